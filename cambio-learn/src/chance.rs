@@ -1,4 +1,4 @@
-//! Chance for learning: a counter through a mixing function, the same on every machine.
+//! Random numbers for training: `SplitMix`, the same on every machine.
 
 use cambio_core::rng::SplitMix;
 
@@ -11,18 +11,18 @@ impl Chance {
         Chance(SplitMix::new(seed, 0_u32))
     }
 
-    /// The chance of one match of a recipe's seed. It is not that of the match's cards.
+    /// The numbers for one match under a recipe's seed, independent of the match's cards.
     pub(crate) fn of_match(seed: u64, number: u64) -> Chance {
         let base = SplitMix::new(seed, 0_u32).word();
         Chance::new(SplitMix::new(base, number).word())
     }
 
-    /// A number from 0 to 1, without 1.
+    /// A uniform number from 0 to 1, excluding 1.
     pub(crate) fn share(&mut self) -> f32 {
         (self.0.word() >> 40) as f32 / (1_u32 << 24) as f32
     }
 
-    /// A whole number below `end`.
+    /// A uniform integer below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (((self.0.word() >> 32) * end as u64) >> 32) as usize
     }

@@ -1,7 +1,7 @@
-//! Checkpoints: a learner as bytes.
+//! Checkpoints: serialized learners.
 //!
-//! A line that names the format, a line of JSON with the recipe and the counters, the numbers of the trainer, and the BLAKE3
-//! hash of all before it.
+//! A checkpoint consists of a line that names the format, a line of JSON with the recipe and the counters, the state of
+//! the trainer, the past networks, and the BLAKE3 hash of all this.
 
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
@@ -15,7 +15,7 @@ use crate::trainer::Trainer;
 
 const FORMAT: &str = "cambio checkpoint 1\n";
 
-/// What stands before the numbers.
+/// The header before the numbers.
 #[derive(Serialize, Deserialize)]
 struct Head {
     recipe: Recipe,
@@ -24,17 +24,17 @@ struct Head {
     samples: u64,
     steps: u64,
     inputs: usize,
-    /// How many numbers follow.
+    /// The number of floats that follow.
     numbers: usize,
-    /// How many bytes each past self has.
+    /// The size in bytes of each past network.
     past: Vec<usize>,
 }
 
 impl Learner {
-    /// The learner as bytes; `None` if it cannot be saved now, because a generation was played ahead.
+    /// Serializes the learner; `None` if it cannot be saved now, because a generation was played ahead.
     ///
     /// # Panics
-    /// Never: whatever a recipe can say can be written as JSON.
+    /// Never: every recipe can be written as JSON.
     ///
     /// ```
     /// use cambio_agents::roster;
@@ -65,7 +65,7 @@ impl Learner {
             past: past.iter().map(Vec::len).collect(),
         };
         let mut bytes = FORMAT.as_bytes().to_vec();
-        bytes.extend(serde_json::to_vec(&head).expect("a recipe has no map with other keys than texts"));
+        bytes.extend(serde_json::to_vec(&head).expect("every recipe can be written as JSON"));
         bytes.push(b'\n');
         for number in parts.into_iter().flatten() {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -78,10 +78,10 @@ impl Learner {
         Some(bytes)
     }
 
-    /// Takes up a learner that [`Learner::save`] saved. It goes on as if it had never stopped.
+    /// Restores a learner that [`Learner::save`] saved. It continues as if it had never stopped.
     ///
     /// # Errors
-    /// If the bytes are no checkpoint, or one of another recipe, or the recipe is refused.
+    /// If the bytes are not a checkpoint of this recipe, or the recipe is rejected.
     pub fn resume(recipe: Recipe, rules: &Rules, roster: &Roster, bytes: &[u8]) -> Result<Learner, LearnError> {
         let (head, numbers, past) = read(bytes)?;
         if let Some((field, was)) = difference(&head.recipe, &recipe) {
@@ -91,12 +91,12 @@ impl Learner {
         let damaged = |what| CheckpointError::Damaged { what };
         let inputs = learner.inputs.count();
         if numbers.len() % 4 != 0 || head.inputs != inputs {
-            return Err(damaged("it is of a network with other inputs").into());
+            return Err(damaged("it is for a network with other inputs").into());
         }
         let mut parts = numbers.chunks_exact((numbers.len() / 4).max(1)).map(<[f32]>::to_vec);
         let mut take = || parts.next().unwrap_or_default();
         learner.trainer = Trainer::restore(inputs, head.steps, [take(), take(), take(), take()])
-            .ok_or(damaged("it has another number of weights than its inputs want"))?;
+            .ok_or(damaged("its number of weights does not fit its inputs"))?;
         learner.league.past = past;
         learner.start_over();
         (learner.done, learner.rounds, learner.samples) = (head.done, head.rounds, head.samples);
@@ -106,29 +106,29 @@ impl Learner {
 
 fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>, Vec<Network>), CheckpointError> {
     let damaged = |what| CheckpointError::Damaged { what };
-    let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("it begins otherwise"))?;
+    let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("the format line is missing"))?;
     let end = body.len().checked_sub(blake3::OUT_LEN).ok_or(damaged("it ends too early"))?;
     let (body, hash) = body.split_at(end);
     if blake3::hash(&bytes[..FORMAT.len() + end]).as_bytes() != hash {
-        return Err(damaged("its hash is another than that of its bytes"));
+        return Err(damaged("its hash does not match its content"));
     }
-    let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("it has no numbers"))?;
-    let head: Head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its head is none of this version"))?;
+    let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("the weights are missing"))?;
+    let head: Head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its header is not of this version"))?;
     let mut rest = &body[line + 1..];
     let mut take = |bytes: usize| rest.split_off(..bytes).ok_or(damaged("it ends too early"));
     let numbers = take(head.numbers.saturating_mul(4))?.as_chunks::<4>().0;
     let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     let mut past = Vec::new();
     for &bytes in &head.past {
-        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past self is no network"))?.0);
+        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past network is not a network"))?.0);
     }
     if !rest.is_empty() {
-        return Err(damaged("more follows than it says"));
+        return Err(damaged("it is longer than its header says"));
     }
     Ok((head, numbers, past))
 }
 
-/// The first field in which two recipes differ, and what it is in the first.
+/// The first field in which two recipes differ, and its value in the first recipe.
 fn difference(was: &Recipe, is: &Recipe) -> Option<(String, String)> {
     let fields = |recipe| match serde_json::to_value(recipe) {
         Ok(serde_json::Value::Object(fields)) => fields,

@@ -1,4 +1,4 @@
-//! Why learning stops.
+//! Errors of training.
 
 use cambio_agents::NetworkError;
 use cambio_core::MatchError;
@@ -6,18 +6,18 @@ use cambio_exec::{FileError, ThreadsError};
 
 use crate::recipe::RecipeError;
 
-/// Why learning stopped.
+/// An error that stops training.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// The recipe is refused.
+    /// The recipe was rejected.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
     /// The threads cannot be started.
     #[error(transparent)]
     Threads(#[from] ThreadsError),
     /// A match of an evaluation could not be played.
-    #[error("the evaluation: {0}")]
+    #[error("evaluation: {0}")]
     Match(MatchError),
     /// A match of self-play could not be played.
     #[error("match {number} against `{against}`: {error}")]
@@ -26,45 +26,45 @@ pub enum LearnError {
         number: u64,
         /// The rival, as the recipe names it.
         against: String,
-        /// Why.
+        /// The error of the match.
         error: MatchError,
     },
-    /// A checkpoint cannot be taken up.
+    /// A checkpoint cannot be resumed.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A file cannot be read or written.
     #[error(transparent)]
     Disk(#[from] FileError),
-    /// A network cannot be gone on from.
-    #[error("the network to go on from: {0}")]
+    /// The starting network cannot be used.
+    #[error("starting network: {0}")]
     Network(#[from] NetworkError),
-    /// Records cannot be learned from.
+    /// Records cannot be used for training.
     #[error("{0}")]
     Records(String),
-    /// A folder is not what it should be.
+    /// The folder cannot be used.
     #[error("{0}")]
     Folder(String),
-    /// Somebody cancelled.
+    /// The run was cancelled.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Why a checkpoint cannot be taken up.
+/// Why a checkpoint cannot be resumed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// It is no checkpoint, or its bytes are not those that were written.
-    #[error("this is no checkpoint, or a damaged one: {what}")]
+    /// The bytes are not a checkpoint, or are damaged.
+    #[error("not a checkpoint, or a damaged one: {what}")]
     Damaged {
-        /// What is wrong.
+        /// The damage.
         what: &'static str,
     },
-    /// It is of another recipe.
-    #[error("the checkpoint is of another recipe: `{field}` was {was}")]
+    /// The checkpoint is for another recipe.
+    #[error("the checkpoint is for another recipe: its `{field}` is {was}")]
     Recipe {
         /// The first field that differs.
         field: String,
-        /// What it was.
+        /// Its value in the checkpoint.
         was: String,
     },
 }

@@ -1,4 +1,4 @@
-//! How a network fares against an agent.
+//! Evaluation of a network against an agent.
 
 use cambio_agents::{AgentSpec, Guarded, Learned, Network};
 use cambio_core::rng::Key;
@@ -6,24 +6,24 @@ use cambio_core::{Agent, Deal, MatchError, Players, Referee};
 use cambio_exec::{Executor, Stopped, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
-/// What a network won against one agent in every other seat.
+/// The result of a network against one agent in every other seat.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judgement {
     /// The agent.
     pub against: String,
     /// The number of seats.
     pub seats: usize,
-    /// The network's share of the wins, with a 95 % interval that is clustered by deal. Equals have 1 / seats.
+    /// The network's share of the wins, with a 95 % interval clustered by deal; 1 / seats if both are equally strong.
     pub share: Interval,
 }
 
-/// Shares of a win are counted in parts of this size: every number of seats divides it.
+/// The units of a win: divisible by every number of winners.
 const UNITS: i64 = 840;
 
-/// Plays deals in all seats between a network and one agent in every other seat.
+/// Plays deals between a network, in each seat in turn, and one agent in every other seat.
 ///
 /// # Errors
-/// The first match in order that could not be played; `None` if the executor was cancelled.
+/// The error of the first match, in order, that could not be played; `None` if the executor was cancelled.
 ///
 /// # Panics
 /// If there are no deals.

@@ -1,17 +1,17 @@
-//! A folder of learning: the recipe, the curve, checkpoints and networks.
+//! The folder of a training run: the recipe, the curve, checkpoints and networks.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `recipe.toml` | the recipe, with every field |
-//! | `curve.csv` | loss, wins and turns, a line for each checkpoint |
-//! | `judged.csv` | how the network fared against the agents of the evaluation |
-//! | `agreed.csv` | of a clone: how often it decides as the agent that it imitates |
-//! | `bound.csv` | of a responder: how the best of the levels fared on fresh deals, at the end |
+//! | `curve.csv` | loss, wins and turns, one row for each checkpoint |
+//! | `judged.csv` | the results of the network against the agents of the evaluation |
+//! | `agreed.csv` | for a clone: its agreement with the imitated agent |
+//! | `bound.csv` | for a responder: the results of the best level on fresh deals, at the end |
 //! | `levels/N.net` | the network at each evaluation |
-//! | `network.net` | the network at the end; of a responder, the best of the levels |
-//! | `checkpoint` | what to go on from; removed at the end |
+//! | `network.net` | the network at the end; for a responder, the best level |
+//! | `checkpoint` | the state to resume from; removed at the end |
 //!
-//! Nothing in them depends on the clock, the machine or the number of threads.
+//! The files do not depend on the clock, the machine or the number of threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ const LEVELS: &str = "levels";
 const NETWORK: &str = "network.net";
 const CHECKPOINT: &str = "checkpoint";
 
-/// A folder in which a learner writes down what it learns.
+/// A training run in a folder: a learner and its files.
 #[derive(Debug)]
 pub struct LearnFolder {
     path: PathBuf,
@@ -48,11 +48,11 @@ pub struct LearnFolder {
     judged: Vec<JudgedRow>,
     agreed: Vec<AgreedRow>,
     bound: Vec<JudgedRow>,
-    /// Nobody else writes here meanwhile.
+    /// Locks the folder against other writers.
     _claim: Claim,
 }
 
-/// A line of `curve.csv`.
+/// A row of `curve.csv`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, serde::Deserialize)]
 pub struct CurveRow {
     /// Matches so far.
@@ -61,34 +61,34 @@ pub struct CurveRow {
     pub rounds: u64,
     /// Samples so far.
     pub samples: u64,
-    /// The mean cross-entropy since the line before, in nats.
+    /// The mean cross-entropy since the previous row, in nats.
     pub loss: f64,
-    /// The share of the win against others than itself since the line before; empty without such rounds.
+    /// The share of the win against opponents other than itself since the previous row; empty without such rounds.
     pub won: Option<f64>,
-    /// Turns a round since the line before.
+    /// Turns per round since the previous row.
     pub turns: f64,
     /// The learning rate.
     pub rate: f32,
 }
 
-/// A line of `judged.csv`.
+/// A row of `judged.csv`.
 #[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
 pub struct JudgedRow {
     /// Matches so far.
     pub matches: u64,
-    /// Which file in `levels` the network is.
+    /// The number of the network's file in `levels`.
     pub level: u64,
-    /// Against whom.
+    /// The opponent.
     pub against: String,
-    /// At how many seats.
+    /// The number of seats.
     pub seats: usize,
     /// The network's share of the wins.
     pub share: f64,
-    /// The ends of its 95 % interval.
+    /// The lower end of its 95 % interval.
     pub low: Option<f64>,
-    /// See `low`.
+    /// The upper end of its 95 % interval.
     pub high: Option<f64>,
-    /// Over how many deals.
+    /// The number of deals.
     pub deals: u64,
 }
 
@@ -107,26 +107,26 @@ impl JudgedRow {
     }
 }
 
-/// A line of `agreed.csv`.
+/// A row of `agreed.csv`.
 #[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
 pub struct AgreedRow {
-    /// The matches that were learned from so far, each as often as it came up.
+    /// The matches that were trained on so far, with repetitions.
     pub matches: u64,
-    /// Which file in `levels` the network is.
+    /// The number of the network's file in `levels`.
     pub level: u64,
-    /// The agent that is imitated.
+    /// The imitated agent.
     pub agent: String,
-    /// The share of its decisions with a choice that the network takes too, in deals that it did not learn from.
+    /// The share of the agent's decisions with a choice that the network takes too, in held-out deals.
     pub share: f64,
-    /// The ends of its 95 % interval.
+    /// The lower end of its 95 % interval.
     pub low: Option<f64>,
-    /// See `low`.
+    /// The upper end of its 95 % interval.
     pub high: Option<f64>,
-    /// The share that a draw among the candidates would have.
+    /// The expected share of a random candidate.
     pub by_chance: f64,
-    /// How many decisions there were.
+    /// The number of decisions.
     pub decisions: u64,
-    /// Over how many deals.
+    /// The number of deals.
     pub deals: u64,
 }
 
@@ -146,7 +146,7 @@ impl AgreedRow {
     }
 }
 
-/// Sums since the last line of the curve.
+/// Sums since the last row of the curve.
 #[derive(Clone, Copy, Default, Debug)]
 struct Since {
     generations: f64,
@@ -157,14 +157,14 @@ struct Since {
 }
 
 impl LearnFolder {
-    /// Begins in a new folder.
+    /// Starts a run in a new folder.
     ///
     /// # Errors
-    /// If the folder exists or cannot be written, or the recipe is refused.
+    /// If the folder exists or cannot be written, or the recipe is rejected.
     pub fn create(path: &Path, recipe: Recipe, rules: &Rules, roster: &Roster) -> Result<LearnFolder, LearnError> {
         let claim = Claim::on(path)?;
         if path.exists() {
-            let what = format!("{} exists; --resume goes on in it, or name another folder", path.display());
+            let what = format!("{} exists: add --resume to continue it, or choose another folder", path.display());
             return Err(LearnError::Folder(what));
         }
         let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
@@ -186,10 +186,10 @@ impl LearnFolder {
         Ok(folder)
     }
 
-    /// Goes on in a folder, as if nothing had happened.
+    /// Resumes the run in a folder. The result is the same as without the interruption.
     ///
     /// # Errors
-    /// If the folder is none of learning, its files are damaged, or the recipe is another.
+    /// If the folder is not a training run, its files are damaged, or `recipe` is not its recipe.
     pub fn resume(
         path: &Path,
         recipe: Option<&Recipe>,
@@ -199,7 +199,7 @@ impl LearnFolder {
         let claim = Claim::on(path)?;
         let own = stored_recipe(path)?;
         if recipe.is_some_and(|recipe| !recipe.is_of(&own)) {
-            let what = format!("{} was begun with another recipe; its own is {RECIPE} in it", path.display());
+            let what = format!("{} was started with another recipe, which is in its {RECIPE}", path.display());
             return Err(LearnError::Folder(what));
         }
         let file = path.join(CHECKPOINT);
@@ -212,7 +212,7 @@ impl LearnFolder {
         };
         let learner = Learner::resume(own, rules, roster, &bytes)?;
         let matches = learner.matches();
-        // What was written after the checkpoint is learned and written again.
+        // Rows after the checkpoint are dropped, because this part is trained and written again.
         let mut curve: Vec<CurveRow> = read_rows(&path.join(CURVE))?;
         curve.retain(|row| row.matches <= matches);
         let mut judged: Vec<JudgedRow> = read_rows(&path.join(JUDGED))?;
@@ -228,29 +228,29 @@ impl LearnFolder {
         &self.learner
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How often a clone decided as the agent that it imitates, in each evaluation.
+    /// The agreement of a clone with the imitated agent, in each evaluation.
     pub fn agreed(&self) -> &[AgreedRow] {
         &self.agreed
     }
 
-    /// How the best of the levels fared on fresh deals: empty before the end, and without [`Recipe::bound`].
+    /// The results of the best level on fresh deals; empty before the end, and without [`Recipe::bound`].
     pub fn bound(&self) -> &[JudgedRow] {
         &self.bound
     }
 
-    /// How the network fared in the last evaluation.
+    /// The results of the last evaluation.
     pub fn last_judged(&self) -> &[JudgedRow] {
         let last = self.judged.last().map_or(0, |row| row.matches);
         let first = self.judged.iter().position(|row| row.matches == last).unwrap_or(0);
         &self.judged[first..]
     }
 
-    /// Learns from the next generation and writes down what is due; `None` at the end.
+    /// Trains on the next generation and writes the files that are due; `None` at the end.
     ///
     /// # Errors
     /// As [`Learner::step`], or if a file cannot be written.
@@ -304,7 +304,7 @@ impl LearnFolder {
         Ok(())
     }
 
-    /// Writes down how a level was judged.
+    /// Writes the results of a level.
     fn keep(&mut self, matches: u64, level: u64, judgements: &[Judgement]) -> Result<(), LearnError> {
         if judgements.is_empty() {
             return Ok(());
@@ -313,7 +313,7 @@ impl LearnFolder {
         write_rows(&self.path.join(JUDGED), &self.judged)
     }
 
-    /// Judges the network that a responder goes on from, which is level 0: it may be the best of them.
+    /// Evaluates the starting network of a responder as level 0, because it may be the best.
     fn judge_the_beginning(&mut self, crew: &Crew) -> Result<(), LearnError> {
         let recipe = self.learner.recipe();
         if recipe.bound.is_none() || recipe.from.is_none() {
@@ -347,7 +347,7 @@ impl LearnFolder {
         }
     }
 
-    /// The level with the highest mean share in its evaluation, the first of several, and its matches.
+    /// The level with the highest mean share in its evaluation (of equal levels, the first), and its matches.
     fn best_level(&self) -> (u64, u64) {
         let mut best: Option<(f64, u64, u64)> = None;
         for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
@@ -373,10 +373,10 @@ fn level_file(level: u64) -> PathBuf {
     Path::new(LEVELS).join(format!("{level}.net"))
 }
 
-/// The recipe of a folder.
+/// Reads the recipe of a folder.
 ///
 /// # Errors
-/// If the folder has none, or it is refused.
+/// If the folder has no recipe, or the recipe is rejected.
 pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
     let file = path.join(RECIPE);
     let text = read_text(&file).map_err(FileError::unreadable(&file))?;
@@ -386,9 +386,9 @@ pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
 fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), LearnError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.serialize(row).expect("a list of bytes takes every row");
+        writer.serialize(row).expect("a row can be written to memory");
     }
-    let bytes = writer.into_inner().expect("a list of bytes takes every row");
+    let bytes = writer.into_inner().expect("rows can be written to memory");
     Ok(write_whole(path, &bytes)?)
 }
 

@@ -1,4 +1,4 @@
-//! Imitation: the decisions of an agent in its records, as lessons and as a measure.
+//! Imitation: the decisions of an agent in its records, for training and for evaluation.
 
 use cambio_agents::{Inputs, MatchStanding, Network, Weighing};
 use cambio_core::{Action, Card, CardHistory, Event, Observer, Record, RoundResult, Seat, Standing, State, replay};
@@ -10,17 +10,17 @@ use crate::play::{Course, Tally};
 use crate::records::Records;
 use crate::samples::Choices;
 
-/// How often a network decides as the agent of records that it did not learn from.
+/// The agreement of a network with an agent in held-out records.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Agreement {
     /// The agent.
     pub agent: String,
-    /// The share of the decisions with a choice in which the network takes the decision of the record, or one that it cannot
-    /// tell from that, with a 95 % interval that is clustered by deal.
+    /// The share of the decisions with a choice in which the network takes the recorded decision, or one that it does
+    /// not distinguish from it, with a 95 % interval that is clustered by deal.
     pub share: Interval,
-    /// How many decisions there were.
+    /// The number of decisions.
     pub decisions: u64,
-    /// The share that a draw among the candidates would have.
+    /// The expected share of a random candidate.
     pub by_chance: f64,
 }
 
@@ -32,9 +32,9 @@ struct Taken<'a> {
     action: Action,
 }
 
-/// Follows a match and hands out the decisions of one agent.
+/// Follows a match and passes the decisions of one agent to `each`.
 struct Follower<'a, F> {
-    /// Whether the agent sits in a seat, seat a first.
+    /// Whether the agent sits in each seat, from seat a.
     is_agent: Vec<bool>,
     course: Course<'a>,
     tally: Tally,
@@ -63,7 +63,7 @@ impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
     }
 }
 
-/// Replays a record and hands out the decisions of the agent.
+/// Replays a record and passes the decisions of the agent to `each`.
 fn follow(records: &Records, place: usize, inputs: &Inputs, each: impl FnMut(&Taken<'_>)) -> Result<Tally, LearnError> {
     let record = records.record(place)?;
     let is_agent = seats_of(&record, records.agent());
@@ -72,13 +72,13 @@ fn follow(records: &Records, place: usize, inputs: &Inputs, each: impl FnMut(&Ta
     Ok(follower.tally)
 }
 
-/// Whether an agent sits in a seat, seat a first.
+/// Whether an agent sits in each seat, from seat a.
 fn seats_of(record: &Record, agent: &str) -> Vec<bool> {
     let agents = record.fields.get("agents").and_then(|agents| agents.as_array());
     agents.into_iter().flatten().map(|name| name.as_str() == Some(agent)).collect()
 }
 
-/// What the agent decided in the matches of these numbers.
+/// The agent's decisions in the matches with these numbers.
 pub(crate) fn lessons(
     records: &Records,
     inputs: &Inputs,
@@ -105,7 +105,7 @@ pub(crate) fn lessons(
     Ok((choices, tally))
 }
 
-/// How often a network decides as the agent in the deals that are held out.
+/// The agreement of a network with the agent in the held-out deals.
 pub(crate) fn agreement(records: &Records, network: &Network, executor: &Executor) -> Result<Agreement, LearnError> {
     #[derive(Default)]
     struct Sums {
@@ -120,7 +120,7 @@ pub(crate) fn agreement(records: &Records, network: &Network, executor: &Executo
                 network.weigh(&taken.view, taken.history, taken.standing, &mut weighing);
                 let number = weighing.actions().len();
                 let place = weighing.place_of(network.inputs(), &taken.view, taken.action);
-                // Who passes without a card to snap has no choice.
+                // A pass without a card to snap is not a choice.
                 if number > 1 || place.is_none() {
                     sums.decisions += 1;
                     sums.agreed += i64::from(place == Some(weighing.best()));
@@ -141,7 +141,7 @@ pub(crate) fn agreement(records: &Records, network: &Network, executor: &Executo
         Stopped::Cancelled => LearnError::Interrupted,
         Stopped::Failed(error) => error,
     })?;
-    let nothing = || LearnError::Records("the agent had no choice in the deals that are held out".to_owned());
+    let nothing = || LearnError::Records("the agent has no decision with a choice in the held-out deals".to_owned());
     let share = moments.interval(1.0, Support::Share).ok_or_else(nothing)?;
     let decisions = moments.results() as u64;
     Ok(Agreement { agent: records.agent().to_owned(), share, decisions, by_chance: by_chance / decisions as f64 })

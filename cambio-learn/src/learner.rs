@@ -1,4 +1,4 @@
-//! The loop of learning: play a generation, train on it, judge now and then.
+//! The training loop: play a generation, train on it, and evaluate at intervals.
 
 use std::thread;
 
@@ -15,34 +15,34 @@ use crate::records::Records;
 use crate::samples::{Choices, Lessons, Samples};
 use crate::trainer::{Loss, Trainer};
 
-/// Matches that one worker plays at a time.
+/// The number of matches that one worker plays at a time.
 const CHUNK: u64 = 16;
 
-/// A learner can be saved whenever so many generations have been learned from.
+/// The number of generations between checkpoints.
 const CHECKPOINT_EVERY: u64 = 64;
 
-/// How learning goes.
+/// The progress of training.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
-    /// The matches that have been learned from.
+    /// The number of matches trained on so far.
     pub matches: u64,
-    /// How many there are to be.
+    /// The total number of matches.
     pub of: u64,
     /// The rounds of these matches.
     pub rounds: u64,
-    /// Samples that were trained on.
+    /// The number of samples trained on.
     pub samples: u64,
     /// The mean cross-entropy since the last report, in nats.
     pub loss: f64,
-    /// The share of the win against others than itself since the last report, in rounds without exploration.
+    /// The share of the win against opponents other than itself since the last report, in rounds without exploration.
     pub won: Option<f64>,
-    /// Turns a round since the last report.
+    /// Turns per round since the last report.
     pub turns: f64,
     /// The learning rate.
     pub rate: f32,
-    /// How it fares against the agents of the evaluation; empty between evaluations.
+    /// The results against the agents of the evaluation; empty between evaluations.
     pub judgements: Vec<Judgement>,
-    /// How often it decides as the agent that it imitates; only of a clone, and only at evaluations.
+    /// The agreement with the imitated agent; only for a clone, and only at evaluations.
     pub agreement: Option<Agreement>,
     /// Whether [`Learner::save`] can save it now.
     pub is_checkpoint: bool,
@@ -50,19 +50,19 @@ pub struct Progress {
 
 /// The threads of a learner.
 ///
-/// One trains while the others play. Cancelling the token stops a step, and nothing of it is kept.
+/// One thread trains while the others play. Cancelling the token stops a step, whose results are then lost.
 #[derive(Clone, Debug)]
 pub struct Crew {
-    /// Those who play while another thread trains.
+    /// The threads that play while another thread trains.
     players: Executor,
     everybody: Executor,
 }
 
 impl Crew {
-    /// So many threads; 0 takes as many as there are cores.
+    /// Creates this many threads; 0 means one per core.
     ///
     /// # Errors
-    /// If the operating system does not give so many.
+    /// If the operating system cannot start them.
     pub fn new(threads: usize, cancel: &CancelToken) -> Result<Crew, ThreadsError> {
         let everybody = Executor::new(threads)?.with_cancel(cancel.clone());
         let players = Executor::new((everybody.threads() - 1).max(1))?.with_cancel(cancel.clone());
@@ -70,10 +70,10 @@ impl Crew {
     }
 }
 
-/// A network that learns by a recipe, one generation after the other.
+/// Trains a network by a recipe, one generation at a time.
 ///
-/// A generation is played by the network as it was before the last training, while that training goes on: playing and
-/// training overlap. What is learned does not depend on the number of threads.
+/// Playing and training overlap: while the network trains on one generation, the next is played with the weights from
+/// before that training. The result does not depend on the number of threads.
 ///
 /// ```
 /// use cambio_agents::roster;
@@ -97,13 +97,13 @@ pub struct Learner {
     pub(crate) recipe: Recipe,
     pub(crate) inputs: Inputs,
     pub(crate) league: League,
-    /// What it imitates, if it does.
+    /// The records to imitate, for a clone.
     records: Option<Records>,
-    /// The network that plays: the weights as they are now, in whole numbers.
+    /// The network that plays: the current weights, quantized to integers.
     network: Network,
     judges: Vec<AgentSpec>,
     pub(crate) trainer: Trainer,
-    /// The generations that were learned from.
+    /// The number of generations trained on.
     pub(crate) done: u64,
     pub(crate) rounds: u64,
     pub(crate) samples: u64,
@@ -112,11 +112,11 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// A learner at its beginning. `from` is the network to go on from, if there is one.
+    /// Creates a learner. `from` has the weights to start from; `None` starts from random weights.
     ///
     /// # Errors
-    /// If the recipe names agents that cannot play here or are not the same each time, the rules do not fit its seats, or the
-    /// records of a recipe for a clone cannot be learned from.
+    /// If the recipe is invalid, names agents that cannot play here or are not reproducible, or has records that cannot
+    /// be used, or if the rules do not fit its seats.
     pub fn new(
         mut recipe: Recipe,
         rules: &Rules,
@@ -144,17 +144,17 @@ impl Learner {
         &self.recipe
     }
 
-    /// How many matches it has learned from.
+    /// The number of matches trained on so far.
     pub fn matches(&self) -> u64 {
         (self.done * self.recipe.generation).min(self.recipe.matches)
     }
 
-    /// How many generations there are.
+    /// The number of generations.
     fn generations(&self) -> u64 {
         self.recipe.matches.div_ceil(self.recipe.generation)
     }
 
-    /// The network that plays best: the averaged weights; of a clone, which learns in fewer steps, the weights as they are.
+    /// The network that plays best: averaged weights, or, for a clone, which trains for fewer steps, current weights.
     pub fn network(&self) -> Network {
         let began_at_random = self.recipe.from.is_none();
         let floats = match self.records {
@@ -164,16 +164,15 @@ impl Learner {
         Network::new(&self.inputs, &floats)
     }
 
-    /// Takes the whole numbers of all weights anew, after others have been taken up.
+    /// Quantizes all weights again, after a checkpoint was restored.
     pub(crate) fn start_over(&mut self) {
         self.network = Network::new(&self.inputs, &self.trainer.current());
     }
 
-    /// Learns from the next generation; `None` if there is none.
+    /// Trains on the next generation; `None` if there is none.
     ///
     /// # Errors
-    /// If a match cannot be played, or the token was cancelled; the learner is then of no more use, but a
-    /// checkpoint is.
+    /// If a match cannot be played, or the token was cancelled. The learner is then unusable; resume from a checkpoint.
     pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
         if self.done == self.generations() {
             return Ok(None);
@@ -185,7 +184,7 @@ impl Learner {
         };
         let rate = self.rate();
         let next = self.done + 1;
-        // After a checkpoint a learner that was taken up has nothing that was played ahead; so this one has nothing either.
+        // A resumed learner has no generation that was played ahead, so none is played ahead across a checkpoint.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let loss = if overlaps {
             let Learner { trainer, recipe, league, records, network, inputs, .. } = self;
@@ -225,7 +224,7 @@ impl Learner {
         }))
     }
 
-    /// Whether a learner can be saved after so many generations.
+    /// Whether a learner can be saved after this many generations.
     fn is_checkpoint(&self, done: u64) -> bool {
         done.is_multiple_of(CHECKPOINT_EVERY) || done == self.generations()
     }
@@ -248,24 +247,24 @@ impl Learner {
             || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
     }
 
-    /// Where the next lessons come from.
+    /// The source of training data.
     fn source(&self) -> Source<'_> {
         let Learner { recipe, league, records, network, inputs, .. } = self;
         Source { recipe, league, records: records.as_ref(), network, inputs }
     }
 
-    /// How often a network decides as the agent that is imitated, if one is.
+    /// The agreement of a network with the imitated agent, if there is one.
     fn agree(&self, network: &Network, crew: &Crew) -> Result<Option<Agreement>, LearnError> {
         self.records.as_ref().map(|records| agreement(records, network, &crew.everybody)).transpose()
     }
 
-    /// Judges a network on the deals of the evaluation.
+    /// Evaluates a network on the deals of the evaluation.
     pub(crate) fn judge(&self, network: &Network, crew: &Crew) -> Result<Vec<Judgement>, LearnError> {
         let evaluation = &self.recipe.evaluation;
         self.judge_on(network, evaluation.seed, evaluation.deals, crew)
     }
 
-    /// Judges a network against the agents of the evaluation on these deals.
+    /// Evaluates a network against the agents of the evaluation on these deals.
     pub(crate) fn judge_on(
         &self,
         network: &Network,
@@ -284,7 +283,7 @@ impl Learner {
     }
 }
 
-/// Where the lessons of a learner come from.
+/// The source of training data: self-play or records.
 struct Source<'a> {
     recipe: &'a Recipe,
     league: &'a League,
@@ -293,7 +292,7 @@ struct Source<'a> {
     inputs: &'a Inputs,
 }
 
-/// Does two things at once, or one after the other if there is one thread.
+/// Runs two functions in parallel, or in sequence with one thread.
 fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     if threads == 1 {
         return (one(), other());
@@ -306,7 +305,7 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
 }
 
 impl Source<'_> {
-    /// What a generation of matches gives: they are played, or read from records.
+    /// The training data of a generation: its matches are played, or read from records.
     fn generation(&self, executor: &Executor, generation: u64) -> Result<(Lessons, Tally), LearnError> {
         let &Source { recipe, league, records, network, inputs } = self;
         match records {
@@ -324,7 +323,7 @@ impl Source<'_> {
     }
 }
 
-/// Makes the lessons of a generation chunk by chunk, and puts them together in order.
+/// Collects the training data of a generation in chunks, and appends them in order.
 fn in_chunks<T: Default + Send>(
     executor: &Executor,
     recipe: &Recipe,

@@ -1,7 +1,8 @@
-//! Learned players of Cambio: a network teaches itself by playing, and learns to beat any agent.
+//! Training of networks that play Cambio: by self-play, against a given agent, or by imitation of an agent.
 //!
-//! A [`Recipe`] says what to learn; a [`Learner`] does it, the same for any number of threads, and can be stopped and taken
-//! up again. [`Recipe::exploiting`] is for a responder to one agent, [`Recipe::imitating`] for a clone of one from records.
+//! A [`Recipe`] configures a training run, and a [`Learner`] executes it. The result is the same for any number of
+//! threads, and a run can be stopped and resumed. [`Recipe::exploiting`] trains a responder to one agent,
+//! [`Recipe::imitating`] a clone of an agent from records.
 
 mod chance;
 mod checkpoint;

@@ -1,8 +1,8 @@
-//! Self-play: matches of the network with itself and with others, and what can be learned from them.
+//! Self-play: matches of the network against itself and other agents, and training samples from them.
 //!
-//! The targets are those of Watkins' Q(λ) (Watkins 1989; Sutton and Barto 2018, section 12.10) on afterstates: going back
-//! from the end of a round, a decision's target is a mixture of the share of the win that followed and the value that the
-//! network then gave its best candidate, and an exploratory decision cuts what came before it off from what came after.
+//! The targets are Watkins' Q(λ) (Watkins 1989; Sutton and Barto 2018, section 12.10) on afterstates. Backwards from
+//! the end of a round, the return of a decision mixes the return of the seat's next decision and the network's value of
+//! the best candidate there. An exploratory decision cuts the trace: earlier decisions do not receive later returns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::recipe::{Play, Recipe, Rival};
 use crate::samples::Samples;
 use crate::trainer::sigmoid;
 
-/// What a match gave besides samples.
+/// The statistics of matches.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Tally {
     pub(crate) rounds: u64,
     pub(crate) turns: u64,
-    /// Rounds against somebody else, without an exploratory decision, and the shares of the win in them.
+    /// Rounds against another opponent without an exploratory decision, and the network's shares of the win in them.
     pub(crate) judged: u64,
     pub(crate) won: f64,
 }
@@ -40,40 +40,40 @@ impl Tally {
     }
 }
 
-/// The past selves that a network meets: so many at most.
+/// The maximum number of past networks.
 const MOST_PAST: usize = 8;
 
-/// Who plays whom, and where.
+/// The opponents and tables of self-play.
 #[derive(Clone, Debug)]
 pub(crate) struct League {
     pub(crate) rules: Rules,
-    /// The numbers of seats, which matches have in turn.
+    /// The numbers of seats, through which matches cycle.
     pub(crate) seats: Vec<usize>,
     pub(crate) play: Play,
-    /// How many matches there are to be.
+    /// The total number of matches.
     pub(crate) of: u64,
-    /// What the network was, the latest last; at most [`MOST_PAST`].
+    /// Past networks, the latest last; at most [`MOST_PAST`].
     pub(crate) past: Vec<Network>,
-    /// Who plays against the network, and how large a share of the matches.
+    /// The opponents of the network and their relative shares of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
-    /// What totals are worth, by the number of seats; not where one round is the match.
+    /// The values of totals, by the number of seats; empty if a match has one round.
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
-/// A decision of the network that is learned from.
+/// A decision of the network to train on.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     seat: Seat,
-    /// Where its inputs lie.
+    /// The range of its inputs.
     start: usize,
     end: usize,
-    /// What the network expects of it: the value of the best candidate, or the mean over those that it draws from.
+    /// The network's value: of the best candidate, or the mean under the softmax.
     value: f32,
     /// Whether it was exploratory.
     explored: bool,
 }
 
-/// The memory of a player of matches, reused.
+/// Reused buffers.
 #[derive(Default)]
 struct Desk {
     weighing: Weighing,
@@ -82,7 +82,7 @@ struct Desk {
 }
 
 impl League {
-    /// A league without a past.
+    /// A league without past networks.
     pub(crate) fn new(rules: &Rules, recipe: &Recipe, rivals: Vec<(Rival, f64)>) -> League {
         let Recipe { ref seats, play, matches: of, .. } = *recipe;
         let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
@@ -90,13 +90,13 @@ impl League {
         League { rules: *rules, seats: seats.clone(), play, of, past: Vec::new(), rivals, values }
     }
 
-    /// Remembers what the network is, for matches to come.
+    /// Adds a past network for later matches.
     pub(crate) fn remember(&mut self, network: Network) {
         self.past.drain(..(self.past.len() + 1).saturating_sub(MOST_PAST));
         self.past.push(network);
     }
 
-    /// Plays the matches of these numbers. The samples depend only on the network, the seed and the numbers.
+    /// Plays the matches with these numbers. The samples depend only on the networks, the seed and the numbers.
     ///
     /// # Errors
     /// If a rival fails or decides illegally.
@@ -184,7 +184,7 @@ impl League {
         }
     }
 
-    /// What the end of a round is worth to each seat: its share of the win, or its chance to win the match.
+    /// The value of the end of a round for each seat: its share of the win, or its probability to win the match.
     fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; MAX_SEATS] {
         let mut shares = [0.0; MAX_SEATS];
         let Some(values) = self.values.get(&playing.totals().len()) else {
@@ -193,7 +193,7 @@ impl League {
             }
             return shares;
         };
-        // A price that is no whole number lies between two that are.
+        // A fractional price is interpolated between integers.
         let Play { extra_card, extra_peek, .. } = self.play;
         for (card, card_weight) in around(extra_card) {
             for (peek, peek_weight) in around(extra_peek) {
@@ -207,7 +207,7 @@ impl League {
         shares
     }
 
-    /// The totals, with what seats carry over to the next round as points: so many for a card, and so many for a peek.
+    /// The totals, with carry-overs to the next round converted to points: `card` for an extra card, `peek` for a peek.
     fn priced(&self, playing: &Playing, card: i32, peek: i32) -> Vec<Score> {
         let mut totals = playing.totals().to_vec();
         if playing.is_over() {
@@ -219,7 +219,7 @@ impl League {
                 + if carry.extra_peek.contains(seat) { peek } else { 0 };
             if points != 0 {
                 *total = *total + Score::points(points);
-                // It does not end the match.
+                // A carry-over does not end the match.
                 if let MatchEnd::Total(most) = self.rules.spec().match_end {
                     *total = (*total).min(Score::points(i32::from(most) - 1));
                 }
@@ -245,20 +245,20 @@ impl League {
     }
 }
 
-/// The whole numbers around a number, and their weights.
+/// The integers around a number, with interpolation weights.
 fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
     let (low, part) = (number.floor(), number - number.floor());
     [(low as i32, 1.0 - part), (low as i32 + 1, part)].into_iter().filter(|&(_, weight)| weight > 0.0)
 }
 
-/// The course of a match as networks see it: the public history of the round, and the standing of each seat.
+/// Tracks a match for network inputs: the public history of the round, and the standing of each seat.
 pub(crate) struct Course<'a> {
     inputs: &'a Inputs,
     round: Option<(CardHistory, Vec<MatchStanding>)>,
 }
 
 impl<'a> Course<'a> {
-    /// The course of a match that has not begun.
+    /// Tracks a match that has not begun.
     pub(crate) fn new(inputs: &'a Inputs) -> Course<'a> {
         Course { inputs, round: None }
     }
@@ -282,9 +282,9 @@ impl Observer for Course<'_> {
     }
 }
 
-/// The exploration of a round by the network.
+/// The exploration settings and state of a round.
 struct Round {
-    /// By which decisions are drawn; 0 takes the best.
+    /// The softmax temperature of decisions; 0 takes the best.
     temperature: f32,
     /// Whether a decision of the round may be exploratory.
     may_explore: bool,
@@ -331,7 +331,7 @@ impl Round {
             }
             if explored {
                 self.explored = true;
-                // What others did before does not lead to what follows.
+                // The exploration changes the outcome of the other seats' earlier decisions, so they are dropped.
                 desk.decisions.retain(|decision| decision.seat == seat);
             }
             let start = desk.on.len();
@@ -343,16 +343,16 @@ impl Round {
     }
 }
 
-/// An exploratory decision: any candidate, or one by a softmax of the values.
+/// An exploratory decision: a uniform candidate, or one by a softmax of the values.
 fn explore(weighing: &Weighing, chance: &mut Chance) -> usize {
     const TEMPERATURE: f32 = 0.3;
     let number = weighing.actions().len();
     if chance.share() < 0.5 { chance.below(number) } else { soft(weighing, TEMPERATURE, chance) }
 }
 
-/// A candidate by a softmax of the values: each with a probability proportional to exp(logit / temperature).
+/// Draws a candidate by softmax: with a probability proportional to exp(logit / temperature).
 fn soft(weighing: &Weighing, temperature: f32, chance: &mut Chance) -> usize {
-    // The highest of the values plus Gumbel noise is drawn from the softmax (Gumbel 1954).
+    // The maximum of the values plus Gumbel noise has the softmax distribution (Gumbel 1954).
     let mut best = (f32::MIN, 0);
     for (place, logit) in weighing.logits().enumerate() {
         let noise = -libm::logf(-libm::logf(chance.share().max(1e-7)));
@@ -364,7 +364,7 @@ fn soft(weighing: &Weighing, temperature: f32, chance: &mut Chance) -> usize {
     best.1
 }
 
-/// The mean share of the win over such draws.
+/// The mean share of the win under the softmax.
 fn soft_value(weighing: &Weighing, temperature: f32) -> f32 {
     let most = weighing.logits().fold(f64::MIN, f64::max);
     let (mut all, mut sum) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Recipes: what is learned, by which means, and for how long.
+//! Recipes: the configuration of training runs.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use cambio_core::rng::Key;
 use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
 
-/// What to learn, as a TOML file says it.
+/// The configuration of a training run, as in a TOML file.
 ///
 /// ```
 /// use cambio_learn::Recipe;
@@ -22,30 +22,30 @@ use serde::{Deserialize, Serialize};
 pub struct Recipe {
     /// A preset, a mini game, or the path of a rule file.
     pub rules: String,
-    /// The number of seats, or several numbers, which matches then have in turn: one network for several tables.
+    /// The number of seats, or several numbers through which matches cycle: one network for several tables.
     #[serde(deserialize_with = "cambio_exec::one_or_many")]
     pub seats: Vec<usize>,
-    /// The seed of everything.
+    /// The seed of the whole run.
     pub seed: u64,
-    /// How many matches are played.
+    /// The number of matches.
     pub matches: u64,
-    /// How many matches are played by one state of the network.
+    /// The number of matches that are played with the same weights.
     pub generation: u64,
-    /// Who plays against the network, and how large a share of the matches: `self`, `past` for the network as it was at one
-    /// of the last evaluations, or the spec of an agent.
+    /// The opponents of the network and their relative shares of the matches: `self`, `past` for the network as it was
+    /// at one of the last evaluations, or an agent spec.
     pub rivals: BTreeMap<String, f64>,
-    /// A network's file to go on from, relative to the current folder, or [`Recipe::SHIPPED`].
+    /// The file of the starting network, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
     /// How matches are played.
     pub play: Play,
     /// How the network is trained.
     pub training: Training,
-    /// How it is judged meanwhile.
+    /// How the network is evaluated during training.
     pub evaluation: Evaluation,
-    /// Whether the best of the evaluated networks is judged once more at the end, on fresh deals.
+    /// Whether the best of the evaluated networks is evaluated again at the end, on fresh deals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// Learns to decide as the agent of these records, instead of playing.
+    /// Trains on the decisions of an agent in these records, instead of self-play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imitate: Option<Imitation>,
 }
@@ -73,26 +73,27 @@ impl Default for Recipe {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Play {
-    /// λ: how much of a target comes from what followed; the rest is the network's own value.
+    /// λ: the weight of later returns in a target; the rest is the network's own value.
     pub lambda: f32,
-    /// What a share that comes one decision later counts.
+    /// The discount of a return for each later decision.
     pub discount: f32,
     /// The share of the rounds in which one decision is exploratory.
     pub explore_rounds: f32,
     /// The probability that the next decision of such a round is the exploratory one.
     pub explore: f32,
-    /// Draws each decision with a probability that is proportional to exp(logit of the win / temperature), and learns what
-    /// that is worth; 0 takes the best. Where pure play can be exploited it leads to mixed play near a logit equilibrium
-    /// (`McKelvey` and Palfrey 1998), to be played by `learned("FILE",temperature=…)` with the same temperature.
+    /// The softmax temperature: decisions have probabilities proportional to exp(logit of the win / temperature), and
+    /// the values of this policy are learned; 0 takes the best. Where pure play can be exploited, this leads to mixed
+    /// play near a logit equilibrium (`McKelvey` and Palfrey 1998). Play it with `learned("FILE",temperature=…)` at
+    /// this temperature.
     pub temperature: f32,
-    /// The temperature at the end, if it is not the same all along; on the way it changes by the same factor from match to match.
+    /// The temperature at the end, if it changes. It then changes by the same factor from match to match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_temperature: Option<f32>,
-    /// After so many turns exploration also tries calls.
+    /// After this many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
-    /// What a card costs that is carried over to the next round of a match, in points.
+    /// The cost in points of an extra card that is carried over to the next round of a match.
     pub extra_card: f32,
-    /// What a peek is worth that is carried over, in points.
+    /// The value in points of an extra peek that is carried over.
     pub extra_peek: f32,
 }
 
@@ -123,11 +124,11 @@ impl Play {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Training {
-    /// Samples a step.
+    /// The number of samples per gradient step.
     pub batch: usize,
-    /// The learning rate for the first three tenths.
+    /// The learning rate for the first three tenths of the run.
     pub rate: f32,
-    /// The learning rate at the end; between them it falls by a cosine.
+    /// The learning rate at the end, after a cosine decay.
     pub final_rate: f32,
 }
 
@@ -137,17 +138,17 @@ impl Default for Training {
     }
 }
 
-/// How the network is judged meanwhile.
+/// How the network is evaluated during training.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluation {
-    /// Against whom: in every other seat.
+    /// The opponents, each of which plays in every other seat.
     pub against: Vec<String>,
-    /// How many deals, each in all seats.
+    /// The number of deals, each played in all seats.
     pub deals: u64,
-    /// How often: this many times, evenly, and at the end.
+    /// The number of evaluations, evenly spaced. The last is at the end, also if the number is 0.
     pub times: u64,
-    /// The seed of the deals, which are not those of learning.
+    /// The seed of the deals, which differ from the training deals.
     pub seed: u64,
 }
 
@@ -157,14 +158,15 @@ impl Default for Evaluation {
     }
 }
 
-/// The judgement at the end, which is a lower bound on how far the agents of the evaluation can be exploited: the network that
-/// did best in the evaluations, the one that it began with among them, plays deals that neither taught nor chose it.
+/// The evaluation at the end, a lower bound on the exploitability of the evaluation's agents: the network with the best
+/// evaluation, which may be the starting network, plays deals that were used neither for training nor for its
+/// selection.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bound {
-    /// How many deals, each in all seats.
+    /// The number of deals, each played in all seats.
     pub deals: u64,
-    /// Their seed, which is neither that of the recipe nor that of the evaluation.
+    /// The seed of these deals, different from the seeds of the recipe and of the evaluation.
     pub seed: u64,
 }
 
@@ -174,18 +176,18 @@ impl Default for Bound {
     }
 }
 
-/// Whom to imitate. The matches of the recipe are then those of the records, each as often as it comes up.
+/// The agent to imitate. The matches of the recipe are then taken from the records, with repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Imitation {
-    /// The files of records, or folders of runs that kept them, relative to the current folder.
+    /// The record files, or folders of runs that kept records, relative to the current folder.
     pub records: Vec<String>,
-    /// The agent, as the records name it.
+    /// The name of the agent in the records.
     pub agent: String,
-    /// The share of the deals whose records are not learned from, but tell how often the network decides as they do.
+    /// The share of deals that are held out, to measure how often the network decides like the agent.
     #[serde(default = "tenth")]
     pub held_out: f64,
-    /// The BLAKE3 hash of the agent's records. A learner fills it in at its beginning.
+    /// The BLAKE3 hash of the agent's records. A new learner fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
@@ -194,12 +196,12 @@ const fn tenth() -> f64 {
     0.1
 }
 
-/// Whoever sits opposite the network that learns.
+/// An opponent of the network.
 #[derive(Clone, Debug)]
 pub(crate) enum Rival {
     /// The network itself.
     Itself,
-    /// The network as it was at one of the last evaluations; itself before the first.
+    /// The network as it was at one of the last evaluations; the current network before the first.
     Past,
     /// Any agent.
     Agent(Box<AgentSpec>),
@@ -215,21 +217,21 @@ impl std::fmt::Display for Rival {
     }
 }
 
-/// Why a recipe is refused.
+/// Why a recipe was rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
-    /// The file is no recipe.
+    /// The file is not a recipe.
     #[error("{0}")]
     Form(String),
-    /// A field is not what it may be.
-    #[error("`{field}` is {found}; allowed is {allowed}")]
+    /// A field has an invalid value.
+    #[error("`{field}` must be {allowed}, found {found}")]
     Field {
         /// The field.
         field: &'static str,
-        /// What the recipe says.
+        /// The value in the recipe.
         found: String,
-        /// What it may say.
+        /// The expected values.
         allowed: String,
     },
 }
@@ -238,7 +240,7 @@ impl Recipe {
     /// Reads a recipe.
     ///
     /// # Errors
-    /// If it is no TOML, has an unknown field, or a field is not what it may be.
+    /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
         let in_plain_words = |text: String| text.replace("expected usize", "expected a whole number from 0 on");
         let refuse = |error: toml::de::Error| RecipeError::Form(in_plain_words(error.to_string()));
@@ -250,10 +252,10 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// What `from` says for the network that comes with the library, see [`Network::shipped`](cambio_agents::Network::shipped).
+    /// The value of `from` for the bundled network, see [`Network::shipped`](cambio_agents::Network::shipped).
     pub const SHIPPED: &str = "shipped";
 
-    /// The recipe for a responder: a network that learns to beat an agent in every other seat, and nobody else.
+    /// The recipe for a responder: a network that trains only against one agent in every other seat.
     ///
     /// ```
     /// use cambio_learn::Recipe;
@@ -274,7 +276,7 @@ impl Recipe {
         .lasting(1_000_000)
     }
 
-    /// The same recipe for a responder that goes on from a network: it plays as that was taught to, and a fifth of the matches.
+    /// The same recipe with a starting network, its `play` settings and generation size, and a fifth of its matches.
     ///
     /// ```
     /// use cambio_agents::Network;
@@ -290,7 +292,7 @@ impl Recipe {
     #[must_use]
     pub fn going_on_from(self, from: &str, facts: &NetworkFacts) -> Recipe {
         let from = Some(from.to_owned());
-        // Who wrote the file need not be `cambio learn`.
+        // The file may be by another program than `cambio learn`.
         match serde_json::from_value::<Recipe>(facts.made["recipe"].clone()) {
             Ok(was) if was.imitate.is_none() => {
                 Recipe { from, generation: was.generation, play: was.play, ..self }.lasting((was.matches / 5).max(1))
@@ -299,7 +301,7 @@ impl Recipe {
         }
     }
 
-    /// The same recipe with so many matches, and with as many deals to judge it as befit them.
+    /// The same recipe with this many matches, and with numbers of evaluation deals to suit.
     #[must_use]
     pub fn lasting(mut self, matches: u64) -> Recipe {
         self.matches = matches;
@@ -310,7 +312,7 @@ impl Recipe {
         self
     }
 
-    /// Whether this is the recipe of a folder, whose own has the hash of the records too.
+    /// Whether this is the recipe of a folder, which also has the hash of the records.
     pub(crate) fn is_of(&self, own: &Recipe) -> bool {
         let mut recipe = self.clone();
         if let (Some(imitation), Some(own)) = (&mut recipe.imitate, &own.imitate) {
@@ -322,9 +324,9 @@ impl Recipe {
     /// The recipe as TOML, with every field.
     ///
     /// # Panics
-    /// Never: TOML has whatever a recipe can say.
+    /// Never: every recipe can be written as TOML.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a recipe has only what TOML has")
+        toml::to_string(self).expect("every recipe can be written as TOML")
     }
 
     /// Checks every field.
@@ -366,20 +368,20 @@ impl Recipe {
         if let Some(Bound { deals, seed }) = self.bound {
             check("bound.deals", deals as f64, 2.0, 1e9)?;
             if seed == self.seed || seed == self.evaluation.seed {
-                let allowed = "one that is neither `seed` nor `evaluation.seed`, for the deals are to be fresh";
+                let allowed = "different from `seed` and `evaluation.seed`, so that the deals are fresh";
                 return refuse("bound.seed", seed.to_string(), allowed);
             }
             if self.evaluation.against.is_empty() {
-                return refuse("evaluation.against", "empty".to_owned(), "whom the lower bound is for");
+                return refuse("evaluation.against", "an empty list".to_owned(), "the agents for the lower bound");
             }
         }
         if let Some(imitation) = &self.imitate {
             check("imitate.held_out", imitation.held_out, 0.001, 0.9)?;
             if imitation.records.is_empty() {
-                return refuse("imitate.records", "empty".to_owned(), "one or more files of records");
+                return refuse("imitate.records", "an empty list".to_owned(), "one or more record files");
             }
             if !self.rivals.is_empty() {
-                let allowed = "none beside `imitate`, for then nobody plays";
+                let allowed = "empty if `imitate` is set, because no matches are played";
                 return refuse("rivals", format!("{:?}", self.rivals), allowed);
             }
             return Ok(());
@@ -390,14 +392,14 @@ impl Recipe {
             || shares.sum::<f64>() <= 0.0
         {
             let found = format!("{:?}", self.rivals);
-            let allowed = "`self`, `past` and specs of agents, each with a share that is not negative, and one above 0"
-                .to_owned();
+            let allowed =
+                "`self`, `past` or agent specs with shares of at least 0, and at least one share above 0".to_owned();
             return Err(RecipeError::Field { field: "rivals", found, allowed });
         }
         Ok(())
     }
 
-    /// The agents that a recipe names, as a roster reads them.
+    /// The opponents of a recipe, parsed by a roster.
     pub(crate) fn rivals(&self, rules: &Rules, roster: &Roster) -> Result<Vec<(Rival, f64)>, RecipeError> {
         self.rivals
             .iter()
@@ -410,27 +412,27 @@ impl Recipe {
             .collect()
     }
 
-    /// Against whom it is judged.
+    /// The agents of the evaluation.
     pub(crate) fn judges(&self, rules: &Rules, roster: &Roster) -> Result<Vec<AgentSpec>, RecipeError> {
         let judge = |spec: &String| self.agent(rules, roster, "evaluation.against", spec);
         self.evaluation.against.iter().map(judge).collect()
     }
 
-    /// An agent that can play these rules at every table, the same on every machine and at every time.
+    /// Parses an agent. It must be able to play these rules at every table, and be reproducible.
     fn agent(&self, rules: &Rules, roster: &Roster, field: &'static str, spec: &str) -> Result<AgentSpec, RecipeError> {
         let refuse = |what: String| RecipeError::Form(format!("`{field}`: {what}"));
         let agent = roster.parse(spec).map_err(|error| refuse(error.to_string()))?;
         if agent.sees_all() {
-            return Err(refuse(format!("`{agent}` sees hidden cards; allowed are agents that play by what they saw")));
+            return Err(refuse(format!("`{agent}` sees hidden cards; choose an agent that plays by its observations")));
         }
         if agent.params::<ExternalParams>().is_some() {
             return Err(refuse(format!(
-                "`{agent}` is a bot, which need not decide the same again; allowed are agents of this program, such as a \
-                 network that learned from its records (--clone)"
+                "`{agent}` is a bot, which may not be reproducible; choose an agent of this program, such as a \
+                 network trained on the bot's records (--clone)"
             )));
         }
         if !agent.is_reproducible() {
-            return Err(refuse(format!("`{agent}` decides by the clock; allowed are agents without a budget of time")));
+            return Err(refuse(format!("`{agent}` decides by the clock; choose an agent without a time budget")));
         }
         for &seats in &self.seats {
             let begun =
@@ -440,7 +442,7 @@ impl Recipe {
         Ok(agent)
     }
 
-    /// Whether it plays against what the network was.
+    /// Whether past networks are opponents.
     pub(crate) fn has_past(&self) -> bool {
         self.rivals.get("past").is_some_and(|&share| share > 0.0)
     }
@@ -464,10 +466,10 @@ mod tests {
         }
         let steady = Play { temperature: 0.4, ..Play::default() };
         assert!((steady.temperature_after(0.5) - 0.4).abs() < 1e-9);
-        // What networks say of how they were made is the same as before there were two temperatures.
+        // The recipes in network files are the same as before there were two temperatures.
         assert!(!Recipe::default().to_toml().contains("final_temperature"));
         let from_nothing = Recipe { play: Play { temperature: 0.0, ..play }, ..Recipe::default() };
         let error = from_nothing.check().unwrap_err().to_string();
-        assert_eq!(error, "`play.temperature` is 0; allowed is a number from 0.001 to 10");
+        assert_eq!(error, "`play.temperature` must be a number from 0.001 to 10, found 0");
     }
 }

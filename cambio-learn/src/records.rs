@@ -1,4 +1,4 @@
-//! The records that a network learns to imitate: read once, split by deals, and drawn in an order of their own.
+//! Records for imitation: read once, split by deals, and drawn in a shuffled order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,13 +14,13 @@ use crate::chance::Chance;
 use crate::error::LearnError;
 use crate::recipe::{Imitation, Recipe, RecipeError};
 
-/// The most bytes of a line.
+/// The maximum length of a line in bytes.
 const LINE: u64 = 1 << 26;
 
-/// The file of records in the folder of a run.
+/// The record file in a run folder.
 const IN_RUN: &str = "records.jsonl";
 
-/// What a record says of itself. The rounds are not looked at.
+/// The header fields of a record. The rounds are not parsed.
 #[derive(Deserialize)]
 struct Header {
     #[serde(default)]
@@ -35,7 +35,7 @@ struct Header {
     agents: Option<Vec<String>>,
 }
 
-/// What files of records hold, to make a recipe for a clone.
+/// A summary of record files, from which to make a recipe for a clone.
 ///
 /// ```no_run
 /// let survey = cambio_learn::Survey::of(&["runs/quickstart/records.jsonl".to_owned()])?;
@@ -44,21 +44,21 @@ struct Header {
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Survey {
-    /// How many records there are.
+    /// The number of records.
     pub records: u64,
-    /// The agents, and in how many records each plays.
+    /// The agents, with the number of records of each.
     pub agents: BTreeMap<String, u64>,
-    /// The rules, as the records say them: the name of a preset, or a table.
+    /// The rules in the records: the name of a preset, or a table.
     pub rules: BTreeSet<String>,
     /// The numbers of seats.
     pub seats: BTreeSet<usize>,
 }
 
 impl Survey {
-    /// Looks at files of records, or at those in folders of runs.
+    /// Summarises record files, or the record files of run folders.
     ///
     /// # Errors
-    /// If a file cannot be read, or a line is no record.
+    /// If a file cannot be read, or a line is not a record.
     pub fn of(files: &[String]) -> Result<Survey, LearnError> {
         let mut survey = Survey::default();
         for file in files {
@@ -78,7 +78,7 @@ impl Survey {
     }
 }
 
-/// Where a line stands.
+/// The position of a line.
 struct Place<'a> {
     path: &'a Path,
     line: u64,
@@ -90,7 +90,7 @@ impl Place<'_> {
     }
 }
 
-/// Hands out the lines of a file that are not empty.
+/// Calls `each` with every line of a file that is not empty.
 fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), LearnError>) -> Result<(), LearnError> {
     let named = Path::new(file);
     let path: PathBuf = if named.is_dir() { named.join(IN_RUN) } else { named.to_owned() };
@@ -105,7 +105,7 @@ fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), L
         line += 1;
         let place = Place { path: &path, line };
         if bytes.len() as u64 == LINE && bytes.last() != Some(&b'\n') {
-            return Err(place.refuse(format!("it has more than {LINE} bytes; allowed are that many")));
+            return Err(place.refuse(format!("the line has more than {LINE} bytes, the maximum")));
         }
         let text = std::str::from_utf8(&bytes).map_err(|error| place.refuse(format!("not UTF-8: {error}")))?;
         if !text.trim().is_empty() {
@@ -116,28 +116,28 @@ fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), L
 
 fn header(place: &Place<'_>, line: &str) -> Result<Header, LearnError> {
     if !line.starts_with('{') {
-        return Err(place.refuse("this is no record: a record is a JSON object"));
+        return Err(place.refuse("not a record: a record is a JSON object"));
     }
-    serde_json::from_str(line).map_err(|error| place.refuse(format!("this is no record: {error}")))
+    serde_json::from_str(line).map_err(|error| place.refuse(format!("not a record: {error}")))
 }
 
-/// A record, as its file has it.
+/// The text of a record, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Kept {
-    /// The file's place in the recipe, and the line.
+    /// The index of the file in the recipe, and the line number.
     file: usize,
     line: u64,
     json: Box<str>,
 }
 
-/// The records of one agent, split by their deals: those to learn from, and those that are held out.
+/// The records of one agent, split by deal into training records and held-out records.
 #[derive(Clone, Debug)]
 pub(crate) struct Records {
     imitation: Imitation,
     kept: Vec<Kept>,
-    /// The places of those to learn from.
+    /// The indices of the training records.
     learned: Vec<usize>,
-    /// The places of those that are held out, by their deals.
+    /// The indices of the held-out records of each deal.
     held: Vec<Vec<usize>>,
     seed: u64,
 }
@@ -149,7 +149,7 @@ impl Records {
         let (mut kept, mut deals) = (Vec::new(), BTreeMap::<[u8; 32], Vec<usize>>::new());
         let mut names = BTreeSet::new();
         let mut hash = blake3::Hasher::new();
-        // Most records have the rules of the one before.
+        // Most records have the rules of the previous record.
         let mut checked = None;
         for (file, name) in imitation.records.iter().enumerate() {
             read_lines(name, |place, line| {
@@ -164,10 +164,10 @@ impl Records {
                     checked = Some(found);
                 }
                 if !seats.as_u64().is_some_and(|seats| recipe.seats.contains(&(seats as usize))) {
-                    let what = format!("the record is of {seats} seats, and the recipe of {:?}", recipe.seats);
+                    let what = format!("the record has {seats} seats, but the recipe has {:?}", recipe.seats);
                     return Err(place.refuse(what));
                 }
-                // A record that does not say its deal is of one of its own.
+                // A record without a deal number counts as a deal of its own.
                 let deal = match deal {
                     Some(deal) => serde_json::json!([recipe.seed, seed, deal]),
                     None => serde_json::json!([recipe.seed, file, place.line, "line"]),
@@ -182,24 +182,24 @@ impl Records {
         }
         if kept.is_empty() {
             let names: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name))).collect();
-            let others = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+            let others = if names.is_empty() { "no agents".to_owned() } else { names.join(", ") };
             let agent = shown(&imitation.agent);
-            return Err(LearnError::Records(format!("no record names the agent `{agent}`; they name {others}")));
+            return Err(LearnError::Records(format!("no record names the agent `{agent}`; the records name {others}")));
         }
         let hash = hash.finalize().to_hex().to_string();
         if imitation.hash.as_ref().is_some_and(|was| *was != hash) {
             let what = format!(
-                "the records of `{}` are not those that were learned from: their hash is {hash}",
+                "the records of `{}` have changed since training began: their hash is now {hash}",
                 shown(&imitation.agent)
             );
             return Err(LearnError::Records(what));
         }
         imitation.hash = Some(hash);
         if deals.len() < 2 {
-            let what = "the records are of one deal; allowed are two and more, for some are held out";
+            let what = "the records must have at least 2 deals, because some are held out, found 1";
             return Err(LearnError::Records(what.to_owned()));
         }
-        // In the order of their hashes, which is one of chance.
+        // In the order of their hashes, which is random.
         let number = ((deals.len() as f64 * imitation.held_out).round() as usize).clamp(1, deals.len() - 1);
         let mut deals = deals.into_values();
         let held = deals.by_ref().take(number).collect();
@@ -220,24 +220,24 @@ impl Records {
         &self.held[deal as usize]
     }
 
-    /// The record that is learned from in a match of this number: all in an order of chance, then all in another.
+    /// The training record of a match: each pass goes through all records, in a random order of its own.
     pub(crate) fn of_match(&self, number: u64) -> usize {
         let of = self.learned.len();
         let (pass, place) = (number / of as u64, (number % of as u64) as usize);
         let mut chance = Chance::of_match(self.seed, pass);
         let from = chance.below(of);
-        // A step that has no factor in common with the number of records comes to each of them once.
+        // A step that is coprime to the number of records visits each of them once.
         let step = std::iter::repeat_with(|| 1 + chance.below(of)).find(|&step| common_factor(step, of) == 1);
-        let step = step.expect("1 is among them");
+        let step = step.expect("1 is coprime to every number");
         self.learned[(from + place * step) % of]
     }
 
-    /// Reads a record whole.
+    /// Parses a whole record.
     pub(crate) fn record(&self, place: usize) -> Result<Record, LearnError> {
         Record::read(&self.kept[place].json).map_err(|flaw| self.flaw(place, &flaw))
     }
 
-    /// What is wrong with a record, and where it stands.
+    /// The error of a flawed record, with its position.
     pub(crate) fn flaw(&self, place: usize, flaw: &Flaw) -> LearnError {
         let Kept { file, line, .. } = self.kept[place];
         LearnError::Records(format!("{}, line {line}: {flaw}", self.imitation.records[file]))
@@ -248,7 +248,7 @@ fn common_factor(one: usize, other: usize) -> usize {
     if other == 0 { one } else { common_factor(other, one % other) }
 }
 
-/// Checks that the rules of a record are those of the recipe, but for the length of a match.
+/// Checks that the rules of a record are the rules of the recipe, except for the length of a match.
 fn check_rules(found: &Value, rules: &Rules) -> Result<(), String> {
     let found = RulesSpec::from_json(found).and_then(RulesSpec::validate).map_err(|error| error.to_string())?;
     let of_one_round = |rules: &Rules| {
@@ -260,16 +260,16 @@ fn check_rules(found: &Value, rules: &Rules) -> Result<(), String> {
     if of_one_round(&found) == of_one_round(rules) {
         return Ok(());
     }
-    Err(format!("the record is by the rules `{}`, and the recipe by `{}`", shown(found.name()), shown(rules.name())))
+    Err(format!("the record has the rules `{}`, but the recipe has `{}`", shown(found.name()), shown(rules.name())))
 }
 
 impl Recipe {
-    /// The recipe for a clone: a network that learns to decide as an agent did in these records, of which each comes up eight
-    /// times.
+    /// The recipe for a clone: a network that imitates the decisions of an agent in these records. Each record is used
+    /// eight times.
     ///
     /// # Errors
-    /// If the files cannot be read, no record names the agent, or they are by several rules or by a table of their own, which
-    /// `rules` then has to name; without an agent, if the records name several.
+    /// If the files cannot be read; if `agent` is `None` and the records do not name exactly one agent; or if `rules`
+    /// is `None` and the records have several rules or custom rules.
     pub fn imitating(files: &[String], agent: Option<&str>, rules: Option<&str>) -> Result<Recipe, LearnError> {
         let survey = Survey::of(files)?;
         let refuse = |what: String| Err(LearnError::Recipe(RecipeError::Form(what)));
@@ -277,17 +277,17 @@ impl Recipe {
         let agent = match (agent, survey.agents.keys().next()) {
             (Some(agent), _) => agent,
             (None, Some(only)) if survey.agents.len() == 1 => only,
-            (None, Some(_)) => return refuse(format!("the records name {}; --agent says whom to imitate", names())),
-            (None, None) => return refuse("the records name no agents; allowed are those with `agents`".to_owned()),
+            (None, Some(_)) => return refuse(format!("the records name {}; choose one with --agent", names())),
+            (None, None) => return refuse("the records name no agents; each needs the field `agents`".to_owned()),
         };
         let number = survey.agents.get(agent).copied().unwrap_or(0);
         let rules = match (rules, survey.rules.first()) {
             (Some(rules), _) => rules,
             (None, Some(only)) if survey.rules.len() == 1 && !only.starts_with('{') => only,
             (None, _) if survey.rules.len() > 1 => {
-                return refuse(format!("the records are by {} rules; --rules says by which", survey.rules.len()));
+                return refuse(format!("the records have {} rules; choose one with --rules", survey.rules.len()));
             }
-            (None, _) => return refuse("the records are by rules of their own; --rules names their file".to_owned()),
+            (None, _) => return refuse("the records have custom rules; name their file with --rules".to_owned()),
         };
         Ok(Recipe {
             rules: rules.to_owned(),

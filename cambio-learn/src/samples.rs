@@ -1,6 +1,6 @@
-//! What play gives and training takes: inputs that were on, and what followed or was decided.
+//! Training data: the active inputs of afterstates, with returns or with the decisions of an imitated agent.
 
-/// Samples one behind the other.
+/// Samples in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Samples {
     on: Vec<u16>,
@@ -24,7 +24,7 @@ impl Samples {
         (&self.on[start..self.ends[number] as usize], self.targets[number])
     }
 
-    /// Adds other samples behind these.
+    /// Appends other samples.
     pub(crate) fn append(&mut self, other: &Samples) {
         let base = self.on.len() as u32;
         self.on.extend_from_slice(&other.on);
@@ -33,10 +33,10 @@ impl Samples {
     }
 }
 
-/// Decisions that somebody took, one behind the other, each with what every candidate leads to.
+/// Decisions of an imitated agent in flat arrays, each with the afterstates of all candidates.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Choices {
-    /// The target of the candidate that was taken is 1, that of the others 0.
+    /// The target is 1 for the chosen candidate and 0 for the others.
     candidates: Samples,
     ends: Vec<u32>,
 }
@@ -51,18 +51,18 @@ impl Choices {
         self.candidates.push(on, f32::from(u8::from(is_taken)));
     }
 
-    /// Ends a decision: the candidates since the one before are its own.
+    /// Ends a decision, which has the candidates since the previous one.
     pub(crate) fn end(&mut self) {
         self.ends.push(self.candidates.len() as u32);
     }
 
-    /// The candidates of a decision: the inputs that are on, and whether it was taken as 1 or 0.
+    /// The candidates of a decision: the active inputs, and 1 for the chosen candidate or 0 for another.
     pub(crate) fn get(&self, number: usize) -> impl ExactSizeIterator<Item = (&[u16], f32)> {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         (start as usize..self.ends[number] as usize).map(|candidate| self.candidates.get(candidate))
     }
 
-    /// Adds other decisions behind these.
+    /// Appends other decisions.
     pub(crate) fn append(&mut self, other: &Choices) {
         let base = self.candidates.len() as u32;
         self.candidates.append(&other.candidates);
@@ -70,12 +70,12 @@ impl Choices {
     }
 }
 
-/// What a generation gives.
+/// The training data of a generation.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Lessons {
-    /// What decisions led to.
+    /// Decisions with their returns.
     Values(Samples),
-    /// Which decisions somebody took.
+    /// The decisions of an imitated agent.
     Choices(Choices),
 }
 

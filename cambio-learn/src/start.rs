@@ -1,4 +1,4 @@
-//! The network to go on from.
+//! The starting network of a run.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use cambio_exec::FileError;
 use crate::error::LearnError;
 use crate::recipe::{Recipe, RecipeError};
 
-/// The most bytes of a network's file.
+/// The maximum size of a network file in bytes.
 const MOST: u64 = 1 << 26;
 
-/// The network that a recipe goes on from: the one of a file, or [`Recipe::SHIPPED`] for the one that comes with the library
-/// for these cards and tables. What its file says of it comes with it.
+/// The starting network of a recipe and the metadata of its file: from a path, or, for [`Recipe::SHIPPED`], the bundled
+/// network for these cards and numbers of seats.
 ///
 /// # Errors
-/// If there is none, it cannot be read, or it is for other cards; or if several networks come with the library for the tables.
+/// If the network does not exist, cannot be read, or is for other cards, or several bundled networks would be needed.
 ///
 /// ```
 /// use cambio_core::Rules;
@@ -34,19 +34,19 @@ pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(N
     let (network, facts) = if from == Recipe::SHIPPED {
         let files: Vec<_> = seats.iter().map(|&seats| Network::shipped_file(rules, seats)).collect();
         let Some(&Some(file)) = files.first() else {
-            let found = format!("`shipped`, and no network comes with the cards of `{}`", rules.name());
-            return Err(refuse(found, "the file of a network, or nothing"));
+            let found = format!("`shipped` (no network is bundled for the cards of `{}`)", rules.name());
+            return Err(refuse(found, "a network file or unset"));
         };
         if files.iter().any(|other| !other.is_some_and(|other| std::ptr::eq(other, file))) {
-            let found = "`shipped`, and not all the tables have the same network".to_owned();
-            return Err(refuse(found, "the file of a network, or nothing"));
+            let found = "`shipped` (the numbers of seats have different bundled networks)".to_owned();
+            return Err(refuse(found, "a network file or unset"));
         }
         Network::from_bytes(file)?
     } else {
         let path = Path::new(from);
         let metadata = std::fs::metadata(path).map_err(FileError::unreadable(path))?;
         if !metadata.is_file() || metadata.len() > MOST {
-            return Err(refuse(format!("`{from}`, which is no network"), "a file of at most 64 MiB"));
+            return Err(refuse(format!("`{from}`"), "a network file of at most 64 MiB"));
         }
         Network::from_bytes(&std::fs::read(path).map_err(FileError::unreadable(path))?)?
     };

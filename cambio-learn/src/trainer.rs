@@ -1,7 +1,7 @@
-//! Gradient steps: the network in floating-point numbers, its gradient, and Adam.
+//! Gradient steps: the network in floating point, its gradient, and Adam (Kingma and Ba 2015).
 //!
-//! Every number is computed in a fixed order, in operations that IEEE 754 fixes, so the same samples give the same bits on
-//! every machine and for every width of its vectors.
+//! Every number is computed in a fixed order with operations that IEEE 754 defines exactly, so the same samples give
+//! the same bits on every machine and for every SIMD width.
 
 use cambio_agents::{Floats, Network};
 use pulp::{Arch, Simd, WithSimd};
@@ -12,16 +12,16 @@ use crate::samples::{Choices, Lessons, Samples};
 const WIDTH: usize = Floats::WIDTH;
 const SECOND: usize = Floats::SECOND;
 
-/// Decay of the mean of gradients (Kingma and Ba 2015).
+/// Adam's β₁: the decay of the mean of gradients.
 const BETA: f32 = 0.9;
-/// Decay of the mean of their squares.
+/// Adam's β₂: the decay of the mean of their squares.
 const BETA_SQUARED: f32 = 0.999;
-/// Decay of the averaged weights, which are those that play.
+/// The decay of the averaged weights, with which the final network plays.
 const AVERAGE: f32 = 0.995;
-/// The averaged weights follow after so many steps.
+/// The number of steps between updates of the averaged weights.
 const AVERAGE_EVERY: u64 = 16;
 
-/// Where the parts lie in one list of numbers: rows, bias, second layer by its inputs, its bias, last layer, its bias.
+/// The offsets of the layers in one array: rows, bias, second layer by its inputs, its bias, last layer, its bias.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     bias: usize,
@@ -42,7 +42,7 @@ impl Parts {
     }
 }
 
-/// Inputs, each once, in the order in which they came.
+/// A set of inputs in insertion order.
 #[derive(Clone, Debug)]
 struct InputSet {
     inputs: Vec<u16>,
@@ -50,7 +50,7 @@ struct InputSet {
 }
 
 impl InputSet {
-    /// No input of so many.
+    /// An empty set of inputs below `of`.
     fn new(of: usize) -> InputSet {
         InputSet { inputs: Vec::new(), has: vec![false; of] }
     }
@@ -80,11 +80,11 @@ pub(crate) struct Trainer {
     weights: Vec<f32>,
     average: Vec<f32>,
     gradient: Vec<f32>,
-    /// The weights of the second layer by its units, as `weights` has them by their inputs.
+    /// The weights of the second layer by its units: the transpose of their order in `weights`.
     across: Vec<f32>,
     mean: Vec<f32>,
     squares: Vec<f32>,
-    /// The inputs that were on in this batch.
+    /// The inputs that were active in this batch.
     touched: InputSet,
     /// The inputs whose weights moved since [`Trainer::follow`].
     moved: InputSet,
@@ -92,7 +92,7 @@ pub(crate) struct Trainer {
     arch: Arch,
 }
 
-/// What a batch told.
+/// The loss of a batch.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Loss {
     /// The sum of the cross-entropies, in nats.
@@ -101,7 +101,7 @@ pub(crate) struct Loss {
 }
 
 impl Trainer {
-    /// A network of random weights.
+    /// Creates a network with random weights.
     pub(crate) fn new(inputs: usize, seed: u64) -> Trainer {
         let parts = Parts::new(inputs);
         let mut weights = vec![0.0; parts.len];
@@ -117,7 +117,7 @@ impl Trainer {
         Trainer::with(inputs, weights)
     }
 
-    /// Goes on from a network.
+    /// Starts from the weights of a network.
     pub(crate) fn from_floats(inputs: usize, floats: &Floats) -> Trainer {
         let parts = Parts::new(inputs);
         let mut weights = vec![0.0; parts.len];
@@ -152,17 +152,17 @@ impl Trainer {
         }
     }
 
-    /// The weights as they are now.
+    /// The current weights.
     pub(crate) fn current(&self) -> Floats {
         self.floats(&self.weights)
     }
 
-    /// The averaged weights, which play better. If the learner began at random, rows that it never met are empty.
+    /// The averaged weights, which play better. After a random start, rows of inputs that never occurred are 0.
     pub(crate) fn averaged(&self, began_at_random: bool) -> Floats {
         self.met(&self.average, began_at_random)
     }
 
-    /// The weights as they are now, but for the same rows. Of few steps the average would still be near the beginning.
+    /// The current weights, with the same rows set to 0. After few steps the average is still near the initial weights.
     pub(crate) fn settled(&self, began_at_random: bool) -> Floats {
         self.met(&self.weights, began_at_random)
     }
@@ -179,8 +179,8 @@ impl Trainer {
         floats
     }
 
-    /// Brings the whole numbers of a network up to the weights as they are now. It was up to them when it was made, or when
-    /// this was called last.
+    /// Updates a quantized network to the current weights. The network must have been made from these weights, or
+    /// updated by the previous call, because only rows that have moved since then are quantized again.
     pub(crate) fn follow(&mut self, network: &mut Network) {
         for &input in self.moved.inputs() {
             let row = usize::from(input);
@@ -201,7 +201,7 @@ impl Trainer {
         floats
     }
 
-    /// Copies the layers behind the rows.
+    /// Copies the layers after the rows.
     fn fill_layers(&self, weights: &[f32], floats: &mut Floats) {
         let parts = self.parts;
         floats.bias.copy_from_slice(&weights[parts.bias..parts.second]);
@@ -220,7 +220,7 @@ impl Trainer {
         (self.steps, [&self.weights, &self.average, &self.mean, &self.squares])
     }
 
-    /// Takes up a state that [`Trainer::state`] gave; `None` if it is of another network.
+    /// Restores a state from [`Trainer::state`]; `None` if it is for another network.
     pub(crate) fn restore(
         inputs: usize,
         steps: u64,
@@ -239,7 +239,7 @@ impl Trainer {
     }
 
     /// Adds the gradient of one sample, and returns its loss.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, on: &[u16], target: f32) -> f32 {
         let mut forward = Forward::NONE;
@@ -250,8 +250,8 @@ impl Trainer {
         -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
     }
 
-    /// Adds the gradient of one decision, in which a softmax of the logits is to be what was taken, and returns its loss.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    /// Adds the gradient of one decision, with the cross-entropy of a softmax over its candidates; returns the loss.
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn imitate<S: Simd>(&mut self, simd: S, choices: &Choices, number: usize, forward: &mut Vec<Forward>) -> f32 {
         let candidates = choices.get(number).len();
@@ -272,7 +272,7 @@ impl Trainer {
     }
 
     /// The output and the activations for these inputs.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Forward) {
         let parts = self.parts;
@@ -303,8 +303,8 @@ impl Trainer {
         *logit = weights[parts.last_bias] + total(&products);
     }
 
-    /// Adds the gradient for these inputs, given what [`Trainer::forward`] found and the slope of the loss by the output.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    /// Adds the gradient for these inputs, from the activations and the slope of the loss with respect to the output.
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn backward<S: Simd>(&mut self, simd: S, on: &[u16], forward: &Forward, slope: f32) {
         let parts = self.parts;
@@ -349,12 +349,12 @@ impl Trainer {
         }
     }
 
-    /// A step of Adam on what the batch touched.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    /// An Adam step on the parameters that the batch touched.
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn update(&mut self, batch: usize, rate: f32) {
         self.steps += 1;
-        // After so many steps the corrections of the means are 1 in single precision.
+        // After this many steps Adam's bias corrections are 1 in single precision.
         let steps = self.steps.min(100_000) as i32;
         let scale = 1.0 / batch.max(1) as f32;
         let rate = rate * libm::sqrtf(1.0 - power(BETA_SQUARED, steps)) / (1.0 - power(BETA, steps));
@@ -394,7 +394,7 @@ impl Trainer {
     }
 }
 
-/// What the layers hold for one set of inputs.
+/// The activations for one set of inputs.
 #[derive(Clone, Copy)]
 struct Forward {
     /// The activations of the first layer.
@@ -408,7 +408,7 @@ impl Forward {
     const NONE: Forward = Forward { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
 }
 
-/// What [`Trainer::step`] does, for vectors of any width. A closure would not be compiled for them.
+/// The body of [`Trainer::step`], for every SIMD width. A closure would not be compiled for each width.
 struct Step<'a> {
     trainer: &'a mut Trainer,
     samples: &'a Samples,
@@ -416,7 +416,7 @@ struct Step<'a> {
     rate: f32,
 }
 
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl WithSimd for Step<'_> {
     type Output = Loss;
 
@@ -433,7 +433,7 @@ impl WithSimd for Step<'_> {
     }
 }
 
-/// As [`Step`], over decisions that somebody took.
+/// Like [`Step`], for the decisions of an imitated agent.
 struct StepOfChoices<'a> {
     trainer: &'a mut Trainer,
     choices: &'a Choices,
@@ -441,7 +441,7 @@ struct StepOfChoices<'a> {
     rate: f32,
 }
 
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl WithSimd for StepOfChoices<'_> {
     type Output = Loss;
 
@@ -457,24 +457,24 @@ impl WithSimd for StepOfChoices<'_> {
     }
 }
 
-/// Adds `by` times the numbers of `from` to those of `to`: as many as whole vectors hold.
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+/// Adds `by` times the numbers of `from` to `to`, for as many numbers as fill whole vectors.
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 #[inline(always)]
 fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
     let by = simd.splat_f32s(by);
-    // A product and a sum, each rounded: fused ones would not be the same on every machine.
+    // Product and sum are rounded separately, because fused operations are not the same on every machine.
     for (to, &from) in S::as_mut_simd_f32s(to).0.iter_mut().zip(S::as_simd_f32s(from).0) {
         *to = simd.add_f32s(*to, simd.mul_f32s(by, from));
     }
 }
 
-/// The weights of the second layer by its units, given those by its inputs.
+/// The weights of the second layer by its units, from those by its inputs.
 fn across(by_input: &[f32]) -> Vec<f32> {
     (0..WIDTH * SECOND).map(|at| by_input[at % WIDTH * SECOND + at / WIDTH]).collect()
 }
 
-/// The sum of the numbers, in an order that vectors of any width can keep.
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+/// The sum of the numbers, in an order that does not depend on the SIMD width.
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 #[inline(always)]
 fn total(numbers: &[f32; SECOND]) -> f32 {
     let mut lanes = [0.0_f32; 8];
@@ -486,7 +486,7 @@ fn total(numbers: &[f32; SECOND]) -> f32 {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-/// The share that a logit stands for.
+/// The logistic function.
 pub(crate) fn sigmoid(logit: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-logit))
 }

@@ -1,4 +1,4 @@
-//! What is learned does not depend on threads or on where it was interrupted.
+//! The result of training does not depend on threads or on interruptions.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use cambio_learn::{Bound, Crew, Evaluation, LearnError, LearnFolder, Recipe, Tra
 fn recipe() -> Recipe {
     Recipe {
         rules: "mini-m1".to_owned(),
-        // Three checkpoints and a bit.
+        // Three checkpoints and part of a fourth.
         matches: 4 * (3 * 64 + 10),
         generation: 4,
         seats: vec![2, 3],
@@ -31,7 +31,7 @@ fn fresh(name: &str) -> PathBuf {
     path
 }
 
-/// The files of a folder with what is in them, in order.
+/// The files of a folder with their content, in order.
 fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).unwrap() {
@@ -46,7 +46,7 @@ fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Learns in a folder for so many steps, or to the end.
+/// Trains in a folder for this many steps, or to the end.
 fn learn(folder: &mut LearnFolder, threads: usize, steps: Option<usize>) {
     let crew = Crew::new(threads, &CancelToken::new()).unwrap();
     for _ in 0..steps.unwrap_or(usize::MAX) {
@@ -56,7 +56,7 @@ fn learn(folder: &mut LearnFolder, threads: usize, steps: Option<usize>) {
     }
 }
 
-/// Learns by a recipe on one thread, and on two with interruptions; gives the files, which have to be the same.
+/// Trains by a recipe on one thread, and on two with interruptions; returns the files, which must be the same.
 fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[usize]) -> Vec<(String, Vec<u8>)> {
     let (one, two) = (fresh(&format!("{name}-one")), fresh(&format!("{name}-two")));
     let mut folder = LearnFolder::create(&one, recipe.clone(), rules, &roster()).unwrap();
@@ -65,7 +65,7 @@ fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[us
     let mut folder = LearnFolder::create(&two, recipe.clone(), rules, &roster()).unwrap();
     for &steps in interruptions {
         learn(&mut folder, 2, Some(steps));
-        // As a kill does: nothing is written that was not there already.
+        // Like a kill: nothing more is written.
         drop(folder);
         folder = LearnFolder::resume(&two, Some(recipe), rules, &roster()).unwrap();
     }
@@ -75,7 +75,7 @@ fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[us
     let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&two_files), names(&one_files));
     for ((name, bytes), (_, expected)) in two_files.iter().zip(&one_files) {
-        assert!(bytes == expected, "{name} is another");
+        assert!(bytes == expected, "{name} differs");
     }
     for path in [one, two] {
         std::fs::remove_dir_all(path).unwrap();
@@ -95,7 +95,7 @@ fn text<'f>(files: &'f [(String, Vec<u8>)], name: &str) -> &'f str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// The cells of the lines of a table, without its head.
+/// The cells of a table by row, without its header.
 fn cells(table: &str) -> Vec<Vec<&str>> {
     table.lines().skip(1).map(|line| line.split(',').collect()).collect()
 }
@@ -113,22 +113,22 @@ fn a_responder_ends_with_its_best_level_on_fresh_deals() {
     let judged = cells(text(&files, "judged.csv"));
     assert_eq!(judged.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0", "1", "2", "3"], "{judged:?}");
     let share = |row: &&Vec<&str>| (row[4].parse::<f64>().unwrap() * 1e9) as u64;
-    // The first of the best.
+    // The first of equally good levels.
     let best = judged.iter().rev().max_by_key(share).unwrap();
     let bound = cells(text(&files, "bound.csv"));
     assert_eq!((bound.len(), &bound[0][..2], bound[0][7]), (1, &best[..2], "40"));
-    assert_ne!(bound[0][4], best[4], "the deals are others");
+    assert_ne!(bound[0][4], best[4], "the deals differ");
     let level = files.iter().find(|(name, _)| *name == format!("{}.net", best[1])).unwrap();
     let network = files.iter().find(|(name, _)| name == "network.net").unwrap();
     assert!(network.1 == level.1, "the network is the best level");
-    // Nothing was learned at level 0.
+    // Level 0 is the starting network.
     let beginning = files.iter().find(|(name, _)| name == "0.net").unwrap();
     let own = Network::from_bytes(&beginning.1).unwrap().0.to_bytes(&serde_json::Value::Null);
     let shipped = Network::shipped(&Rules::preset("classic").unwrap(), 2).unwrap();
     assert!(own == shipped.to_bytes(&serde_json::Value::Null));
 }
 
-/// Writes records of these agents on so many deals, in both orders.
+/// Writes records of these agents on this many deals, in both orders.
 fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> PathBuf {
     let mut lines = String::new();
     for (deal, rotation) in (0..deals).flat_map(|deal| [(deal, 0), (deal, 1)]) {
@@ -162,7 +162,7 @@ fn a_clone_learns_the_decisions_of_the_records_and_is_the_same_for_two_threads_a
     assert_eq!(last[2], "greedy");
     assert_eq!(last[8], "15", "a tenth of the deals is held out");
     assert!(number(last, 3) > 0.75 && number(last, 3) > number(last, 6) + 0.3, "{last:?}");
-    assert!(text(&files, "recipe.toml").contains("hash = "), "the recipe says from which records");
+    assert!(text(&files, "recipe.toml").contains("hash = "), "the recipe has the hash of the records");
     std::fs::remove_file(records).unwrap();
 }
 
@@ -179,21 +179,21 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
         }
         Err(error) => error.to_string(),
     };
-    assert_eq!(said(None, None), "the records name `greedy`, `random`; --agent says whom to imitate");
-    assert_eq!(said(Some("sharp"), None), "no record names the agent `sharp`; they name `greedy`, `random`");
+    assert_eq!(said(None, None), "the records name `greedy`, `random`; choose one with --agent");
+    assert_eq!(said(Some("sharp"), None), "no record names the agent `sharp`; the records name `greedy`, `random`");
     let other = said(Some("greedy"), Some("original"));
-    assert_eq!(other, format!("{file}, line 1: the record is by the rules `classic`, and the recipe by `original`"));
+    assert_eq!(other, format!("{file}, line 1: the record has the rules `classic`, but the recipe has `original`"));
     let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
     let of_three = Recipe { seats: vec![3], ..recipe.clone() };
     let seats = LearnFolder::create(&fresh("refused-clone"), of_three, &classic, &roster()).unwrap_err().to_string();
-    assert_eq!(seats, format!("{file}, line 1: the record is of 2 seats, and the recipe of [3]"));
-    // The records change after the beginning.
+    assert_eq!(seats, format!("{file}, line 1: the record has 2 seats, but the recipe has [3]"));
+    // The records change after training began.
     let path = fresh("changed-records");
     drop(LearnFolder::create(&path, recipe, &classic, &roster()).unwrap());
     let text = std::fs::read_to_string(&records).unwrap();
     std::fs::write(&records, text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap();
     let changed = LearnFolder::resume(&path, None, &classic, &roster()).unwrap_err().to_string();
-    assert!(changed.starts_with("the records of `greedy` are not those that were learned from"), "{changed}");
+    assert!(changed.starts_with("the records of `greedy` have changed since training began"), "{changed}");
     // A decision is altered.
     std::fs::write(&records, text.replacen("a draw", "a call", 1)).unwrap();
     let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
@@ -207,7 +207,7 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
     };
     assert!(flaw.starts_with(&format!("{file}, line 1: round 1, decision ")), "{flaw}");
     std::fs::write(&records, "{\"agents\"").unwrap();
-    assert!(said(Some("greedy"), None).starts_with(&format!("{file}, line 1: this is no record: ")));
+    assert!(said(Some("greedy"), None).starts_with(&format!("{file}, line 1: not a record: ")));
     std::fs::remove_file(&records).unwrap();
     assert!(said(Some("greedy"), None).starts_with(&format!("{file} cannot be read: ")));
     std::fs::remove_dir_all(path).unwrap();
@@ -239,7 +239,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_lost() {
     let before = files(&path);
     let said = |error: LearnError| error.to_string();
     let again = said(LearnFolder::create(&path, recipe(), &rules(), &roster()).unwrap_err());
-    assert!(again.contains("exists; --resume goes on in it"), "{again}");
+    assert!(again.contains("exists: add --resume to continue it"), "{again}");
     let other = Recipe { seed: 2, ..recipe() };
     let other = said(LearnFolder::resume(&path, Some(&other), &rules(), &roster()).unwrap_err());
     assert!(other.contains("another recipe"), "{other}");
@@ -257,9 +257,9 @@ fn what_does_not_fit_is_refused_and_nothing_is_lost() {
 #[test]
 fn a_recipe_says_what_is_wrong_with_it() {
     let refused = |text: &str| Recipe::from_toml(text).unwrap_err().to_string();
-    assert_eq!(refused("seats = 9"), "`seats` is 9; allowed is a number from 2 to 8");
-    assert_eq!(refused("[play]\nlambda = 2.0"), "`play.lambda` is 2; allowed is a number from 0 to 1");
-    assert!(refused("[rivals]\nself = 0").starts_with("`rivals` is "));
+    assert_eq!(refused("seats = 9"), "`seats` must be a number from 2 to 8, found 9");
+    assert_eq!(refused("[play]\nlambda = 2.0"), "`play.lambda` must be a number from 0 to 1, found 2");
+    assert!(refused("[rivals]\nself = 0").starts_with("`rivals` must be "));
     assert!(refused("lamda = 1").contains("unknown field `lamda`"));
     let unknown = Recipe { rivals: [("shark".to_owned(), 1.0)].into(), ..recipe() };
     let error = |recipe| cambio_learn::Learner::new(recipe, &rules(), &roster(), None).unwrap_err().to_string();
@@ -268,19 +268,19 @@ fn a_recipe_says_what_is_wrong_with_it() {
     let exploiting = |agent| error(Recipe::exploiting(agent, "mini-m1", 2));
     assert!(exploiting("oracle").contains("`rivals`: `oracle` sees hidden cards"), "{}", exploiting("oracle"));
     let bot = exploiting("external(\"python3 bot.py\")");
-    assert!(bot.contains("is a bot, which need not decide the same again"), "{bot}");
+    assert!(bot.contains("is a bot, which may not be reproducible"), "{bot}");
     assert!(exploiting("rollout(time_ms=5)").contains("decides by the clock"));
     let stranger = exploiting("learned");
     assert!(stranger.starts_with("`rivals`: `learned` cannot play here: no network comes with"), "{stranger}");
     let same = Recipe { seed: 1 << 41, ..Recipe::exploiting("greedy", "mini-m1", 2) };
-    assert!(error(same).starts_with("`bound.seed` is 2199023255552; allowed is one that is neither"));
-    assert!(refused("[imitate]\nrecords = []\nagent = 'x'").starts_with("`imitate.records` is empty"));
+    assert!(error(same).starts_with("`bound.seed` must be different from `seed` and `evaluation.seed`"));
+    assert!(refused("[imitate]\nrecords = []\nagent = 'x'").starts_with("`imitate.records` must be one or more"));
     let both = refused("[imitate]\nrecords = ['x']\nagent = 'x'\n[rivals]\nsharp = 1");
-    assert!(both.starts_with("`rivals` is {\"sharp\": 1.0}; allowed is none beside `imitate`"), "{both}");
+    assert!(both.starts_with("`rivals` must be empty if `imitate` is set"), "{both}");
     assert_eq!(Recipe::from_toml(&recipe().to_toml()).unwrap(), recipe());
 }
 
-/// The networks that come with the library say how they were made, and the recipes of their names say the same.
+/// The bundled networks contain their recipes, which equal the recipe files of the same names.
 #[test]
 fn the_recipes_of_the_shipped_networks_are_theirs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,10 +1,10 @@
-//! Compiles and solves the mini games, one after the other on one core, and prints a table of the book:
+//! Compiles and solves the mini games, one after the other on one core, and prints a table for the book:
 //!
 //! ```sh
 //! cargo run --release -p cambio-solve --example family
 //! ```
 //!
-//! Names after `--` choose some of them. Memory is that of the compiled game and its solver; times are those of this
+//! Pass names after `--` to select games. Memory includes the compiled game and its solver; times depend on the
 //! machine.
 
 use std::error::Error;
@@ -36,7 +36,7 @@ fn row(name: &str) -> Result<String, Box<dyn Error>> {
         format!("`{name}`"),
         game.histories().to_string(),
         format!("{} + {}", game.information_sets(Seat::A), game.information_sets(Seat::B)),
-        // The value follows when the game is solved.
+        // The value is filled in after the game is solved.
         String::new(),
         format!("{:.5}", game.nash_conv(&game.uniform())),
         seconds(compiled),
@@ -56,7 +56,7 @@ fn row(name: &str) -> Result<String, Box<dyn Error>> {
     let rate = 64.0 * game.histories() as f64 / begun.elapsed().as_secs_f64();
     cells.push(format!("{:.0} M", rate / 1e6));
     let strategy = cfr.run(&Until { iterations: u64::MAX, exploitability: 1e-5 }, &mut |_| {});
-    // Rounded first, so that no zero has a sign.
+    // Adding 0 after rounding turns −0 into 0.
     cells[3] = format!("{:.4}", (game.value(&strategy) * 1e4).round() / 1e4 + 0.0);
     Ok(format!("| {} |", cells.join(" | ")))
 }

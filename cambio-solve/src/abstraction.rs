@@ -1,8 +1,8 @@
-//! The best that a player can do who cannot tell all information sets apart.
+//! The least exploitable strategies of agents that do not distinguish all information sets.
 //!
-//! A player that decides by features plays alike where its features are alike, so it cannot come nearer to perfect play than
-//! the best strategy that does so. Such a coarser view of a game is an *abstraction* (Waugh, Schnizlein, Bowling and Szafron
-//! 2009, "Abstraction Pathologies in Extensive Games").
+//! An agent that decides by features plays the same wherever its features are equal, so its play is at most as good as
+//! the best strategy that does so. Such a coarser view of a game is an *abstraction* (Waugh, Schnizlein, Bowling and
+//! Szafron 2009, "Abstraction Pathologies in Extensive Games").
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::strategy::Strategy;
 use crate::walk::SEATS;
 use crate::{Moment, Progress, SolveError, Until};
 
-/// What a player perceives of an information set.
+/// An information set as an agent with an abstraction perceives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Perceived<K> {
-    /// What is equal where the player cannot tell two sets apart.
+    /// The class of the set: equal for sets that the agent does not distinguish.
     pub key: K,
-    /// For each choice of `moment.view`, in order, the number of the candidate that it is to the player, from 0 without a gap.
-    /// Choices of one candidate are taken equally often; one that is `None` is never taken.
+    /// The candidate of each choice of `moment.view`, in order. Candidates are numbered from 0 without gaps. Choices of
+    /// the same candidate are equally likely; a choice of `None` is never taken.
     pub candidates: Vec<Option<u16>>,
 }
 
-/// The sets and choices of a game that a player tells apart, in either seat.
+/// An abstraction of a game for both seats: the classes of information sets, and the candidates in each.
 ///
 /// # Examples
-/// A player that knows how much has happened and how many choices it has, but sees no card:
+/// An agent that knows the number of sightings and of choices, but sees no card:
 /// ```
 /// use cambio_core::Rules;
 /// use cambio_solve::{Abstraction, Game, Limits, Perceived, Until};
@@ -47,26 +47,26 @@ pub struct Abstraction<'g> {
     told: [Told; SEATS],
 }
 
-/// What somebody tells apart in one seat. A candidate has a number among those of all classes.
+/// The abstraction of one seat. Candidates are numbered over all classes.
 #[derive(Clone, Debug)]
 struct Told {
-    /// For each class its first candidate; one entry more for the end.
+    /// The first candidate of each class, and one more entry for the end.
     first: Vec<u32>,
-    /// For each information set its class.
+    /// The class of each information set.
     classes: Vec<u32>,
-    /// For each sequence its candidate, and what share of the candidate it is; 0 where it is never taken.
+    /// For each sequence its candidate and its share of the candidate's probability; share 0 if it is never taken.
     parts: Vec<(u32, f64)>,
 }
 
 impl Told {
-    /// Everything.
+    /// The abstraction that distinguishes everything.
     fn all(tree: &Tree) -> Told {
         let parts = (0..tree.sequences() as u32).map(|sequence| (sequence.saturating_sub(1), 1.0)).collect();
         let first = tree.first.iter().map(|first| first - 1).collect();
         Told { first, classes: (0..tree.sets() as u32).collect(), parts }
     }
 
-    /// What is perceived at each set.
+    /// The abstraction that `perceive` describes.
     fn of<K: Ord>(
         game: &Game,
         seat: Seat,
@@ -101,7 +101,7 @@ impl Told {
         flaw.map_or(Ok(told), Err)
     }
 
-    /// Probabilities that take candidates in proportion to these weights; where a class has none, all equally often.
+    /// Probabilities in proportion to these weights of candidates; uniform in classes without weight.
     fn probabilities(&self, tree: &Tree, weights: &[f64]) -> Vec<f64> {
         let mut probabilities = vec![1.0; tree.sequences()];
         for (set, &class) in self.classes.iter().enumerate() {
@@ -117,16 +117,16 @@ impl Told {
     }
 }
 
-/// Somebody who learns in one seat.
+/// A CFR+ learner in one seat.
 struct Learner<'t> {
     told: &'t Told,
     /// By candidate.
     regrets: Vec<f64>,
-    /// By candidate: how often it was taken, the later the more.
+    /// By candidate: the weighted sum of its reach probabilities, for the average strategy.
     sums: Vec<f64>,
-    /// By sequence: what is played now.
+    /// By sequence: the current strategy.
     probabilities: Vec<f64>,
-    /// By sequence: how likely that leads to it.
+    /// By sequence: the realisation plan of the current strategy.
     plan: Vec<f64>,
 }
 
@@ -138,7 +138,7 @@ impl<'t> Learner<'t> {
         Learner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
     }
 
-    /// Adds up what is regretted against the other seat's plan, and plays by that.
+    /// Updates the regrets against the other seat's plan, and the current strategy by regret matching.
     fn learn(&mut self, game: &Game, seat: Seat, others: &[f64], weight: f64) {
         let tree = &game.trees[seat.index()];
         let mut worth = vec![0.0; tree.sequences()];
@@ -161,10 +161,10 @@ impl<'t> Learner<'t> {
 }
 
 impl<'g> Abstraction<'g> {
-    /// Asks at every information set of both seats what a player perceives there.
+    /// Calls `perceive` at every information set of both seats.
     ///
     /// # Errors
-    /// If nothing is left to take at a set, or what is perceived alike has other numbers of candidates.
+    /// If a set has no candidate, or sets with the same key have different numbers of candidates.
     pub fn of<K: Ord>(
         game: &'g Game,
         mut perceive: impl FnMut(&Moment<'_>) -> Perceived<K>,
@@ -173,25 +173,24 @@ impl<'g> Abstraction<'g> {
         Ok(Abstraction { game, told })
     }
 
-    /// How many sets the player tells apart, in both seats together.
+    /// The number of classes, in both seats together.
     pub fn classes(&self) -> usize {
         self.told.iter().map(|told| told.first.len() - 1).sum()
     }
 
-    /// Looks for the least exploitable strategy that the player can play: for each seat by CFR+ (Tammelin 2014, "Solving
-    /// Large Imperfect Information Games Using CFR+") with regrets and averages that all sets of a class share, against an
-    /// opponent that tells everything apart (Johanson, Bard, Burch and Bowling 2012, "Finding Optimal Abstract Strategies
-    /// in Extensive-Form Games"). Against one that is as blind as the player it would find more exploitable ones.
+    /// Searches for the least exploitable strategy of the abstraction: for each seat by CFR+ (Tammelin 2014, "Solving
+    /// Large Imperfect Information Games Using CFR+") with regrets and averages that all sets of a class share, against
+    /// an opponent without abstraction (Johanson, Bard, Burch and Bowling 2012, "Finding Optimal Abstract Strategies in
+    /// Extensive-Form Games"). Against an opponent with the same abstraction it would find more exploitable strategies.
     ///
-    /// Where a player forgets what it knew before, as features do, no proof says that this comes to the least, and one that
-    /// comes to the same class twice in a round is far from it. The exploitability of what is found is exact in any case, and
-    /// a bound from above on the least.
-    /// It is measured, for `progress` and to stop, after 1, 2, 4, 8, … iterations and at the end, unless
-    /// `until.exploitability` is 0.
+    /// If the abstraction has imperfect recall, as features have, convergence to the least exploitability is not
+    /// proved, and a class that occurs twice in a round keeps the result far from it. The exploitability of the result
+    /// is exact in any case, and an upper bound on the least. It is measured, for `progress` and to stop, after 1, 2,
+    /// 4, 8, … iterations and at the end, unless `until.exploitability` is 0.
     pub fn solve(&self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
         let trees = &self.game.trees;
         let seeing = trees.each_ref().map(Told::all);
-        // Who plays in seat a and in seat b: first the player in seat a, then in seat b.
+        // The learners of two games: in the first, seat a has the abstraction; in the second, seat b.
         let mut tables = [0, 1].map(|own| {
             [0, 1].map(|seat| Learner::new(&trees[seat], if seat == own { &self.told[seat] } else { &seeing[seat] }))
         });

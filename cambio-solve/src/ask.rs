@@ -1,4 +1,4 @@
-//! Asks any player at every information set of a game, and measures how far it can be exploited.
+//! Queries any agent at every information set of a game, and measures its exploitability.
 
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
@@ -11,29 +11,29 @@ use crate::strategy::{Strategy, is_distribution, nash_conv};
 use crate::walk::{Decision, Node, SEATS, Visitor, walk};
 use crate::{Progress, SolveError};
 
-/// An information set, as the seat that is asked has reached it.
+/// A decision at an information set, as a [`Policy`] receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The rules.
     pub rules: &'a Rules,
-    /// The seat that is asked.
+    /// The seat to act.
     pub seat: Seat,
     /// The number of the information set in its [`Game`].
     pub set: usize,
-    /// What the seat has perceived since the round was dealt, in order.
+    /// The sightings of the seat since the round was dealt, in order.
     pub sightings: &'a [Sighting],
-    /// What the seat may know now. Its choices are those of the set, in order.
+    /// The observation of the seat. Its choices are the choices of the set, in order.
     pub view: &'a Observation<'a>,
 }
 
-/// A probability for each choice at any information set.
+/// A policy: gives a probability for each choice at any information set.
 ///
-/// Every `FnMut(&Moment) -> Vec<f64>` is a policy, such as the visits of a search. [`Asked`] turns any agent into one.
+/// Every `FnMut(&Moment) -> Vec<f64>` is a policy, such as the visit shares of a search. [`Asked`] wraps any agent.
 pub trait Policy {
     /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
     ///
     /// # Errors
-    /// If an agent that is asked is at fault.
+    /// If the agent behind the policy fails or decides illegally.
     fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError>;
 }
 
@@ -43,13 +43,13 @@ impl<F: FnMut(&Moment<'_>) -> Vec<f64>> Policy for F {
     }
 }
 
-/// An agent as a policy: for each information set an agent is made, told what its seat perceived, and asked.
+/// An agent as a policy: each query makes a new agent, passes it the sightings of its seat, and takes its decision.
 ///
-/// The agent is briefed, the round begins, it gets every sighting in order, and it decides once, at this set and at no set
-/// before it. It must therefore take what it needs from its sightings: an agent that remembers only its own decisions plays
-/// differently here than at a table. Its random stream depends on the seed, the set and the number of the stream, and not on
-/// earlier questions. An agent without chance gets probability 1 for its decision. An agent with chance is asked with
-/// several streams, and the shares of its decisions are the probabilities.
+/// The agent is briefed, the round begins, it receives every sighting in order, and it decides once, at this set and at
+/// no earlier one. It must therefore derive its memory from its sightings: an agent that remembers only its own
+/// decisions plays differently here than at a table. Its random stream depends on the seed, the set and the number of
+/// the stream, not on earlier queries. A deterministic agent gets probability 1 for its decision. A randomised agent
+/// decides with several streams, and the shares of its decisions are the probabilities.
 #[derive(Clone, Debug)]
 pub struct Asked<F> {
     make: F,
@@ -58,7 +58,7 @@ pub struct Asked<F> {
 }
 
 impl<A: Agent, F: FnMut() -> A> Asked<F> {
-    /// A policy of agents made by `make`. Each information set is asked with `streams` streams, at least one.
+    /// Creates a policy from the agents that `make` returns. Each set is queried with `streams` streams, at least one.
     pub fn new(make: F, seed: u64, streams: u32) -> Asked<F> {
         Asked { make, seed, streams: streams.max(1) }
     }
@@ -91,26 +91,26 @@ impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
     }
 }
 
-/// The answers of a policy.
+/// The answers of a policy to all queries.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answers {
-    /// The strategy. The policy was not asked at sets that its own earlier decisions rule out. Every choice is equally likely
-    /// there, which changes neither the value nor the exploitability.
+    /// The strategy. Sets that the policy's own earlier decisions rule out were not queried. Choices there are equally
+    /// likely, which changes neither the value nor the exploitability.
     pub strategy: Strategy,
-    /// The number of information sets of each seat at which it was asked.
+    /// The number of information sets of each seat that were queried.
     pub asked: [usize; SEATS],
 }
 
 impl Game {
-    /// Asks a policy in both seats at every information set that it can reach, whatever the other seat does.
+    /// Queries a policy in both seats, at every information set that it can reach against any play of the other seat.
     ///
     /// # Errors
-    /// If the policy faults, or its probabilities are no distribution over the choices.
+    /// If the policy fails, or its probabilities are not a distribution over the choices.
     pub fn ask(&self, policy: &mut dyn Policy, progress: &mut dyn FnMut(Progress)) -> Result<Answers, SolveError> {
         self.ask_where(policy, None, progress)
     }
 
-    /// As [`Game::ask`], but only at sets that the policy can reach if the other seat plays `against`.
+    /// Like [`Game::ask`], but only at sets that the policy can reach if the other seat plays `against`.
     ///
     /// # Errors
     /// As [`Game::ask`].
@@ -145,7 +145,7 @@ impl Game {
     /// Visits every information set of a seat once, in the order of a walk.
     ///
     /// # Errors
-    /// Never, unless there is a bug: the same tree was walked when the game was compiled.
+    /// Only if there is a bug: the same tree was walked when the game was compiled.
     pub fn visit(&self, seat: Seat, mut visit: impl FnMut(&Moment<'_>)) -> Result<(), SolveError> {
         let mut uniform = |moment: &Moment<'_>| {
             visit(moment);
@@ -168,7 +168,7 @@ impl Game {
         walk(self.rules(), (), &mut asker)
     }
 
-    /// Measures how far a strategy can be exploited, and what it gets against an equilibrium.
+    /// Measures the exploitability of a strategy, and its payoff against an equilibrium.
     pub fn exploit(&self, strategy: &Strategy, equilibrium: &Strategy) -> Exploitability {
         let best = self.best_values(strategy);
         let game_value = self.value(equilibrium);
@@ -187,16 +187,16 @@ impl Game {
     }
 }
 
-/// How far a strategy can be exploited. All figures are payoffs of the game: half the difference of the scores.
+/// The exploitability of a strategy. All values are payoffs of the game: half the score difference.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Exploitability {
-    /// The sum of what best responders gain in both seats.
+    /// The sum of the gains of a best response in both seats.
     pub nash_conv: f64,
     /// The value for seat a if both seats play the strategy.
     pub value: f64,
-    /// The payoff of a best responder in seat a against the strategy in seat b, and of one in seat b against it in seat a.
+    /// The payoff of a best response in seat a to the strategy in seat b, and the reverse for seat b.
     pub best_responses: [f64; SEATS],
-    /// For each seat of the strategy: the value of the game minus the least that it gets. Their sum is `nash_conv`.
+    /// For each seat of the strategy: the value of the game minus its worst-case payoff. The sum is `nash_conv`.
     pub lost: [f64; SEATS],
     /// For each seat of the strategy: its payoff against the equilibrium, minus the value of the game in that seat.
     pub against_equilibrium: [f64; SEATS],
@@ -207,7 +207,7 @@ pub struct Exploitability {
 }
 
 impl Exploitability {
-    /// Half of `nash_conv`: the mean gain of a best responder over both seats.
+    /// Half of `nash_conv`: the mean gain of a best response over both seats.
     pub fn exploitability(&self) -> f64 {
         self.nash_conv / 2.0
     }
@@ -221,7 +221,7 @@ struct Asker<'p> {
     progress: &'p mut dyn FnMut(Progress),
     known: Vec<bool>,
     asked: usize,
-    /// The number of sets of the other seat that were asked before.
+    /// The number of sets of the other seat that were queried before.
     total: usize,
     answers: &'p mut Answers,
 }

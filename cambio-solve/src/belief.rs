@@ -9,23 +9,23 @@ use crate::game::Game;
 use crate::strategy::Strategy;
 use crate::walk::{Decision, Node, Visitor, settled, walk};
 
-/// The posterior over hidden faces at an information set, by Bayes' rule: given everything that its seat has perceived, if
-/// the other seat plays a given strategy. The strategy of the seat itself does not matter.
+/// The posterior over hidden faces at an information set, by Bayes' rule: given the sightings of its seat, and the
+/// strategy of the other seat. The strategy of the seat itself does not matter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Posterior {
-    /// The seat that believes.
+    /// The seat whose posterior this is.
     pub seat: Seat,
     /// The number of its information set.
     pub set: usize,
     /// The occupied spots whose cards the seat has not seen, in order.
     pub spots: Vec<Spot>,
-    /// The cards that may lie there, in the order of `spots`, each with its probability. Empty if the other
-    /// seat's strategy rules the set out.
+    /// The possible cards in `spots`, in the same order, with their probabilities. Empty if the other seat's strategy
+    /// rules the set out.
     pub worlds: Vec<(Vec<Card>, f64)>,
 }
 
 impl Posterior {
-    /// The probability of each card at one of the spots, by kind; `None` for a spot that is none of them.
+    /// The probability of each card at one of the spots, by kind; `None` if `spot` is not one of `spots`.
     pub fn marginal(&self, spot: Spot) -> Option<Vec<(Card, f64)>> {
         let place = self.spots.iter().position(|&other| other == spot)?;
         let mut marginal = BTreeMap::new();
@@ -35,8 +35,8 @@ impl Posterior {
         Some(marginal.into_iter().collect())
     }
 
-    /// The total variation distance, from 0 to 1, between the marginal at one of the spots and another distribution over
-    /// cards. `None` for a spot that is none of them.
+    /// The total variation distance, from 0 to 1, between the marginal at one of the spots and another distribution
+    /// over cards. `None` if `spot` is not one of `spots`.
     pub fn total_variation(&self, spot: Spot, other: &[(Card, f64)]) -> Option<f64> {
         let mut difference: BTreeMap<Card, f64> = self.marginal(spot)?.into_iter().collect();
         for &(card, probability) in other {
@@ -48,10 +48,10 @@ impl Posterior {
 
 impl Game {
     /// The posteriors at these information sets of a seat, in the same order, if the other seat follows `strategy`. One
-    /// walk of the tree serves them all.
+    /// walk of the tree computes all of them.
     ///
     /// # Errors
-    /// Never but for a bug: the game was walked when it was compiled.
+    /// Only if there is a bug: the same tree was walked when the game was compiled.
     ///
     /// # Examples
     /// ```
@@ -82,7 +82,7 @@ impl Game {
                 weights.into_iter().map(|(faces, weight): (Vec<Card>, f64)| (faces, weight / all)).collect();
             posteriors.push(posterior);
         }
-        // A set that occurs twice in the list was filled in once.
+        // A set that occurs twice in the list was filled in only once.
         for (place, &set) in sets.iter().enumerate() {
             if let Some(first) = believer.places[set].filter(|&first| first != place) {
                 posteriors[place] = posteriors[first].clone();

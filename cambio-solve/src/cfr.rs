@@ -1,10 +1,10 @@
 //! Counterfactual regret minimisation on a compiled game, in its discounted and its plus form.
 //!
-//! Each iteration goes over all histories at once: the payoffs against the other's realisation plan, then the seat's
-//! own tree from the leaves up for counterfactual values and regrets, then from the root down for its next plan
+//! Each iteration covers all histories at once: first the payoffs against the other seat's realisation plan, then the
+//! seat's own tree from the leaves up for counterfactual values and regrets, then from the root down for its next plan
 //! (Zinkevich, Johanson, Bowling and Piccione 2007, "Regret Minimization in Games with Incomplete Information",
-//! equations 5 to 8; written for sequences instead of histories, which gives the same figures). The seats take turns,
-//! each against the other's newest plan.
+//! equations 5 to 8; with sequences instead of histories, which gives the same values). The seats alternate, each
+//! against the other seat's newest plan.
 
 use cambio_core::Seat;
 
@@ -17,8 +17,8 @@ use crate::{Progress, Until};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Method {
     /// Discounted CFR (Brown and Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret
-    /// Minimization"): after iteration t positive regrets are multiplied by `t^α / (t^α + 1)`, negative ones by the same
-    /// with β, and iteration t counts `t^γ` in the average.
+    /// Minimization"): after iteration t positive regrets are multiplied by `t^α / (t^α + 1)`, negative ones by the
+    /// same factor with β, and iteration t has weight `t^γ` in the average.
     Discounted {
         /// The exponent for positive regrets.
         alpha: f64,
@@ -28,16 +28,16 @@ pub enum Method {
         gamma: f64,
     },
     /// CFR+ (Tammelin 2014, "Solving Large Imperfect Information Games Using CFR+"): regrets never fall below 0, and
-    /// iteration t counts t in the average.
+    /// iteration t has weight t in the average.
     Plus,
 }
 
 impl Method {
-    /// Discounted CFR as its authors recommend it: α = 1.5, β = 0, γ = 2.
+    /// Discounted CFR with the parameters that its authors recommend: α = 1.5, β = 0, γ = 2.
     pub const DCFR: Method = Method::Discounted { alpha: 1.5, beta: 0.0, gamma: 2.0 };
 }
 
-/// Counterfactual regret minimisation in progress.
+/// A solver by counterfactual regret minimisation.
 ///
 /// # Examples
 /// ```
@@ -56,12 +56,12 @@ pub struct Cfr<'g> {
     game: &'g Game,
     method: Method,
     seats: [Learner; SEATS],
-    /// The value of each sequence of the seat that learns.
+    /// The value of each sequence of the learning seat.
     worth: Vec<f64>,
     iterations: u64,
 }
 
-/// The figures of one seat, by sequence.
+/// The regrets and plans of one seat, by sequence.
 #[derive(Clone, Debug)]
 struct Learner {
     regrets: Vec<f64>,
@@ -78,7 +78,7 @@ impl Learner {
         learner
     }
 
-    /// The plan of regret matching, which counts `weight` in the average.
+    /// Computes the next plan by regret matching, and adds it to the average with this weight.
     fn plan_on(&mut self, tree: &Tree, weight: f64) {
         let Learner { regrets, average, plan } = self;
         plan[0] = 1.0;
@@ -135,14 +135,14 @@ impl Learner {
 }
 
 impl<'g> Cfr<'g> {
-    /// A solver without regrets.
+    /// Creates a solver in which all regrets are 0.
     pub fn new(game: &'g Game, method: Method) -> Cfr<'g> {
         let longest = game.trees.iter().map(Tree::sequences).max().unwrap_or(1);
         let seats = game.trees.each_ref().map(Learner::new);
         Cfr { game, method, seats, worth: vec![0.0; longest], iterations: 0 }
     }
 
-    /// Makes one iteration: each seat learns once.
+    /// Runs one iteration: each seat learns once.
     pub fn iterate(&mut self) {
         self.iterations += 1;
         let iteration = self.iterations as f64;
@@ -183,9 +183,10 @@ impl<'g> Cfr<'g> {
         strategy
     }
 
-    /// Iterates until the average strategy is as little exploitable as wanted, or the iterations are used up.
+    /// Iterates until the average strategy reaches the given exploitability, or the iterations are used up.
     ///
-    /// Exploitability is measured after each of the first iterations, later each time the number has grown by a twentieth.
+    /// Exploitability is measured after each of the first iterations, later at every growth of their number by a
+    /// twentieth.
     pub fn run(&mut self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
         let mut next = self.iterations + 1;
         loop {

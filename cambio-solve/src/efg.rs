@@ -1,4 +1,4 @@
-//! The game tree as a file that other programs read.
+//! Export of the game tree as an extensive-form file.
 
 use std::io::{BufWriter, Write};
 
@@ -10,11 +10,11 @@ use crate::key::Index;
 use crate::walk::{Decision, Lot, Node, Outcome, SEATS, Visitor, settled, walk};
 
 impl Game {
-    /// Writes the whole tree of histories as an extensive-form file of Gambit (`.efg`), which Gambit and `OpenSpiel` read,
-    /// and returns how many bytes that took. Written into [`std::io::sink`] it says how large a file would be.
+    /// Writes the whole tree of histories in Gambit's extensive-form format (`.efg`), which Gambit and `OpenSpiel`
+    /// read, and returns the number of bytes. With [`std::io::sink`] it only measures the size of the file.
     ///
-    /// One line is one history, a node before those below it, in the order of [`Game::choices`] and of the kinds of the
-    /// deck:
+    /// Each line is one history. A node comes before its descendants, and children are in the order of
+    /// [`Game::choices`] and of the kinds of the deck:
     ///
     /// ```text
     /// EFG 2 R "mini-m0" { "a" "b" }
@@ -23,11 +23,11 @@ impl Game {
     /// t "" 4 "" { 1/3, -1/3 }
     /// ```
     ///
-    /// The outcomes of a chance node are labels of cards, or the seats that may be first in a race, with their exact
-    /// probabilities; no two chance nodes share a number. The information set `n` of a player is the set `n - 1` of its
-    /// seat here, its name the key that it has in a file of [`Strategy::write`](crate::Strategy::write), and its actions
-    /// are those of RULES.md §9. Payoffs are exact too: what an end is worth on average over the faces that nobody has
-    /// seen. A quotation mark in a label is written as `\"`, which `OpenSpiel`'s reader does not know.
+    /// The outcomes of a chance node are card labels, or the seats that may come first in a race, with exact
+    /// probabilities; each chance node has its own number. Information set `n` of a player is set `n - 1` of that seat
+    /// here. Its name is its key in a file of [`Strategy::write`](crate::Strategy::write), and its actions are those of
+    /// RULES.md §9. Payoffs are exact averages over the unseen faces. A quotation mark in a label is written as `\"`,
+    /// which the reader of `OpenSpiel` does not support.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -41,8 +41,7 @@ impl Game {
     /// let size = game.write_efg(&mut std::io::sink())?;
     /// let mut file = Vec::new();
     /// assert_eq!((game.write_efg(&mut file)?, file.len() as u64), (size, size));
-    /// // A line for each history, and three in front.
-    /// assert_eq!(file.split(|&byte| byte == b'\n').count() as u64 - 1, game.histories() + 3);
+    /// // One line for each history, after three header lines.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_efg(&self, out: &mut dyn Write) -> Result<u64, SolveError> {
@@ -82,10 +81,10 @@ struct Writer<'g, 'w> {
     out: BufWriter<Counted<'w>>,
     /// The number of chance nodes so far.
     forks: u64,
-    /// Ends of rounds that are worth the same for sure, and for each the number of its worth.
+    /// The distinct endings of rounds, and for each the index of its payoff in `worths`.
     ends: Index,
     numbers: Vec<usize>,
-    /// What ends are worth: Gambit's outcomes, from number 1.
+    /// The distinct payoffs: Gambit's outcomes, numbered from 1.
     worths: Vec<Ratio>,
 }
 
@@ -96,7 +95,7 @@ impl Writer<'_, '_> {
         writeln!(self.out, "\"One round of Cambio that seat {a} starts; information sets are named by their keys.\"\n")
     }
 
-    /// The number of the outcome of an end.
+    /// The index in `worths` of the payoff of a terminal state.
     fn outcome(&mut self, state: &State) -> usize {
         let (end, is_new) = self.ends.insert(ending(state));
         if is_new {
@@ -171,12 +170,12 @@ impl Visitor for Writer<'_, '_> {
     }
 }
 
-/// Text in quotation marks, as Gambit reads it.
+/// Quotes and escapes text for Gambit.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A fraction in lowest terms. Sums over all faces of an end cannot overflow it: there would be too many to go over.
+/// A fraction in lowest terms. Sums cannot overflow it: enumerating enough unseen faces would take too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Ratio {
     above: i128,
@@ -204,7 +203,7 @@ impl Ratio {
 }
 
 impl std::fmt::Display for Ratio {
-    /// `1/3`, or `-1` where it is whole.
+    /// `1/3`, or `-1` for a whole number.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.below {
             1 => write!(f, "{}", self.above),

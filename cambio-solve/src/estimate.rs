@@ -1,4 +1,4 @@
-//! Estimates how large a game is before it is walked.
+//! Estimates of the size of a game before it is walked.
 
 use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
 use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
@@ -8,58 +8,58 @@ use crate::SolveError;
 use crate::walk::SEATS;
 
 /// The size of a game's tree, estimated from random walks down it (Knuth 1975, "Estimating the Efficiency of Backtrack
-/// Programs"). Each walk takes a random branch at every node, and counts a node by the product of the numbers of branches on
-/// the way to it. The estimate is unbiased; in a large and uneven tree it gives the order of magnitude.
+/// Programs"). Each walk takes a random branch at every node, and weights a node by the product of the numbers of
+/// branches on the way to it. The estimate is unbiased; for a large and uneven tree it is an order of magnitude.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// The decimal logarithm of the number of histories.
     pub log_histories: f64,
-    /// The decimal logarithm of the number of bytes that a compiled game and its solver take at most.
+    /// The decimal logarithm of the maximum size in bytes of the compiled game and its solver.
     pub log_bytes: f64,
 }
 
 /// The limits of a solver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The most bytes of memory.
+    /// The maximum memory in bytes.
     pub memory: u64,
-    /// The most histories that are walked.
+    /// The maximum number of histories to walk.
     pub histories: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB, and ten thousand million histories, which take the better part of an hour.
+    /// 4 GiB, and 10 billion histories, which take most of an hour.
     fn default() -> Limits {
         Limits { memory: 4 << 30, histories: 10_000_000_000 }
     }
 }
 
-/// Four figures a sequence: regret, average, plan and gradient.
+/// Four doubles per sequence: regret, average, plan and gradient.
 pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 
 /// The number of walks.
 const PROBES: u64 = 10_000;
 
-/// Walks of games that are far too large are cut off here, which only makes the estimate smaller.
+/// The maximum length of a walk. Only games that are far too large reach it, and it can only lower the estimate.
 const DEPTH: usize = 10_000;
 
-/// Bytes of an end of the round, of a decision node that is an information set of its own, and of each of its choices,
-/// while they are compiled.
+/// Bytes during compilation of a terminal node, of a decision node with its own information set, and of each of its
+/// choices.
 const END: f64 = 48.0;
 const SET: f64 = 48.0;
 const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
 
-/// A game is refused on its estimate only if that exceeds the limits by more than this power of ten.
+/// A game is rejected by its estimate only if that exceeds the limits by more than this power of ten.
 const SLACK: f64 = 0.5;
 
 impl Estimate {
-    /// Estimates the tree of a round of two seats.
+    /// Estimates the size of the tree of a two-seat round.
     ///
     /// # Errors
     /// If the rules do not fit two seats.
     ///
     /// # Panics
-    /// Never: what is legal can be carried out.
+    /// Never: a legal action can always be applied.
     pub fn of(rules: &Rules) -> Result<Estimate, SolveError> {
         let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
         for probe in 0..PROBES {
@@ -89,7 +89,7 @@ impl Estimate {
         Ok(Estimate { log_histories: decimal(&histories), log_bytes: decimal(&bytes) })
     }
 
-    /// Refuses a game that is too large by far.
+    /// Rejects a game that is far too large.
     pub(crate) fn fits(&self, rules: &Rules, limits: &Limits) -> Result<(), SolveError> {
         let too_many = self.log_histories > log10(limits.histories as f64) + SLACK;
         if too_many || self.log_bytes > log10(limits.memory as f64) + SLACK {
@@ -106,7 +106,7 @@ impl std::fmt::Display for Estimate {
     }
 }
 
-/// A number by its decimal logarithm, to two digits.
+/// Formats a number from its decimal logarithm.
 fn count(log: f64) -> String {
     match log {
         _ if log < 6.0 => format!("{:.0}", exp10(log)),
@@ -115,7 +115,7 @@ fn count(log: f64) -> String {
     }
 }
 
-/// A number of bytes by its decimal logarithm.
+/// Formats a number of bytes from its decimal logarithm.
 pub(crate) fn bytes(log: f64) -> String {
     const UNITS: [(&str, i32); 4] = [("kB", 3), ("MB", 6), ("GB", 9), ("TB", 12)];
     if log >= 15.0 {
@@ -125,10 +125,10 @@ pub(crate) fn bytes(log: f64) -> String {
     format!("{:.1} {unit}", exp10(log - f64::from(power)))
 }
 
-/// A sum of which only the logarithm is kept.
+/// A sum in log space.
 #[derive(Default)]
 struct LogSum {
-    /// The largest logarithm so far, and the sum in units of it.
+    /// The largest logarithm so far, and the sum in units of its exponential.
     top: f64,
     sum: f64,
 }
@@ -150,7 +150,7 @@ impl LogSum {
     }
 }
 
-/// One random walk, and the chance on its way.
+/// One random walk, which also serves as the [`Chance`] of its state.
 struct Probe<'s> {
     stream: Stream,
     /// The logarithm of the number of branches so far.

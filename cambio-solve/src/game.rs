@@ -1,10 +1,10 @@
-//! A game compiled: each seat's own tree of decisions, and the payoffs between them.
+//! Compiled games: each seat's own tree of decisions, and the payoffs between them.
 //!
-//! The tree of histories is walked once and not kept. What remains is the *sequence form* (Koller, Megiddo and von
+//! The tree of histories is walked once and not stored. The result is its *sequence form* (Koller, Megiddo and von
 //! Stengel 1996, "Efficient Computation of Equilibria for Extensive Two-Person Games"): for each seat its information
-//! sets, each under the own decision that leads to it, and a sparse matrix with an entry for each pair of own
-//! sequences that meet at the end of a round: the payoff, averaged over chance. It holds the same game: with perfect
-//! recall the probability of a history is the product of chance and of what each seat's own sequence contributes.
+//! sets, each under the own decision that leads to it, and a sparse matrix with an entry for each pair of own sequences
+//! that meet at the end of a round: the payoff, averaged over chance. It is the same game: with perfect recall, the
+//! probability of a history is the product of the chance probability and of each seat's own probabilities.
 
 use cambio_core::knob::Best;
 use cambio_core::{Action, Card, Event, RoundResult, Rules, Score, Seat, State};
@@ -36,16 +36,16 @@ pub struct Game {
     pub(crate) payoffs: Payoffs,
 }
 
-/// The decisions of one seat. A *sequence* is a decision at an information set after all own decisions before it;
-/// sequence 0 is to have decided nothing.
+/// The decisions of one seat. A *sequence* is a choice at an information set, after all own choices before it; sequence
+/// 0 is the empty sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     index: Index,
-    /// For each information set its first sequence; one entry more for the end.
+    /// The first sequence of each information set, and one more entry for the end.
     pub(crate) first: Vec<u32>,
-    /// For each information set the sequence that leads to it. It is below the set's own sequences.
+    /// The sequence that leads to each information set. Its number is below the set's own sequences.
     pub(crate) parent: Vec<u32>,
-    /// The decision of each sequence but sequence 0.
+    /// The decision of each sequence except sequence 0.
     actions: Vec<Action>,
 }
 
@@ -84,7 +84,7 @@ impl Tree {
         self.index.bytes() + (arrays + self.actions.capacity() * size_of::<Action>()) as u64
     }
 
-    /// The number of the information set with this key, which is made if it is new.
+    /// The number of the information set with this key, which is added if it is new.
     fn enter(&mut self, key: Key, parent: u32, at: &Decision) -> Result<usize, SolveError> {
         let (set, is_new) = self.index.insert(key);
         if is_new {
@@ -97,7 +97,7 @@ impl Tree {
         Ok(set)
     }
 
-    /// The realisation plan of behavioural probabilities: for each sequence the product of its seat's own probabilities.
+    /// The realisation plan: for each sequence, the product of the probabilities of its own choices.
     pub(crate) fn plan(&self, probabilities: &[f64]) -> Vec<f64> {
         let mut plan = vec![1.0; self.sequences()];
         for (set, &parent) in self.parent.iter().enumerate() {
@@ -110,10 +110,10 @@ impl Tree {
     }
 }
 
-/// The payoffs of seat a by both seats' last sequences, weighted by chance: a sparse matrix by rows of seat a.
+/// The payoffs of seat a by both seats' last sequences, weighted by chance: a compressed sparse row (CSR) matrix.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payoffs {
-    /// For each sequence of seat a its first entry; one more for the end.
+    /// The first entry of each sequence of seat a, and one more for the end.
     rows: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -148,7 +148,7 @@ impl Payoffs {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// The value of each sequence of `seat` against the other seat's realisation plan, without the decisions below it.
+    /// The value of each sequence of `seat` against the other seat's realisation plan, without later own decisions.
     pub(crate) fn gradient(&self, seat: Seat, other: &[f64], worth: &mut [f64]) {
         if seat == Seat::A {
             for (row, worth) in worth.iter_mut().enumerate() {
@@ -178,9 +178,9 @@ struct Entry {
     value: f64,
 }
 
-/// Sorts the entries and adds up those of one pair.
+/// Sorts the entries and sums the entries of each pair.
 fn merge(entries: &mut Vec<Entry>) {
-    // By value last, so that the sum does not depend on the order of the walk.
+    // Sorted by value last, so that the sum does not depend on the order of the walk.
     entries.sort_unstable_by_key(|entry| (entry.own, entry.other, entry.value.to_bits()));
     entries.dedup_by(|next, kept| {
         let same = (next.own, next.other) == (kept.own, kept.other);
@@ -192,11 +192,12 @@ fn merge(entries: &mut Vec<Entry>) {
 }
 
 impl Game {
-    /// Walks the whole tree of a round of two seats that seat a starts, and compiles it.
+    /// Compiles a two-seat round that seat a starts, by a walk of its whole tree.
     ///
     /// # Errors
-    /// If the tree has more histories than allowed, or the compiled game and its solver would take more memory than
-    /// allowed: the error says by how much, as far as an estimate can tell. Nothing large has been taken by then.
+    /// If the tree has more histories than the limit, or the compiled game and its solver would exceed the memory
+    /// limit. The error contains the estimated size. A game that is far too large is rejected before any large
+    /// allocation.
     pub fn compile(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Game, SolveError> {
         let estimate = Estimate::of(rules)?;
         progress(Progress::Estimated(estimate));
@@ -224,18 +225,18 @@ impl Game {
         &self.rules
     }
 
-    /// A digest of the rules without their name: equal rules under different names have the same.
+    /// A digest of the rules without their name: equal rules with different names have the same id.
     pub fn id(&self) -> Key {
         self.id
     }
 
-    /// The number of histories: decisions, outcomes of chance and ends in the tree with lazy chance, the root included. A
+    /// The number of histories: decision, chance and terminal nodes of the tree with lazy chance, including the root. A
     /// decision with a single choice is not counted.
     pub fn histories(&self) -> u64 {
         self.histories
     }
 
-    /// The number of histories that are ends of the round.
+    /// The number of terminal histories.
     pub fn terminals(&self) -> u64 {
         self.terminals
     }
@@ -245,17 +246,17 @@ impl Game {
         self.trees[seat.index()].sets()
     }
 
-    /// The number of entries in the sparse matrix of payoffs.
+    /// The number of entries in the sparse payoff matrix.
     pub fn entries(&self) -> usize {
         self.payoffs.len()
     }
 
-    /// The number of bytes of the compiled game.
+    /// The size of the compiled game in bytes.
     pub fn bytes(&self) -> u64 {
         self.trees.iter().map(Tree::bytes).sum::<u64>() + self.payoffs.bytes()
     }
 
-    /// The number of bytes that a solver needs besides the game.
+    /// The memory in bytes that a solver needs in addition to the game.
     pub fn solver_bytes(&self) -> u64 {
         self.trees.iter().map(|tree| tree.sequences() as u64 * SOLVER_BYTES).sum()
     }
@@ -282,12 +283,12 @@ impl Game {
     }
 }
 
-/// A digest of everything in a rule table but its name.
+/// A digest of everything in a rule table except its name.
 pub(crate) fn rules_id(rules: &Rules) -> Key {
     let mut spec = rules.spec().clone();
     spec.name = String::new();
     let mut table = spec.to_table();
-    // A named deck counts as its kinds.
+    // A named deck has the digest of its list of kinds.
     if let Some(fields) = table.as_object_mut() {
         let kinds = format!("{:?}", rules.kinds());
         fields.insert("deck".to_owned(), kinds.into());
@@ -300,14 +301,14 @@ struct Compiler<'p> {
     progress: &'p mut dyn FnMut(Progress),
     trees: [Tree; SEATS],
     entries: Vec<Entry>,
-    /// How many entries there were after they were last merged.
+    /// The number of entries after the last merge.
     merged: usize,
     worth: Worth,
     histories: u64,
     terminals: u64,
 }
 
-/// How many histories are walked between two looks at the limits.
+/// The number of histories between two checks of the limits.
 const LOOK: u64 = 1 << 16;
 
 impl Compiler<'_> {
@@ -321,7 +322,8 @@ impl Compiler<'_> {
             merge(&mut self.entries);
             self.merged = self.entries.len();
         }
-        // The entries lie there thrice while they grow or are compiled; arrays may grow by half before the next look.
+        // The entries exist three times while they grow or are compiled; other arrays may grow by half until the next
+        // check.
         let tables: u64 = self.trees.iter().map(|tree| tree.bytes() + tree.sequences() as u64 * SOLVER_BYTES).sum();
         let bytes = tables * 3 / 2 + 3 * (self.entries.len() * size_of::<Entry>()) as u64;
         (self.progress)(Progress::Compiling { histories: self.histories, bytes });
@@ -369,8 +371,7 @@ impl Visitor for Compiler<'_> {
     }
 }
 
-/// The values of finished rounds for seat a, averaged over the faces that nobody has seen. Rounds that end alike have the
-/// same value, which is computed once.
+/// The payoffs of finished rounds for seat a, averaged over unseen faces. The payoff of equal endings is computed once.
 pub(crate) struct Worth {
     best: Best,
     known: Index,
@@ -393,8 +394,8 @@ impl Worth {
     }
 }
 
-/// The value of a finished and settled round for seat a: half the difference of the scores. This makes the game zero-sum
-/// under every rule of scoring. With scores of ±1 it is the score itself.
+/// The payoff of a finished and settled round for seat a: half the score difference. This makes the game zero-sum under
+/// every scoring rule. With scores of ±1 it is the score itself.
 pub(crate) fn payoff(world: &State, best: Best) -> f64 {
     f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
 }
@@ -409,10 +410,10 @@ pub(crate) fn lead(world: &State, best: Best) -> i32 {
     }
 }
 
-/// Everything on which the result of a finished round may depend: the cards of each layout, seen or not, the cards from
-/// which the others come, the callers and the reason.
+/// A digest of everything that the result of a finished round may depend on: the seen and the number of unseen cards of
+/// each layout, the pool of the unseen cards, the callers and the reason for the end.
 pub(crate) fn ending(state: &State) -> Key {
-    // The sum of such numbers tells multisets of kinds apart.
+    // Sums of these mixed numbers distinguish multisets of kinds.
     let number = |card: Card| {
         let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

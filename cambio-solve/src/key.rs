@@ -1,12 +1,11 @@
-//! Keys of information sets: what one seat has perceived and decided, in order.
+//! Keys of information sets: digests of what one seat has perceived and decided, in order.
 
 use cambio_core::{Action, Sighting};
 
-/// The history of one seat: a digest of 128 bits of all its sightings and of its own decisions, in order.
+/// The key of an information set: a 128-bit digest of all sightings and own decisions of one seat, in order.
 ///
-/// Two histories with one key are one information set. That two different ones share a key by accident has a
-/// probability below 1e-24 in a game of ten million information sets; perfect recall is asserted besides when a game
-/// is compiled.
+/// Histories with the same key are in the same information set. In a game of ten million information sets, the
+/// probability of an accidental collision is below 1e-24; compilation also checks perfect recall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key(u128);
 
@@ -22,13 +21,13 @@ impl Key {
         self.0 = mixed ^ (mixed >> 67);
     }
 
-    /// The seat perceives something.
+    /// Adds a sighting.
     #[inline]
     pub(crate) fn perceive(&mut self, sighting: Sighting) {
         self.absorb(sighting.code());
     }
 
-    /// The seat decides. What it declares in secret is in no sighting, but the seat remembers it.
+    /// Adds an own decision. Sightings alone are not enough, because they omit secret declarations.
     #[inline]
     pub(crate) fn decide(&mut self, action: Action) {
         self.absorb(action.code() | 1 << 63);
@@ -58,12 +57,11 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Numbers for keys, in the order in which they come: open addressing with linear probing, so that nothing depends on
-/// the order of a hash table.
+/// Numbers keys in insertion order, by open addressing with linear probing, so that no result depends on hash order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     keys: Vec<Key>,
-    /// The number of the key that lies here plus one, 0 for none.
+    /// The number of the key in each slot plus one; 0 for an empty slot.
     slots: Vec<u32>,
 }
 
@@ -121,7 +119,7 @@ impl Index {
         }
     }
 
-    /// How many bytes this takes, and would take when it next grows.
+    /// The memory in bytes, with as many slots as after the next growth.
     pub(crate) fn bytes(&self) -> u64 {
         (self.keys.capacity() * size_of::<Key>() + self.slots.len() * 2 * size_of::<u32>()) as u64
     }

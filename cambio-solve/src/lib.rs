@@ -1,9 +1,9 @@
 //! Exact solutions of small Cambio games, and the exploitability of any agent.
 //!
-//! A win rate depends on the opponents, so win rates against one's own players prove little. A game that is small enough to be
-//! solved has a ground truth: its value, an equilibrium, and for any player the exact amount that a perfect opponent wins
-//! from it. The small games here are rule tables of the same engine ([`cambio_core::MINI_GAMES`]). What is proved about an
-//! agent, a search or a belief therefore holds for the code that plays the large games.
+//! A win rate depends on the opponents, so win rates against one's own agents prove little. A game that is small enough
+//! to be solved has a ground truth: its value, an equilibrium, and, for any agent, the exact amount that a best
+//! response wins from it. The small games here are rule tables of the same engine ([`cambio_core::MINI_GAMES`]), so
+//! results about an agent, a search or a belief hold for the code that plays the large games.
 //!
 //! # A tour
 //!
@@ -17,19 +17,19 @@
 //! let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
 //! assert_eq!(game.histories(), 28_301);
 //!
-//! // Solve it, until a best responder gains at most 0.001 on average over both seats.
+//! // Solve it, until a best response gains at most 0.001 on average over both seats.
 //! let until = Until { iterations: 10_000, exploitability: 1e-3 };
 //! let equilibrium = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
 //! assert!((game.value(&equilibrium) - 11.0 / 280.0).abs() < 2e-3);
 //!
-//! // Ask any agent at every information set that it can reach.
+//! // Query any agent at every information set that it can reach.
 //! use cambio_core::testing::RandomAgent;
 //! use cambio_solve::Asked;
 //! let answers = game.ask(&mut Asked::new(RandomAgent::default, 0, 10), &mut |_| {})?;
 //! let found = game.exploit(&answers.strategy, &equilibrium);
 //! assert!(found.exploitability() > 0.4 && found.lost.iter().all(|lost| *lost > 0.0));
 //!
-//! // A search may answer with the shares of its visits instead.
+//! // A policy may also return probabilities, such as the visit shares of a search.
 //! use cambio_solve::Moment;
 //! let mut visits = |moment: &Moment<'_>| vec![1.0 / moment.view.choices().len() as f64; moment.view.choices().len()];
 //! let uniform = game.ask(&mut visits, &mut |_| {})?;
@@ -37,43 +37,43 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On the command line the same is `cambio solve --game mini-m1` and `cambio exploit --game mini-m1 --agent greedy`.
+//! The equivalent commands are `cambio solve --game mini-m1` and `cambio exploit --game mini-m1 --agent greedy`.
 //!
 //! # Words
 //!
-//! - A **history** is a node of the game tree: everything that has happened, chance and secret declarations included. Its
-//!   number counts decisions, outcomes of chance and ends, the root included. A decision with one choice is no node.
-//! - An **information set** is the histories that a seat cannot tell apart when it is asked: those with the same
+//! - A **history** is a node of the game tree: all decisions and chance outcomes so far, including secret declarations.
+//!   Decision nodes, chance nodes and terminal nodes are counted, but a decision with a single choice is not a node.
+//! - An **information set** is a set of histories that the seat to act cannot distinguish: those with the same
 //!   sightings and the same own decisions in the same order (Kuhn 1953, "Extensive Games and the Problem of
-//!   Information"). A seat forgets nothing (*perfect recall*); when a game is compiled that is asserted: histories of one
-//!   set have the same choices, and the same own decision before them.
-//! - **Lazy chance**: a card is an outcome of chance when somebody first sees it, not when it is dealt. Cards that nobody
-//!   has seen are exchangeable, so nothing is lost: a face that stays unseen is averaged over at the end. A tree with lazy
-//!   chance is smaller by the orders of all cards that stay unseen, up to 2,520 times in M1, whose deck has that
-//!   many orders; that both are the same game is a test. The engine does it by holding latent faces
+//!   Information"). Seats have *perfect recall*. Compilation checks it: all histories of a set must have the same
+//!   choices, and the same own decision before them.
+//! - **Lazy chance**: a card is drawn when a seat first sees it, not when it is dealt. This loses nothing, because
+//!   unseen cards are exchangeable: faces that stay unseen are averaged over at the end. The tree becomes smaller by
+//!   the number of orders of the unseen cards, up to 2,520 times in M1, whose deck has that many orders. A test checks
+//!   that both trees are the same game. The engine implements lazy chance with latent faces
 //!   ([`State::deal_latent`](cambio_core::State::deal_latent), [`Chance`](cambio_core::Chance)).
-//! - A **strategy** has a probability for each choice at each information set of both seats. Its **best response** is the
-//!   other seat's perfect answer; **`NashConv`** is what both seats together gain by theirs, **exploitability** half of
-//!   it. Payoffs are half the difference of the scores: 1 for a win, 0 for a tie, -1 for a loss in the mini games.
+//! - A **strategy** has a probability for each choice at each information set of both seats. A **best response** is
+//!   optimal against the other seat's strategy; **`NashConv`** is the sum of both seats' gains from a best response,
+//!   and **exploitability** is half of it. Payoffs are half the score difference: 1, 0 or -1 in the mini games.
 //!
 //! # How it works
 //!
-//! The tree is walked through the engine's own `choices` and `apply` and is not kept. What is kept is the sequence form
-//! (von Stengel 1996, "Efficient Computation of Behavior Strategies"): each seat's own tree of decisions, and a sparse
-//! matrix of the payoffs between them. An iteration of [`Cfr`] goes over this matrix twice and over both trees up and
-//! down, all in flat arrays, and yields what going over all histories yields. [`Mccfr`] walks the engine instead and
-//! keeps only the information sets that it comes to. [`Game::posteriors`] is Bayes' rule over all histories: what a
-//! belief is tested against.
+//! The tree is walked through the engine's own `choices` and `apply` and is not stored. The stored game is its sequence
+//! form (von Stengel 1996, "Efficient Computation of Behavior Strategies"): each seat's own tree of decisions, and a
+//! sparse matrix of the payoffs between them. An iteration of [`Cfr`] passes over this matrix twice and over both trees
+//! up and down, all in flat arrays, and computes the same values as a pass over all histories. [`Mccfr`] samples the
+//! engine instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over
+//! all histories; agents' beliefs are tested against it.
 //!
 //! # Other programs
 //!
-//! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file that
-//! Gambit and `OpenSpiel` read; on the command line, `cambio solve --game mini-m1 --efg m1.efg`. Its information sets bear
-//! the keys of strategy files, so a strategy found here can be measured there.
+//! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file
+//! for Gambit and `OpenSpiel`; the command is `cambio solve --game mini-m1 --efg m1.efg`. Its information sets have the
+//! keys of strategy files, so other programs can evaluate a strategy that was found here.
 //!
-//! # A game of one's own
+//! # Custom games
 //!
-//! Any rule table that seats two can be compiled, for instance one that starts from a mini game:
+//! Any rule table for two seats can be compiled, for instance a variant of a mini game:
 //!
 //! ```
 //! use cambio_core::RulesSpec;
@@ -86,9 +86,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A game grows by about the number of choices and outcomes of a turn with each turn: a short `turn_limit`, few ranks and
-//! small hands keep it small. One that is **too large** is refused in a sentence, before anything large is taken if an
-//! [`Estimate`] sees it, else when it has grown beyond the [`Limits`]:
+//! Each turn multiplies the size of a game by about its number of choices and chance outcomes: a short `turn_limit`,
+//! few ranks and small hands keep it small. A game that is **too large** is rejected: before any large allocation if
+//! its [`Estimate`] is far beyond the [`Limits`], otherwise when it has grown beyond them:
 //!
 //! ```
 //! use cambio_core::Rules;
@@ -100,10 +100,10 @@
 //!
 //! # Determinism
 //!
-//! Everything here is a function of its arguments: no clock, no threads, no hash order. The sampling solver and the
-//! agents that are asked draw from keyed streams.
+//! All results are functions of the arguments: there is no clock, no thread and no hash order. The sampling solver and
+//! queried agents draw from keyed streams.
 
-#![expect(clippy::similar_names, reason = "a seat and its information set stand side by side everywhere")]
+#![expect(clippy::similar_names, reason = "`seat` and `set` are both needed in most functions")]
 
 mod abstraction;
 mod ask;
@@ -131,25 +131,25 @@ pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
 use cambio_core::{Action, AgentError, Choices, Rules, Seat};
 
-/// When a solver stops: at whichever of the two comes first.
+/// The stopping rule of a solver: it stops at the first limit that it reaches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Until {
-    /// The most iterations.
+    /// The maximum number of iterations.
     pub iterations: u64,
-    /// The exploitability of the average strategy at which to stop; with 0 it is never measured.
+    /// The exploitability of the average strategy at which to stop; 0 disables the measurement.
     pub exploitability: f64,
 }
 
 /// The progress of a long computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Progress {
-    /// The estimated size of the game, before much memory is taken.
+    /// The estimated size of the game, before any large allocation.
     Estimated(Estimate),
-    /// A part of the tree was walked.
+    /// The walk of the tree has made progress.
     Compiling {
-        /// Histories walked.
+        /// The number of histories walked.
         histories: u64,
-        /// The bytes of the game so far, with those of a solver.
+        /// The size in bytes of the game so far, including a solver.
         bytes: u64,
     },
     /// A solver finished an iteration.
@@ -159,14 +159,14 @@ pub enum Progress {
         /// The exploitability of the average strategy, if it was measured.
         exploitability: Option<f64>,
     },
-    /// An agent was asked at some more information sets.
+    /// A policy was queried at another information set.
     Asked {
-        /// Information sets.
+        /// The number of information sets so far.
         sets: u64,
     },
 }
 
-/// Why a game cannot be solved, or an agent cannot be measured.
+/// An error while a game is solved, or an agent is measured.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SolveError {
     /// The rules do not fit two seats.
@@ -179,71 +179,71 @@ pub enum SolveError {
         name: String,
         /// The estimated size.
         estimate: Estimate,
-        /// What is allowed.
+        /// The limits.
         limits: Limits,
-        /// The numbers of histories and bytes at which the walk stopped, if it had begun.
+        /// The numbers of histories and bytes at which the walk stopped; `None` if it had not begun.
         walked: Option<(u64, u64)>,
     },
-    /// The walk has reached a limit; told as [`SolveError::TooLarge`].
-    #[error("{histories} histories take {bytes} bytes; allowed are {} and {}", .limits.histories, .limits.memory)]
+    /// The walk has reached a limit; reported as [`SolveError::TooLarge`].
+    #[error("{histories} histories take {bytes} bytes; the limits are {} and {}", .limits.histories, .limits.memory)]
     Grown {
-        /// Histories walked.
+        /// The number of histories walked.
         histories: u64,
-        /// Bytes due.
+        /// The memory in bytes that they would take.
         bytes: u64,
-        /// What is allowed.
+        /// The limits.
         limits: Limits,
     },
     /// The information sets of the sampling solver have reached the limit.
     #[error(
-        "after {iterations} iterations the information sets take {}, and may double at once; allowed is {}",
+        "the information sets take {}, which may double; the limit is {} (iterations done: {iterations})",
         estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
     )]
     Sampled {
-        /// Iterations made.
+        /// The number of iterations done.
         iterations: u64,
-        /// Bytes taken.
+        /// The memory in bytes.
         bytes: u64,
-        /// What is allowed.
+        /// The limits.
         limits: Limits,
     },
-    /// Two histories that a seat cannot tell apart differ in what it did or may do.
+    /// A seat lacks perfect recall: two histories of one information set differ in its decisions or its choices.
     #[error(
-        "seat {seat} forgets: two histories look alike to it after other decisions of its own, or with other choices"
+        "seat {seat} lacks perfect recall: two histories of one information set differ in its decisions or its choices"
     )]
     Recall {
         /// The seat.
         seat: Seat,
     },
-    /// The answer of a policy is no probability distribution.
-    #[error("seat {seat} answers {probabilities:?}; allowed are {choices} probabilities that add up to 1")]
+    /// The answer of a policy is not a probability distribution.
+    #[error("seat {seat} answered {probabilities:?}; expected {choices} probabilities that add up to 1")]
     NoDistribution {
         /// The seat.
         seat: Seat,
-        /// How many choices there are.
+        /// The number of choices.
         choices: usize,
-        /// What the policy answered.
+        /// The answer of the policy.
         probabilities: Vec<f64>,
     },
-    /// An agent decided what is not legal.
+    /// An agent made an illegal decision.
     #[error("seat {seat} decided `{action}`, which is illegal; legal: {legal}")]
     Illegal {
         /// The seat.
         seat: Seat,
-        /// What was decided.
+        /// The decision.
         action: Action,
-        /// What was legal.
+        /// The legal decisions.
         legal: Box<Choices>,
     },
-    /// What a player perceives of an information set does not fit.
+    /// A [`Perceived`] of an abstraction does not fit its information set.
     #[error(
-        "what seat {seat} perceives at a set of {choices} choices does not fit; allowed is a candidate for each choice, at least one \
-         that is taken, and as many candidates wherever it perceives the same"
+        "the abstraction does not fit a set of seat {seat} with {choices} choices: it must list a candidate for each \
+         choice, at least one of them not `None`, and as many candidates as every other set with the same key"
     )]
     Unlike {
         /// The seat.
         seat: Seat,
-        /// How many choices there are.
+        /// The number of choices.
         choices: usize,
     },
     /// An agent could not continue.
@@ -251,19 +251,19 @@ pub enum SolveError {
     Failed {
         /// The seat.
         seat: Seat,
-        /// Why.
+        /// The reason.
         error: AgentError,
     },
     /// The tree could not be written.
     #[error("cannot write the game tree: {0}")]
     Unwritten(String),
-    /// A strategy file is refused.
+    /// A strategy file was rejected.
     #[error("{0}")]
     Strategy(StrategyError),
 }
 
 impl SolveError {
-    /// The error with what is known of the game.
+    /// Adds the name and the estimated size of the game to [`SolveError::Grown`].
     fn about(self, rules: &Rules, estimate: &Estimate) -> SolveError {
         match self {
             SolveError::Grown { histories, bytes, limits } => SolveError::TooLarge {
@@ -279,7 +279,7 @@ impl SolveError {
 
 fn too_large(name: &str, estimate: &Estimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
     let memory = estimate::bytes(libm::log10(limits.memory as f64));
-    let allowed = format!("allowed are {} histories and {memory}", limits.histories);
+    let allowed = format!("the limits are {} histories and {memory}", limits.histories);
     match walked {
         None => format!("`{name}` is too large to be solved exactly: {estimate}; {allowed}"),
         Some((histories, bytes)) => format!(

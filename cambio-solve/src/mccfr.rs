@@ -1,4 +1,4 @@
-//! Counterfactual regret minimisation by sampling, for games whose compiled form does not fit into memory.
+//! Monte Carlo counterfactual regret minimisation, for games whose compiled form does not fit into memory.
 
 use cambio_core::knob::Best;
 use cambio_core::rng::{Key as StreamKey, Purpose, Stream};
@@ -12,13 +12,13 @@ use crate::key::{Index, Key};
 use crate::strategy::{Strategy, Writer};
 use crate::walk::SEATS;
 
-/// External sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret Minimization in
-/// Extensive Games", section 4). Each iteration follows, for each seat in turn, all choices of that seat, and one sampled
-/// choice of the other seat and of chance. It walks the engine, and keeps figures only for the information sets that it has
-/// reached.
+/// A solver by external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret
+/// Minimization in Extensive Games", section 4). Each iteration follows, for each seat in turn, all choices of that
+/// seat, and one sampled choice of the other seat and of chance. It walks the engine, and stores regrets only for the
+/// information sets that it has reached.
 ///
 /// # Determinism
-/// The figures depend on the rules, the seed and the number of iterations.
+/// The result depends only on the rules, the seed and the number of iterations.
 #[derive(Clone, Debug)]
 pub struct Mccfr {
     rules: Rules,
@@ -29,11 +29,11 @@ pub struct Mccfr {
     histories: u64,
 }
 
-/// The figures of one seat.
+/// The regrets and the average strategy of one seat.
 #[derive(Clone, Debug, Default)]
 struct Table {
     index: Index,
-    /// For each information set where its choices begin.
+    /// The first choice of each information set.
     first: Vec<usize>,
     actions: Vec<Action>,
     regrets: Vec<f64>,
@@ -41,7 +41,7 @@ struct Table {
 }
 
 impl Table {
-    /// Where the choices of this set lie.
+    /// The range of the choices of this set, which is added if it is new.
     fn enter(&mut self, key: Key, choices: &Choices) -> std::ops::Range<usize> {
         let (set, is_new) = self.index.insert(key);
         if is_new {
@@ -69,10 +69,10 @@ impl Table {
     }
 }
 
-/// How many histories are visited between two looks at the memory.
+/// The number of histories between two checks of the memory limit.
 const LOOK: u64 = 1 << 16;
 
-/// More choices than any decision has under known rules stay off the heap.
+/// Probabilities of up to this many choices stay off the heap. No known rules have a decision with more.
 const FEW: usize = 16;
 
 /// The probabilities of regret matching.
@@ -96,7 +96,7 @@ fn slice(matched: &([f64; FEW], Vec<f64>), len: usize) -> &[f64] {
 }
 
 impl Mccfr {
-    /// A solver without regrets.
+    /// Creates a solver in which all regrets are 0.
     ///
     /// # Errors
     /// If the rules do not fit two seats.
@@ -106,13 +106,13 @@ impl Mccfr {
         Ok(Mccfr { rules: *rules, limits, stream, tables: Default::default(), iterations: 0, histories: 0 })
     }
 
-    /// Makes one iteration: a sample for each seat.
+    /// Runs one iteration: one sample for each seat.
     ///
     /// # Errors
-    /// If the information sets would take more memory than allowed. A part of the current sample then counts.
+    /// If the information sets may exceed the memory limit. The regrets then include a part of the current sample.
     ///
     /// # Panics
-    /// Never: what is legal can be carried out.
+    /// Never: a legal action can always be applied.
     pub fn iterate(&mut self) -> Result<(), SolveError> {
         self.check_room()?;
         let best = self.rules.spec().best;
@@ -131,7 +131,7 @@ impl Mccfr {
 
     fn check_room(&self) -> Result<(), SolveError> {
         let bytes: u64 = self.tables.iter().map(Table::bytes).sum();
-        // A table may double before the next look.
+        // A table may double before the next check.
         if bytes * 2 > self.limits.memory {
             return Err(SolveError::Sampled { iterations: self.iterations, bytes, limits: self.limits });
         }
@@ -143,7 +143,7 @@ impl Mccfr {
         self.iterations
     }
 
-    /// The number of decisions and ends that were visited.
+    /// The number of decision and terminal nodes visited.
     pub fn histories(&self) -> u64 {
         self.histories
     }
@@ -221,7 +221,7 @@ impl Mccfr {
     }
 
     fn pick(&mut self, probabilities: &[f64]) -> usize {
-        // 53 bits, as many as a double holds.
+        // 53 bits, the precision of a double.
         let mut ticket = (self.stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         for (number, probability) in probabilities.iter().enumerate() {
             ticket -= probability;
@@ -232,17 +232,17 @@ impl Mccfr {
         probabilities.iter().rposition(|&probability| probability > 0.0).expect("some choice is possible")
     }
 
-    /// The average strategy on a compiled game of the same rules. At sets that were never sampled every choice is equally
+    /// The average strategy on a compiled game of the same rules. Choices at sets that were never sampled are equally
     /// likely.
     ///
     /// # Panics
-    /// If the game is of other rules.
+    /// If the game has other rules.
     pub fn average(&self, game: &Game) -> Strategy {
-        assert!(rules_id(&self.rules) == game.id(), "a strategy is for the game of its rules");
+        assert!(rules_id(&self.rules) == game.id(), "the game must have the rules of the solver");
         let mut strategy = game.uniform();
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
             for (number, &key) in table.index.keys().iter().enumerate() {
-                let set = game.find(seat, key).expect("the game was compiled by the same rules");
+                let set = game.find(seat, key).expect("the game was compiled from the same rules");
                 let probabilities: Vec<f64> = table.average(number).collect();
                 game.set_probabilities(&mut strategy, seat, set, &probabilities);
             }
@@ -250,7 +250,7 @@ impl Mccfr {
         strategy
     }
 
-    /// The average strategy as a file, as by [`Strategy::write`], with the information sets that were reached.
+    /// The average strategy in the format of [`Strategy::write`], with only the information sets that were reached.
     pub fn write(&self) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
         let mut writer = Writer::new(&self.rules, rules_id(&self.rules), sets);

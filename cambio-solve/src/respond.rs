@@ -1,10 +1,10 @@
-//! A player that responds to one given opponent. Its gain is a lower bound on the exploitability of that opponent, in a game of
-//! any size.
+//! An agent that searches for a best response to one given opponent. Its gain is a lower bound on the exploitability of
+//! that opponent, in a game of any size.
 //!
-//! It searches the decisions of one seat with the target itself in the other seat, which is a partially observable problem
-//! with one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"). It is a local best response (Lisý and
-//! Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots") with a tree of the responder's own
-//! decisions instead of a single ply. However well it plays, a best responder wins at least as much.
+//! It searches the decisions of one seat with the target itself in the other seat, which is a partially observable
+//! problem with one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"). It is a local best response
+//! (Lisý and Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots") with a tree of the
+//! responder's own decisions instead of a single ply. A true best response wins at least as much.
 
 mod trace;
 
@@ -22,7 +22,7 @@ use crate::key::{Index, Key};
 use crate::walk::SEATS;
 use trace::{Replayed, Trace};
 
-/// Makes an agent.
+/// A function that makes an agent.
 pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
 
 /// How much a [`Responder`] searches.
@@ -30,35 +30,35 @@ pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
 pub struct Effort {
     /// The number of playouts for a decision.
     pub iterations: u32,
-    /// The number of deals drawn for a decision. They agree with what was seen, and are weighted by how likely the target's
-    /// past decisions are in them.
+    /// The number of deals sampled for a decision. They agree with the responder's sightings, and are weighted by the
+    /// likelihood of the target's past decisions.
     pub candidates: u32,
-    /// How often the target is asked at each of its past decisions, to estimate their likelihood. Once is enough for a target
-    /// that uses no chance.
+    /// The number of times that the target repeats each of its past decisions, to estimate their likelihood. 1 is
+    /// enough for a deterministic target.
     pub asks: u32,
-    /// The assumed share of random decisions of the target. It keeps a deal possible in which the target once decides
-    /// otherwise. A target that uses chance needs a larger share.
+    /// The assumed share of random decisions of the target. It keeps a deal possible in which the target decides
+    /// differently once. A randomised target needs a larger share.
     pub doubt: f64,
-    /// The number of standard errors by which a decision must beat the blueprint's to be taken. In large games chance hides
-    /// small differences from the search, and a good blueprint knows them. If the blueprint is poor or the search exact, 0 is
-    /// better.
+    /// The number of standard errors by which a decision must beat the blueprint's decision to replace it. In large
+    /// games noise hides small differences from the search, but a good blueprint accounts for them. If the blueprint is
+    /// poor or the search exact, 0 is better.
     pub clear: f64,
 }
 
 impl Default for Effort {
-    /// 1,000 playouts on 200 deals, one question, a doubt of 0.02, two standard errors.
+    /// 1,000 playouts, 200 deals, each past decision repeated once, a doubt of 0.02, two standard errors.
     fn default() -> Effort {
         Effort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
     }
 }
 
-/// Plays two-seat rounds against a target whose policy it may ask.
+/// An agent that plays two-seat rounds against a target whose policy it can query.
 ///
-/// For each decision it draws deals that agree with everything that it has seen. It replays the round in each deal and asks
-/// the target again at each of its decisions; the likelihood of the decisions that the target took is the weight of the
-/// deal. Then it searches. Each playout draws a deal by weight and puts the target into its seat, with the sightings that it
-/// would have had in that deal. The responder's own decisions are chosen by UCB1 in a tree of its own sightings, and by a
-/// blueprint beyond the tree. It never sees the true deal.
+/// For each decision it samples deals that agree with all its sightings. It replays the round in each deal and queries
+/// the target again at each of the target's decisions; the likelihood of the decisions that the target took is the
+/// weight of the deal. Then it searches. Each playout draws a deal by weight and seats a copy of the target, with the
+/// sightings that the target would have in that deal. The responder's own decisions are chosen by UCB1 in a tree of its
+/// own sightings, and by a blueprint beyond the tree. The responder never sees the true deal.
 ///
 /// After a reshuffle, and in rounds with a carry-over, it plays the blueprint.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl std::fmt::Debug for Responder {
 /// The target or the blueprint, in its seat.
 type One = Players<Box<dyn Agent>>;
 
-/// A deal in a search: the state, the agents with their sightings there, and the responder's own sightings.
+/// A deal in replay or playout: the state, the agents with their sightings, and the responder's own sightings.
 struct Line {
     state: State,
     target: One,
@@ -106,7 +106,7 @@ struct Line {
 }
 
 impl Line {
-    /// Carries out a decision. Races have the orders of `trace`, as far as it goes.
+    /// Applies a decision, with the observed race orders of `trace`; returns whether the decision was legal.
     fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
         let Line { state, target, blueprint, heard, key, seat } = self;
         let mut chance = Replayed { trace, at: heard.len(), stream };
@@ -134,7 +134,7 @@ fn ask(players: &mut One, view: &Observation<'_>, own: Seat) -> Result<Action, A
     action.map(Action::canonical).map_err(|failure| whose(failure, own))
 }
 
-/// Why the responder in seat `own` cannot continue, if an agent in its search cannot.
+/// Converts the failure of an agent in the search into an error of the responder in seat `own`.
 fn whose(Failure { seat, error, .. }: Failure, own: Seat) -> AgentError {
     let who = if seat == own { "its blueprint" } else { "its copy of the target" };
     match error {
@@ -148,7 +148,7 @@ fn other(seat: Seat) -> Seat {
     seat.next(SEATS)
 }
 
-/// A node of the responder's own tree.
+/// A branch of the responder's tree.
 #[derive(Clone, Debug)]
 struct Branch {
     visits: u32,
@@ -180,14 +180,14 @@ struct Tree {
     high: f64,
 }
 
-/// The constant of UCB1 on utilities from 0 to 1 that the project's searches use.
+/// The UCB1 constant for utilities from 0 to 1, as in the project's searches.
 const EXPLORATION: f64 = 0.7;
 
-/// The visits of a node before it is expanded; until then the blueprint plays on from it. Exploring decisions further down
-/// are bad play, and would make the node look worse than it is.
+/// The visits of a node before it is expanded; until then the blueprint plays from it to the end. Exploratory decisions
+/// further down are bad play, and would bias the value of the node downwards.
 const EXPANSION: u32 = 12;
 
-/// The fewest visits of a branch with which its mean has a standard error.
+/// The fewest visits with which the mean of a branch has a standard error.
 const FEWEST: u32 = 2;
 
 impl Tree {
@@ -195,7 +195,7 @@ impl Tree {
         Tree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..Tree::default() }
     }
 
-    /// The node with this key, which is the root if it is the first; expanded if it is time.
+    /// Visits the node with this key, and expands it if it is due. The first node is the root.
     fn come_to(&mut self, key: Key, choices: usize) -> usize {
         let (node, is_new) = self.index.insert(key);
         if is_new {
@@ -243,12 +243,12 @@ impl Tree {
 }
 
 impl Responder {
-    /// A responder to the agents that `target` makes. Beyond its tree it plays like the agents that `blueprint` makes.
+    /// Creates a responder to agents that `target` makes. Beyond its tree it plays like agents that `blueprint` makes.
     pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
         Responder { target, blueprint, effort, seated: None }
     }
 
-    /// Makes an agent for a seat of the round: the blueprint for the responder's own, else the target.
+    /// Makes the agent for a seat: the blueprint in the responder's own seat, the target in the other.
     fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Result<One, AgentError> {
         let make = if seat == seated.seat { &self.blueprint } else { &self.target };
         let mut one = Players::only(make(), seat, SEATS);
@@ -258,14 +258,14 @@ impl Responder {
         Ok(one)
     }
 
-    /// Makes a blueprint that has perceived this.
+    /// Makes a blueprint agent with these sightings.
     fn blueprint(&self, seated: &Seated, sightings: &[Sighting], stream: &mut Stream) -> Result<One, AgentError> {
         let mut one = self.seat(seated, seated.seat, stream)?;
         one.perceive(seated.seat, sightings);
         Ok(one)
     }
 
-    /// Deals a deck, up to the first decision.
+    /// Deals a deck, up to the first decision; `None` if the deal fails.
     fn deal(&self, seated: &Seated, deck: &[Card], stream: &mut Stream) -> Result<Option<Line>, AgentError> {
         let seat = seated.seat;
         let mut target = self.seat(seated, other(seat), stream)?;
@@ -280,8 +280,8 @@ impl Responder {
         Ok(state.map(|state| Line { state, target, blueprint: None, heard, key, seat }))
     }
 
-    /// Replays the round in a deal up to the responder's decision, with the likelihood of the target's decisions; `None` if the
-    /// deal is impossible.
+    /// Replays the round in a deal up to the responder's decision, and computes the likelihood of the target's
+    /// decisions; `None` if the deal is impossible.
     fn replay(
         &self,
         seated: &Seated,
@@ -297,7 +297,7 @@ impl Responder {
                 return Ok((line.heard == trace.sightings).then_some((line, likelihood)));
             }
             if at > trace.sightings.len() {
-                // In this deal something else happens than at the table.
+                // The events in this deal differ from the events at the table.
                 break;
             }
             let choices = line.state.choices();
@@ -305,7 +305,7 @@ impl Responder {
             let action = if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
             } else if actor == seated.seat {
-                // Nothing happened, so it passed.
+                // No event followed, so the decision was a pass.
                 told.unwrap_or(Action::Pass)
             } else if let Some(told) = told {
                 if weigh {
@@ -328,7 +328,7 @@ impl Responder {
         Ok(None)
     }
 
-    /// Plays a round on from the decision that is due: in the tree, then by the blueprint.
+    /// Plays the round to its end: decisions in the tree by UCB1, then by the blueprint.
     fn play_on(
         &self,
         seated: &Seated,
@@ -361,7 +361,7 @@ impl Responder {
                 action
             };
             if !line.apply(action, &seated.trace, stream) {
-                // The decision is illegal: the round is not counted here, and the referee will find the fault.
+                // The decision is illegal: this playout is not counted, and the referee will report the fault.
                 return Ok(());
             }
         }
@@ -370,7 +370,7 @@ impl Responder {
         Ok(())
     }
 
-    /// Searches a decision; `None` if no deal fits what was seen.
+    /// Searches for a decision; `None` if no sampled deal agrees with the sightings.
     fn search(
         &self,
         seated: &Seated,
@@ -400,10 +400,10 @@ impl Responder {
         let Some((_, branches)) = tree.nodes.first() else { return Ok(None) };
         let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
         let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
-        // Where the search cannot tell the two apart, the blueprint has thought of more than one round's outcome.
+        // If the difference is not clear, the blueprint's decision is safer: it may consider more than this round.
         let wish = self.wish(seated, view, stream)?;
         let Some(planned) = view.choices().iter().position(|choice| choice == wish) else { return Ok(Some(wish)) };
-        // Of what was not tried twice nothing is clear. A search of some length tries everything twice.
+        // A branch with fewer visits has no standard error. Only a very short search leaves such a branch.
         if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
             return Ok(Some(wish));
         }
@@ -412,13 +412,13 @@ impl Responder {
         Ok(if is_clear { view.choices().nth(found) } else { Some(wish) })
     }
 
-    /// What the blueprint does.
+    /// The decision of the blueprint.
     fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
         ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
     }
 }
 
-/// Whether the replayed round has come to the decision that is due.
+/// Whether the replayed round has reached the decision to make.
 fn is_now(state: &State, view: &Observation<'_>) -> bool {
     let (replayed, due) = (state.table(), view.table());
     replayed.phase() == due.phase() && replayed.turns() == due.turns() && replayed.step() == due.step()

@@ -1,4 +1,4 @@
-//! What both seats do at each information set, what it is worth, and how far it can be exploited.
+//! Strategies: their values, best responses, exploitability and files.
 
 use std::fmt::Write as _;
 
@@ -9,23 +9,23 @@ use crate::game::{Game, Tree};
 use crate::key::Key;
 use crate::walk::SEATS;
 
-/// Both seats' behaviour: a probability for each choice at each information set of one [`Game`].
+/// A behaviour strategy of both seats: a probability for each choice at each information set of one [`Game`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strategy {
     /// By seat and sequence; sequence 0 has probability 1.
     pub(crate) probabilities: [Vec<f64>; SEATS],
 }
 
-/// What a best response does and gets.
+/// A best response of one seat, and its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BestResponse {
-    /// What it is worth to the seat that responds.
+    /// The expected payoff of the responding seat.
     pub value: f64,
-    /// For each information set of that seat the number of the choice, the first of equals.
+    /// For each information set of that seat, the index of the best choice; of equal choices, the first.
     pub choices: Vec<u32>,
 }
 
-/// The `NashConv` of a strategy against which best responders get this much.
+/// The `NashConv` of a strategy, from the values of both best responses to it.
 pub(crate) fn nash_conv(best: [f64; SEATS]) -> f64 {
     best.iter().sum::<f64>().max(0.0)
 }
@@ -45,12 +45,12 @@ impl Game {
         Strategy { probabilities: self.trees.each_ref().map(of) }
     }
 
-    /// What a strategy is worth to seat a if both seats follow it.
+    /// The expected payoff of seat a if both seats follow a strategy.
     pub fn value(&self, strategy: &Strategy) -> f64 {
         self.value_of(&strategy.probabilities[0], &strategy.probabilities[1])
     }
 
-    /// What it is worth to seat a if it follows `one` and seat b follows `other`.
+    /// The expected payoff of seat a if it follows `one` and seat b follows `other`.
     pub fn value_between(&self, one: &Strategy, other: &Strategy) -> f64 {
         self.value_of(&one.probabilities[0], &other.probabilities[1])
     }
@@ -62,7 +62,7 @@ impl Game {
         plan.iter().zip(&worth).map(|(reach, worth)| reach * worth).sum()
     }
 
-    /// The best that `seat` can do against the other seat's part of a strategy.
+    /// A best response of `seat` to the other seat's part of a strategy.
     ///
     /// # Panics
     /// If the seat is neither a nor b.
@@ -87,27 +87,26 @@ impl Game {
         BestResponse { value: worth[0], choices }
     }
 
-    /// What both seats together could gain by a best response: 0 in an equilibrium. (Lanctot et al. 2017, "A Unified
-    /// Game-Theoretic Approach to Multiagent Reinforcement Learning", where it is `NashConv`.) It is never less:
-    /// what rounding leaves below 0 is 0.
+    /// `NashConv`: the sum of both seats' gains from a best response, 0 in an equilibrium (Lanctot et al. 2017, "A
+    /// Unified Game-Theoretic Approach to Multiagent Reinforcement Learning"). Negative rounding errors become 0.
     pub fn nash_conv(&self, strategy: &Strategy) -> f64 {
         nash_conv(self.best_values(strategy))
     }
 
-    /// What a best responder gets in each seat.
+    /// The value of a best response in each seat.
     pub(crate) fn best_values(&self, strategy: &Strategy) -> [f64; SEATS] {
         [Seat::A, Seat::B].map(|seat| self.best_response(seat, strategy).value)
     }
 
-    /// Half of [`Game::nash_conv`]: what a best responder gets on average over both seats, above the game's value.
+    /// Half of [`Game::nash_conv`]: the mean gain of a best response over both seats, relative to the game's value.
     pub fn exploitability(&self, strategy: &Strategy) -> f64 {
         self.nash_conv(strategy) / 2.0
     }
 
-    /// The strategy in which a seat does what a best response does, the other what `strategy` does.
+    /// A copy of `strategy` in which one seat plays a best response instead.
     ///
     /// # Panics
-    /// If the response is not of this game and seat.
+    /// If the response is for another game or seat.
     pub fn with_response(&self, strategy: &Strategy, seat: Seat, response: &BestResponse) -> Strategy {
         let mut changed = strategy.clone();
         let tree = &self.trees[seat.index()];
@@ -130,9 +129,9 @@ impl Game {
     /// Sets the probabilities of the choices at an information set.
     ///
     /// # Panics
-    /// If the seat has no such set, or these are not that many probabilities that add up to 1.
+    /// If the seat has no such set, or the probabilities are not a distribution over its choices.
     pub fn set_probabilities(&self, strategy: &mut Strategy, seat: Seat, set: usize, probabilities: &[f64]) {
-        assert!(is_distribution(probabilities), "probabilities are at least 0 and add up to 1");
+        assert!(is_distribution(probabilities), "probabilities must be at least 0 and add up to 1");
         let range = self.trees[seat.index()].range(set);
         strategy.probabilities[seat.index()][range].copy_from_slice(probabilities);
     }
@@ -145,7 +144,7 @@ pub(crate) fn is_distribution(probabilities: &[f64]) -> bool {
 /// The first line of a strategy file.
 pub const STRATEGY_FORMAT: &str = "cambio-strategy/1";
 
-/// Writes a strategy file: a line for each information set.
+/// Writes a strategy file, with one line for each information set.
 pub(crate) struct Writer {
     text: String,
 }
@@ -170,17 +169,17 @@ impl Writer {
 }
 
 impl Strategy {
-    /// The strategy as a text of lines, whose fields are separated by tabs.
+    /// The strategy as text: one line for each information set, with fields separated by tabs.
     ///
     /// ```text
     /// cambio-strategy/1
-    /// game    ⟨digest of the rules⟩    ⟨their name⟩
-    /// sets    ⟨information sets of seat a⟩    ⟨and of seat b⟩
+    /// game    ⟨digest of the rules⟩    ⟨name of the rules⟩
+    /// sets    ⟨information sets of seat a⟩    ⟨information sets of seat b⟩
     /// a    ⟨key⟩    draw=0.25    call=0.75
     /// ```
     ///
-    /// The key of an information set is 32 hexadecimal digits, a probability the shortest decimal that reads as the same
-    /// double. Sets are in the order in which the tree is walked; any order is read.
+    /// A key has 32 hexadecimal digits. A probability is the shortest decimal that parses to the same double. Sets are
+    /// written in the order of the tree walk; [`Strategy::read`] accepts any order.
     pub fn write(&self, game: &Game) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
         let mut writer = Writer::new(game.rules(), game.id(), sets);
@@ -193,11 +192,11 @@ impl Strategy {
         writer.finish()
     }
 
-    /// Reads a strategy for a game. At information sets that the text does not name every choice is equally likely: a
-    /// sampling solver may never have been there.
+    /// Reads a strategy for a game. Choices at information sets that are missing from the text are equally likely,
+    /// because a sampling solver may never have reached these sets.
     ///
     /// # Errors
-    /// One sentence, if the text is no strategy, is one for another game, is cut short, or has a line that does not fit.
+    /// If the text is not a strategy, is for another game, is cut short, or has a line that does not fit the game.
     pub fn read(game: &Game, text: &str) -> Result<Strategy, StrategyError> {
         let mut lines = text.lines();
         if lines.next() != Some(STRATEGY_FORMAT) {
@@ -245,34 +244,34 @@ impl Strategy {
     }
 }
 
-/// Why a strategy file is refused.
+/// An error in a strategy file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StrategyError {
-    /// It does not begin like one.
-    #[error("not a strategy file; one begins with the lines `{STRATEGY_FORMAT}`, `game` and `sets`")]
+    /// The header is missing.
+    #[error("not a strategy file: it must begin with the lines `{STRATEGY_FORMAT}`, `game` and `sets`")]
     Format,
-    /// It is for another game.
-    #[error("the strategy is for `{found}`, whose rules are others than those of `{allowed}`")]
+    /// The strategy is for another game.
+    #[error("the strategy is for `{found}`, whose rules differ from the rules of `{allowed}`")]
     OtherGame {
-        /// What the file's game is called.
+        /// The name of the game in the file.
         found: String,
-        /// What the game is called that it was to be read for.
+        /// The name of the game that the file was read for.
         allowed: String,
     },
-    /// A line is no information set of the game with its choices and their probabilities.
+    /// A line does not match an information set of the game.
     #[error(
-        "line {number} is no information set of the game with its choices in order, and probabilities that add up to 1"
+        "line {number} is not an information set of the game with its choices in order, and probabilities that sum to 1"
     )]
     Line {
-        /// Its number, counted from 1.
+        /// The line number, counted from 1.
         number: usize,
     },
-    /// There are fewer or more information sets than the file says.
-    #[error("{found} information sets where the file says {due}: it is cut short or was altered")]
+    /// The number of information sets differs from the header.
+    #[error("the header says {due} information sets, found {found}: the file is cut or altered")]
     Short {
-        /// How many there are.
+        /// The number of information sets in the file.
         found: usize,
-        /// How many the file says.
+        /// The numbers in the header.
         due: String,
     },
 }

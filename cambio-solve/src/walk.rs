@@ -1,8 +1,8 @@
 //! The game tree, walked through the engine's own choices, decisions and sightings, with lazy chance.
 //!
-//! There is no second set of rules here. A node is a [`State`] with latent faces; its successors are what
-//! [`State::apply`] makes of each legal decision under each outcome of chance. An outcome is asked for where somebody
-//! sees it and not before, so faces that nobody has seen are no branches.
+//! The walk does not reimplement the rules. A node is a [`State`] with latent faces; its children are the results of
+//! [`State::apply`] for each legal decision under each chance outcome. The engine requests an outcome only when a seat
+//! sees the face, so unseen faces do not branch.
 
 use cambio_core::knob::Race as RaceKnob;
 use cambio_core::{Action, Card, Chance, Choices, Event, Race, RaceOrder, Rules, Seat, Setup, State};
@@ -13,23 +13,23 @@ use crate::key::Key;
 /// Games are solved for two seats.
 pub(crate) const SEATS: usize = 2;
 
-/// What a walk does at the nodes.
+/// The callbacks of a walk.
 pub(crate) trait Visitor {
-    /// What is carried from a node to those below it.
+    /// The data that is passed from a node to its children.
     type Path: Copy;
 
-    /// Whether the events of a node's history are kept for it.
+    /// Whether the walk keeps the events of a node's history.
     const TRAIL: bool;
 
-    /// Whether chance nodes are visited too, and everything in order: the first choice and outcome first.
+    /// Whether the walk also visits chance nodes, and visits all children in order.
     const TREE: bool = false;
 
-    /// So many chance nodes are passed on the way to the next node.
+    /// Called with the number of new chance nodes before the next node.
     fn chance(&mut self, nodes: u64) {
         let _ = nodes;
     }
 
-    /// A chance node, in a walk of the whole tree.
+    /// A chance node; only called if [`TREE`](Visitor::TREE) is set.
     fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
         let _ = outcomes;
         Ok(())
@@ -38,7 +38,7 @@ pub(crate) trait Visitor {
     /// The end of a round.
     fn terminal(&mut self, node: &Node<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
 
-    /// A seat has two or more choices. Pushes one path for each choice in order; `None` is not walked.
+    /// A decision with two or more choices. Pushes one path for each choice in order; `None` skips the choice.
     fn decision(
         &mut self,
         node: &Node<Self::Path>,
@@ -48,7 +48,7 @@ pub(crate) trait Visitor {
     ) -> Result<(), SolveError>;
 }
 
-/// Who decides among what.
+/// The seat to act and its choices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision {
     pub(crate) seat: Seat,
@@ -59,40 +59,40 @@ pub(crate) struct Decision {
 #[derive(Clone, Debug)]
 pub(crate) struct Node<P> {
     pub(crate) state: State,
-    /// What each seat has perceived and decided so far.
+    /// The key of each seat's sightings and decisions so far.
     pub(crate) keys: [Key; SEATS],
-    /// The product of the probabilities of chance on the way.
+    /// The product of the chance probabilities on the path from the root.
     pub(crate) chance: f64,
     pub(crate) path: P,
-    /// What happened since the node above, where a trail is kept.
+    /// The events since the parent node, if the walk keeps a trail.
     news: Vec<Event<Card>>,
-    /// How long the trail is without the news.
+    /// The length of the trail without `news`.
     above: usize,
-    /// The chance nodes on the way from the node above that no node before this one has passed; kept for a whole tree.
+    /// The chance nodes between the parent and this node that were not visited before; only with `TREE`.
     forks: Vec<Vec<Outcome>>,
 }
 
-/// Chance that plays a script and notes where it could go on otherwise.
+/// Chance that replays a script of outcomes, and records the alternatives.
 #[derive(Default)]
 pub(crate) struct Script {
     levels: Vec<Level>,
-    /// How many levels are written.
+    /// The number of levels in use.
     len: usize,
-    /// How many have been played in this run.
+    /// The number of levels replayed in this run.
     played: usize,
 }
 
-/// A chance node on the way.
+/// A chance node of a script.
 #[derive(Default)]
 struct Level {
     chosen: usize,
     options: Vec<Outcome>,
 }
 
-/// What may come out at a chance node, as likely as it has ways among those of all outcomes.
+/// An outcome of a chance node. Its probability is its ways divided by the ways of all outcomes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
-    /// The index in the pool, or the number of the order.
+    /// The index of the card in the pool, or of the seat in the race.
     place: usize,
     pub(crate) lot: Lot,
     pub(crate) ways: u32,
@@ -100,14 +100,14 @@ pub(crate) struct Outcome {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Lot {
-    /// A card of this kind is seen.
+    /// A card of this kind is drawn.
     Face(Card),
-    /// This seat is the first of a race.
+    /// This seat comes first in a race.
     First(Seat),
 }
 
 impl Level {
-    /// The ways of the outcome chosen, and of all.
+    /// The ways of the chosen outcome, and of all outcomes.
     fn ways(&self) -> (u32, u32) {
         (self.options[self.chosen].ways, self.options.iter().map(|outcome| outcome.ways).sum())
     }
@@ -119,7 +119,7 @@ impl Level {
 }
 
 impl Script {
-    /// Goes on to the next sequence of outcomes; none is left if it says no.
+    /// Advances to the next sequence of outcomes; `false` if there is none.
     fn advance(&mut self) -> bool {
         self.played = 0;
         while self.len > 0 {
@@ -155,7 +155,7 @@ impl Script {
 }
 
 impl Script {
-    /// The same as a fraction.
+    /// The probability as a fraction.
     pub(crate) fn odds(&self) -> (i128, i128) {
         let levels = self.levels[..self.len].iter().map(Level::ways);
         levels.fold((1, 1), |odds, (ways, all)| (odds.0 * i128::from(ways), odds.1 * i128::from(all)))
@@ -188,7 +188,7 @@ impl Chance for Script {
     }
 }
 
-/// The two seats of a race, from the one whose turn it is.
+/// The two seats of a race, in turn order from the seat whose turn it is.
 fn racers(race: &Race<'_>) -> [Seat; SEATS] {
     let mut seats = race.turn.round(race.seats).filter(|&seat| race.snappers.contains(seat));
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
@@ -199,7 +199,7 @@ fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<Outcome>) {
     options.extend(ways.into_iter().enumerate().map(outcome));
 }
 
-/// The kinds of a pool in order, each with one of its places.
+/// Lists the kinds of a pool in order, each with the index of one of its cards.
 fn distinct(pool: &[Card], options: &mut Vec<Outcome>) {
     for (place, card) in pool.iter().enumerate() {
         match options.binary_search_by_key(&Lot::Face(*card), |outcome| outcome.lot) {
@@ -209,10 +209,10 @@ fn distinct(pool: &[Card], options: &mut Vec<Outcome>) {
     }
 }
 
-/// Walks the whole tree of a round that seat a starts, as far as the visitor lets it: depth first, a node before those
-/// below it, the last choice and outcome first unless the visitor wants a [`TREE`](Visitor::TREE) in order.
+/// Walks the tree of a round that seat a starts, without the branches that the visitor skips: depth first, in
+/// pre-order, the last choice and outcome first unless the visitor sets [`TREE`](Visitor::TREE).
 ///
-/// The nodes that wait are kept on the heap, so the depth of a game is no danger to the stack.
+/// Pending nodes are on the heap, so a deep game cannot overflow the stack.
 pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) -> Result<(), SolveError> {
     let mut walk = Walk { visitor, waiting: Vec::new(), script: Script::default(), trail: Vec::new() };
     walk.begin(&Setup::new(rules, SEATS), root)?;
@@ -230,7 +230,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
         };
         let choices = node.state.choices();
         if choices.len() == 1 {
-            // A forced decision is no node, and tells its seat nothing.
+            // A forced decision is not a node, because it gives its seat no information.
             walk.carry_out(&node, choices.nth(0).expect("there is one choice"), node.keys, node.path);
             walk.order(below);
             continue;
@@ -272,7 +272,7 @@ impl<V: Visitor> Walk<'_, V> {
         }
     }
 
-    /// Pushes what a decision leads to, under each outcome of chance.
+    /// Pushes the results of a decision, one for each chance outcome.
     fn carry_out(&mut self, node: &Node<V::Path>, action: Action, keys: [Key; SEATS], path: V::Path) {
         loop {
             let before = self.script.len;
@@ -289,7 +289,7 @@ impl<V: Visitor> Walk<'_, V> {
     }
 
     fn push(&mut self, before: usize, mut node: Node<V::Path>) {
-        // The levels that were there before this run are chance nodes that were passed already.
+        // Levels from before this run are chance nodes that were counted already.
         self.visitor.chance((self.script.len - before) as u64);
         node.chance *= self.script.probability();
         if V::TREE {
@@ -299,7 +299,7 @@ impl<V: Visitor> Walk<'_, V> {
         self.waiting.push(node);
     }
 
-    /// Lets the first of the nodes that were pushed from here on be the next, where the visitor wants that.
+    /// Reverses the nodes that were pushed from here on if the visitor needs them in order.
     fn order(&mut self, from: usize) {
         if V::TREE {
             self.waiting[from..].reverse();
@@ -317,8 +317,8 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<
     }
 }
 
-/// The expectation of a figure over the faces of a finished round that nobody has seen: they are exchangeable, so each
-/// assignment of the pool's cards to them is equally likely. The script says how likely each is.
+/// Calls `figure` for each assignment of cards to the unseen faces of a finished round. Unseen faces are exchangeable,
+/// so each assignment of the pool's cards is equally likely. The script has the probability.
 pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &Script)) {
     let mut script = Script::default();
     loop {

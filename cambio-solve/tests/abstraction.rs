@@ -1,4 +1,4 @@
-//! The best of a player that cannot tell all sets apart: all of the game where it can, and less where it cannot.
+//! Abstractions: one that distinguishes all sets solves the game, and a coarser one is more exploitable.
 
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, SolveError, Until};
@@ -7,7 +7,7 @@ fn mini(name: &str) -> Game {
     Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
-/// Every choice is a candidate of its own.
+/// Every choice is its own candidate.
 fn each<K>(moment: &Moment<'_>, key: K) -> Perceived<K> {
     Perceived { key, candidates: (0..moment.view.choices().len() as u16).map(Some).collect() }
 }
@@ -37,7 +37,7 @@ fn whoever_tells_less_apart_can_be_exploited_for_more() {
     let holding = by(&|moment| moment.view.held().map(|card| moment.rules.points(card)));
     assert!(blind < game.exploitability(&game.uniform()) - 0.05, "{blind}");
     assert!(holding < blind - 0.01, "{holding} after {blind}");
-    assert!(holding > 0.01, "{holding}: a player that sees no layout cannot be perfect");
+    assert!(holding > 0.01, "{holding}: an agent that sees no layout cannot be perfect");
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
     let game = mini("mini-m1");
     let told = Abstraction::of(&game, |moment| {
         let len = moment.view.choices().len();
-        // The first choice is never taken where there are three or more; the others are one candidate.
+        // With three or more choices the first is never taken; the others are one candidate.
         let candidates = (0..len).map(|choice| if len > 2 && choice == 0 { None } else { Some(0) }).collect();
         Perceived { key: len, candidates }
     })

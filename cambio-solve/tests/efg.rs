@@ -1,14 +1,14 @@
-//! What is written for other programs, read back by a reader of its own.
+//! Exported files, read back by a separate reader.
 
 use std::io::{Error, Write};
 
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Game, Limits, SolveError, Strategy};
 
-/// A file's nodes, from its lines: words, quoted or not.
+/// Reads the nodes of a file, one per line, as words with or without quotes.
 struct Reader<'t> {
     lines: std::iter::Skip<std::str::Lines<'t>>,
-    /// Ends, chance nodes, and decisions.
+    /// The numbers of terminal, chance and decision nodes.
     counts: [u64; 3],
     races: u64,
 }
@@ -28,7 +28,7 @@ fn number(text: &str) -> f64 {
 }
 
 impl Reader<'_> {
-    /// What the next node is worth to seat a by a strategy.
+    /// The value of the next node to seat a under a strategy.
     fn node(&mut self, game: &Game, strategy: &Strategy) -> f64 {
         let line = self.lines.next().expect("a node for each choice and outcome");
         let words: Vec<&str> = line.split(' ').collect();
@@ -36,7 +36,7 @@ impl Reader<'_> {
         match words[0] {
             "t" => {
                 self.counts[0] += 1;
-                assert_ne!(words[2], "0", "Gambit's outcome 0 is none");
+                assert_ne!(words[2], "0", "in Gambit, outcome 0 means no outcome");
                 let (own, other) = list.split_once(", ").unwrap();
                 let (above, below) = fraction(own);
                 assert_eq!(fraction(other), (-above, below), "a zero-sum game");
@@ -44,7 +44,7 @@ impl Reader<'_> {
             }
             "c" => {
                 self.counts[1] += 1;
-                assert_eq!(words[2], self.counts[1].to_string(), "a number of its own");
+                assert_eq!(words[2], self.counts[1].to_string(), "each chance node has its own number");
                 assert_eq!(words.last(), Some(&"0"));
                 let words: Vec<&str> = list.split(' ').collect();
                 let (pairs, []) = words.as_chunks::<2>() else { panic!("{line}") };
@@ -64,7 +64,7 @@ impl Reader<'_> {
                 let at = words[3].parse::<usize>().unwrap() - 1;
                 assert_eq!(words[4], format!("\"{}\"", game.key(seat, at)));
                 let choices: Vec<_> = game.choices(seat, at).iter().map(|action| format!("\"{action}\"")).collect();
-                assert_eq!(list, choices.join(" "), "one information set has the same actions everywhere");
+                assert_eq!(list, choices.join(" "), "all nodes of an information set have the same actions");
                 let probabilities = game.probabilities(strategy, seat, at);
                 probabilities.iter().map(|p| p * self.node(game, strategy)).sum()
             }
@@ -96,20 +96,20 @@ fn the_tree_that_is_written_is_the_game_that_is_solved() {
         assert_eq!((bytes, game.write_efg(&mut std::io::sink()).unwrap()), (file.len() as u64, bytes), "{name}");
         let text = String::from_utf8(file).unwrap();
         assert!(text.starts_with(&format!("EFG 2 R \"{name}\" {{ \"a\" \"b\" }}\n\"One round ")), "{name}");
-        gambit_parser::ExtensiveFormGame::try_from(text.as_str()).expect("another reader takes it too");
+        gambit_parser::ExtensiveFormGame::try_from(text.as_str()).expect("another reader accepts it too");
         let mut reader = Reader { lines: text.lines().skip(3), counts: [0; 3], races: 0 };
         let strategy = motley(&game);
         let worth = reader.node(&game, &strategy);
-        assert_eq!(reader.lines.next(), None, "{name}: nothing is left");
+        assert_eq!(reader.lines.next(), None, "{name}: the whole file was read");
         assert_eq!(reader.counts.iter().sum::<u64>(), game.histories(), "{name}");
         assert_eq!(reader.counts[0], game.terminals(), "{name}");
         assert!((worth - game.value(&strategy)).abs() < 1e-12, "{name}: {worth} and {}", game.value(&strategy));
         races += reader.races;
     }
-    assert!(races > 0, "who snaps first is an outcome too");
+    assert!(races > 0, "the order of a race is a chance outcome too");
 }
 
-/// A disk with room for so many bytes.
+/// A disk with room for this many bytes.
 struct Disk(usize);
 
 impl Write for Disk {

@@ -1,4 +1,4 @@
-//! Counts, values and best responses against a plain second walk, and against dealt decks.
+//! Counts, values and best responses, compared with a simple second walk and with dealt decks.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn motley(game: &Game) -> Strategy {
     strategy
 }
 
-/// The strategy by what each seat perceives.
+/// The strategy by each seat's sightings.
 fn book(game: &Game, strategy: &Strategy) -> Book {
     let mut book = Book::new();
     for seat in SEATS {
@@ -47,14 +47,14 @@ fn book(game: &Game, strategy: &Strategy) -> Book {
             let window = moment.view.table().phase() == Phase::Window;
             let probabilities = game.probabilities(strategy, seat, moment.set).to_vec();
             let known = book.insert(page(seat, moment.sightings, window), probabilities);
-            assert_eq!(known, None, "a set is visited once, and its sightings tell it from the others");
+            assert_eq!(known, None, "a set is visited once, and its sightings distinguish it from the others");
         })
         .unwrap();
     }
     book
 }
 
-/// The figures of two independent programs.
+/// The counts and values of two independent programs.
 #[test]
 fn counts_and_values_are_those_that_two_programs_agree_on() {
     for (name, histories, sets, value, nash_conv, to) in [
@@ -72,7 +72,7 @@ fn counts_and_values_are_those_that_two_programs_agree_on() {
     }
 }
 
-/// Regressions: nobody else has counted these.
+/// Regression test: no independent counts exist for these games.
 #[test]
 fn the_rest_of_the_family_is_as_it_was() {
     let counts = [("mini-k3", 332_213, [21_316, 24_816], 1.36998), ("mini-s", 39_367, [1_728, 1_050], 1.57901)];
@@ -84,7 +84,7 @@ fn the_rest_of_the_family_is_as_it_was() {
     assert_eq!(MINI_GAMES.len(), 9);
 }
 
-/// The digests of the keys tell apart what whole histories tell apart, and nothing else.
+/// The key digests distinguish exactly the sets that whole histories distinguish.
 #[test]
 fn a_plain_walk_by_whole_histories_finds_the_same_information_sets() {
     for name in ["mini-m0", "mini-m1", "mini-s"] {
@@ -95,7 +95,7 @@ fn a_plain_walk_by_whole_histories_finds_the_same_information_sets() {
     }
 }
 
-/// Lazy chance and averaged faces are the same game as shuffled decks: 90 orders in M0, 2,520 in M1.
+/// Lazy chance with averaged faces is the same game as shuffled decks: 90 orders in M0, 2,520 in M1.
 #[test]
 fn a_strategy_is_worth_what_it_is_worth_over_all_dealt_decks() {
     for (name, decks) in [("mini-m0", 90), ("mini-m1", 2_520)] {
@@ -139,7 +139,7 @@ fn no_pure_strategy_does_better_than_a_best_response() {
         assert!((response.value - most).abs() < 1e-12, "seat {seat}: {} and {most}", response.value);
         let played = game.value(&game.with_response(&strategy, seat, &response));
         let played = if seat == Seat::A { played } else { -played };
-        assert!((played - most).abs() < 1e-12, "what it does is worth what it says");
+        assert!((played - most).abs() < 1e-12, "the response has the value that it reports");
     }
 }
 
@@ -166,7 +166,7 @@ fn a_posterior_is_that_of_all_dealt_decks() {
                     let set = by_page[&page(seat, &sightings, state.table().phase() == Phase::Window)];
                     let spots = posteriors[set].spots.iter();
                     let faces: Vec<_> = spots.map(|&spot| state.face(spot).unwrap()).collect();
-                    // Chance and the other seat; its own choices are the same in all of the set.
+                    // Chance and the other seat only; the seat's own choices are the same in the whole set.
                     *weights[set].entry(faces).or_insert(0.0) += reach[0] * reach[2 - seat.index()];
                 }
             });

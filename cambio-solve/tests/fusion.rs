@@ -1,8 +1,8 @@
-//! The detector of leaks in a search tree: exact exploitability on M1. One search with multiple observers (Cowling, Powley
-//! and Whitehouse 2012, "Information Set Monte Carlo Tree Search") stands here twice, alike but for the
-//! names of its nodes: by what the seat that acts there can tell, or by all cards, as if chance were an edge of a shared
-//! tree (strategy fusion: Frank and Basin 1998, "Search in Games with Incomplete Information"). The first passes, the
-//! second is caught.
+//! Detection of leaks in a search tree, by exact exploitability on M1. The test has two versions of one search with
+//! multiple observers (Cowling, Powley and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). They differ
+//! only in the names of their nodes: one uses the information of the seat to act, the other uses all cards, as if
+//! chance were an edge of a shared tree (strategy fusion: Frank and Basin 1998, "Search in Games with Incomplete
+//! Information"). The first must pass, and the second must be detected.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{Action, Card, Dice, Event, Knowledge, RoundResult, Rules, Score, Seat, Sighting, State};
 use cambio_solve::{Cfr, Game, Limits, Method, Moment, Until};
 
-/// What a correct search stays below on M1, and a leaky one above.
+/// The exploitability on M1 that separates a correct search from a leaky one.
 const LIMIT: f64 = 0.005;
 
 fn m1() -> Game {
     Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
-/// What a node of the tree is named after.
+/// The information that a node's name depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Named {
-    /// What its own seat has seen.
+    /// The sightings of its own seat.
     Correctly,
-    /// Everything.
+    /// All cards.
     Leakily,
 }
 
-/// The root is one node, whatever the world.
+/// The root is the same node in every world.
 const ROOT: u64 = 0;
 
 #[derive(Default, Clone)]
@@ -41,7 +41,7 @@ fn digest(state: &mut u64, text: &str) {
     }
 }
 
-/// What each seat has seen in a world before the search: where the faces lie that it knows.
+/// The initial name of each seat in a world: its known faces and their spots.
 fn roots(world: &State, named: Named) -> [u64; 2] {
     [Seat::A, Seat::B].map(|seat| {
         let mut name = 0xcbf2_9ce4_8422_2325 ^ seat.index() as u64;
@@ -113,7 +113,7 @@ fn search(moment: &Moment<'_>, named: Named, iterations: u32, stream: &mut Strea
     (0..actions.len()).map(|at| f64::from(u8::from(at == best))).collect()
 }
 
-/// The seat that alone sees the face of an event.
+/// The only seat that sees the face of an event.
 fn actor_of(event: Event<Card>) -> Option<Seat> {
     match event {
         Event::Peeked { seat, .. } | Event::Drew { seat, .. } | Event::Looked { seat, .. } => Some(seat),
@@ -128,8 +128,8 @@ fn exploitability(game: &Game, named: Named, iterations: u32) -> f64 {
     game.exploitability(&answers.strategy)
 }
 
-/// With 1,000 iterations the correct tree comes to 0.001 and the leaky one to 0.026. The number matters: M1 has an
-/// equilibrium in pure strategies that open play finds too, so with 3,000 iterations both are at 0.
+/// With 1,000 iterations the correct tree reaches 0.001 and the leaky tree 0.026. The number matters: M1 has an
+/// equilibrium in pure strategies that a search with open cards also finds, so with 3,000 iterations both reach 0.
 #[test]
 fn a_correct_tree_passes_and_a_leaky_one_is_caught() {
     let game = m1();

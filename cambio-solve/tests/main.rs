@@ -1,4 +1,4 @@
-//! The tests of the solver, in one program so that it is linked once.
+//! The tests of the solver, in one binary, so that it is linked once.
 
 mod abstraction;
 mod efg;

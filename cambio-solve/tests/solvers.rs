@@ -1,4 +1,4 @@
-//! The solvers agree; strategies survive the disk; what does not fit is refused; agents are asked and measured.
+//! The solvers agree, strategy files are read back unchanged, misfits are rejected, and agents are measured.
 
 use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
@@ -31,7 +31,7 @@ fn discounted_plus_and_sampling_agree() {
     let exploitability = game.exploitability(&strategy);
     assert!(exploitability < 0.03, "{exploitability}");
     assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 2.0 * exploitability);
-    // A sampled strategy is a strategy file like any other.
+    // A sampled strategy can be written and read like any other.
     assert_eq!(Strategy::read(&game, &mccfr.write()).unwrap(), strategy);
 }
 
@@ -54,7 +54,7 @@ fn a_strategy_is_read_as_it_was_written() {
     let text = strategy.write(&game);
     assert_eq!(Strategy::read(&game, &text).unwrap(), strategy, "bit by bit");
     assert!(text.starts_with("cambio-strategy/1\ngame\t"), "{}", &text[..80]);
-    // Rules that play alike are the same game under another name.
+    // Equal rules with another name are the same game.
     let renamed = RulesSpec::from_toml("base = 'mini-m1'\nname = 'mine'").unwrap().validate().unwrap();
     let renamed = Game::compile(&renamed, &Limits::default(), &mut |_| {}).unwrap();
     assert_eq!(Strategy::read(&renamed, &text).unwrap(), strategy);
@@ -72,22 +72,22 @@ fn a_strategy_that_does_not_fit_is_refused_in_one_sentence() {
     );
     assert_eq!(
         Strategy::read(&other, &text).unwrap_err().to_string(),
-        "the strategy is for `mini-m1`, whose rules are others than those of `mini-m0`"
+        "the strategy is for `mini-m1`, whose rules differ from the rules of `mini-m0`"
     );
-    assert!(refusal("").starts_with("not a strategy file; one begins with"));
+    assert!(refusal("").starts_with("not a strategy file: it must begin with"));
     assert!(refusal("cambio-strategy/1\n").starts_with("not a strategy file"));
-    assert!(refusal(&text.replacen("a\t", "c\t", 1)).starts_with("line 4 is no information set of the game"));
+    assert!(refusal(&text.replacen("a\t", "c\t", 1)).starts_with("line 4 is not an information set of the game"));
     let first = text.lines().nth(3).unwrap();
     for (found, put) in [("draw=", "drop="), ("=0", "=2"), ("=1", "=2"), ("a\t", "b\t")] {
         if first.contains(found) {
             let altered = text.replacen(first, &first.replacen(found, put, 1), 1);
-            assert!(refusal(&altered).starts_with("line 4 is no information set"), "{found}: {}", refusal(&altered));
+            assert!(refusal(&altered).starts_with("line 4 is not an"), "{found}: {}", refusal(&altered));
         }
     }
     let twice = format!("{text}{first}\n");
-    assert!(refusal(&twice).starts_with("line 3056 is no information set"), "{}", refusal(&twice));
+    assert!(refusal(&twice).starts_with("line 3056 is not an information set"), "{}", refusal(&twice));
     let cut = text.lines().take(100).collect::<Vec<_>>().join("\n");
-    assert_eq!(refusal(&cut), "97 information sets where the file says 1912+1140: it is cut short or was altered");
+    assert_eq!(refusal(&cut), "the header says 1912+1140 information sets, found 97: the file is cut or altered");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn what_grows_beyond_its_limits_is_given_up() {
     let mut mccfr = Mccfr::new(&rules, small, 1).unwrap();
     let error = (0..1_000).find_map(|_| mccfr.iterate().err()).unwrap();
     assert!(matches!(error, SolveError::Sampled { .. }), "{error}");
-    // Also within an iteration: on a whole rule system one follows all choices of a seat.
+    // Also within an iteration: on a full rule system, one iteration follows all choices of a seat.
     let classic = Rules::preset("classic").unwrap();
     let mut mccfr = Mccfr::new(&classic, Limits { memory: 20_000_000, ..Limits::default() }, 1).unwrap();
     let error = mccfr.iterate().unwrap_err();
@@ -130,7 +130,7 @@ fn a_rule_table_of_ones_own_is_solved_like_any_other() {
     assert!(game.information_sets(Seat::A) > 0 && game.nash_conv(&strategy) <= 2e-6);
 }
 
-/// An estimate is right on average.
+/// The estimate is unbiased.
 #[test]
 fn the_estimate_of_a_small_game_is_near_its_size() {
     let mut told = None;
@@ -141,9 +141,9 @@ fn the_estimate_of_a_small_game_is_near_its_size() {
         }
     })
     .unwrap();
-    let estimate = told.expect("a size is told first");
+    let estimate = told.expect("the size is reported first");
     let ratio = libm::exp10(estimate.log_histories) / game.histories() as f64;
-    assert!((0.7..1.4).contains(&ratio), "{estimate}, {} in truth", game.histories());
+    assert!((0.7..1.4).contains(&ratio), "{estimate}, actual size {}", game.histories());
 }
 
 #[test]
@@ -169,10 +169,10 @@ fn a_random_agent_asked_often_is_nearly_uniform() {
     assert_eq!(answers.asked, [114, 108]);
     assert!((game.nash_conv(&answers.strategy) - 1.08889).abs() < 0.1, "{}", game.nash_conv(&answers.strategy));
     let mut again = Asked::new(RandomAgent::default, 5, 400);
-    assert_eq!(game.ask(&mut again, &mut |_| {}).unwrap(), answers, "the same seed, the same answers");
+    assert_eq!(game.ask(&mut again, &mut |_| {}).unwrap(), answers, "the same seed gives the same answers");
 }
 
-/// Takes the number-th choice, or what is given.
+/// Takes the given action, or the first choice.
 struct Fixed(Option<Action>);
 
 impl Agent for Fixed {
@@ -189,5 +189,5 @@ fn a_player_is_asked_only_where_it_comes_and_its_faults_are_told() {
     let error = game.ask(&mut Asked::new(|| Fixed(Some(Action::Take)), 0, 1), &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "seat a decided `take`, which is illegal; legal: draw, call");
     let error = game.ask(&mut |_: &Moment<'_>| vec![0.5, 0.25], &mut |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "seat a answers [0.5, 0.25]; allowed are 2 probabilities that add up to 1");
+    assert_eq!(error.to_string(), "seat a answered [0.5, 0.25]; expected 2 probabilities that add up to 1");
 }

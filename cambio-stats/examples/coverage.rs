@@ -1,13 +1,14 @@
-//! How often intervals hold and tests reject where nothing is to be found, by simulation: `coverage FOLDER [REPETITIONS]`.
-//! `seats=8`, `deals=100`, `field=equal` and `seed=1` after that choose some of the settings, and other streams.
+//! Simulates the coverage of intervals and the false rejections of tests: `coverage FOLDER [REPETITIONS]`. Arguments
+//! such as `seats=8`, `deals=100`, `field=equal` and `seed=1` after that select settings and other streams.
 //!
-//! A deal has a piece of luck for each seat, which all its rotations share; an agent has a strength, a piece of luck with
-//! the deal, and one with each match. Agents are ranked by the sum, to a quarter, so that some tie. As many agents as there
-//! are seats sit in every seat of every deal. The truth is one half for equal agents, and else the mean of sixteen million seats.
+//! Each deal has random luck for each seat, which all its rotations share. Each agent has a strength, random luck with
+//! the deal, and random luck with each match. Agents are ranked by the sum, rounded to a quarter, so that some tie. As
+//! many agents as seats sit in every seat of every deal. The truth is one half for equal agents, and otherwise the mean
+//! over sixteen million seats.
 //!
-//! `coverage.csv` says, for each setting, how often the intervals held, what the same numbers gave by the methods that are
-//! widely used, and how often the seats were found to matter where they do not: a share of as many repetitions, each from
-//! a stream of its own.
+//! `coverage.csv` lists, for each setting, how often the intervals held, how often intervals by widely used methods
+//! held on the same numbers, and how often the tests found seat effects that do not exist: shares of the repetitions,
+//! each of which has its own random stream.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ const LUCK: f64 = 1.0;
 const OF_DEAL: f64 = 0.3;
 const OF_MATCH: f64 = 0.7;
 
-/// Strengths from one side to the other.
+/// Agents with evenly spaced strengths from `-reach` to `reach`.
 struct Field {
     name: &'static str,
     reach: f64,
@@ -60,7 +61,7 @@ fn deal(strengths: &[f64], rng: &mut ChaCha8Rng) -> Vec<i64> {
                 std::cmp::Ordering::Equal => 1,
                 std::cmp::Ordering::Less => 0,
             };
-            // Against itself it tied.
+            // A comparison with itself is a tie.
             let beaten = points.iter().map(other).sum::<i64>() - 1;
             sums[agent(seat)] += beaten;
             sums[seats + seat] += beaten;
@@ -69,8 +70,8 @@ fn deal(strengths: &[f64], rng: &mut ChaCha8Rng) -> Vec<i64> {
     sums
 }
 
-/// The factor of simultaneous intervals as it is in most packages: a t with one common error (Hothorn, Bretz and Westfall
-/// 2008), here from 10,000 draws.
+/// The factor of simultaneous intervals in most packages: a t with one common error (Hothorn, Bretz and Westfall 2008),
+/// here from 10,000 draws.
 fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 {
     let size = covariance.nrows();
     let eigen = covariance.clone().symmetric_eigen();
@@ -78,7 +79,7 @@ fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 
     let mut largest: Vec<f64> = (0..10_000)
         .map(|_| {
             let drawn = &root * Matrix::from_fn(size, 1, |_, _| rng.normal());
-            // Chi-square over its freedom (Wilson and Hilferty 1931).
+            // Chi-square divided by its degrees of freedom (Wilson and Hilferty 1931).
             let part = 2.0 / (9.0 * freedom);
             let chi = (1.0 - part + rng.normal() * part.sqrt()).powi(3).max(1e-9);
             let mut most: f64 = 0.0;
@@ -97,7 +98,7 @@ fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 
     largest[9499]
 }
 
-/// How often each statement held, or rejected.
+/// How often each interval held, or each test rejected.
 #[derive(Default)]
 struct Counts {
     score: Vec<u32>,
@@ -108,8 +109,8 @@ struct Counts {
     chi_square: u32,
 }
 
-/// The mean rank points of each agent: one half where all are equal, and otherwise from sixteen million seats. Luck is as often
-/// good as bad, so that an agent has as much above one half as the agent at the other end of the field has below.
+/// The mean rank points of each agent: one half if all are equal, and otherwise from sixteen million seats. Luck is
+/// symmetric, so an agent is as far above one half as the agent at the other end of the field is below it.
 fn truths(field: &Field, seats: usize, seed: u64) -> Vec<f64> {
     if field.reach == 0.0 {
         return vec![0.5; seats];
@@ -166,9 +167,9 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32, seed: u64
         }
         counts.together += u32::from(all_hold);
         counts.common += u32::from(all_hold_in_common);
-        // What a seat is worth over the first: every agent sat in every seat equally often.
+        // The advantage of each seat over the first: every agent sat in every seat equally often.
         let of_seats = covariance(seats);
-        let mean = |seat: usize| joint.mean(seats + seat).expect("it was sat in") / units;
+        let mean = |seat: usize| joint.mean(seats + seat).expect("the seat was played") / units;
         let effects: Vec<f64> = (1..seats).map(|seat| mean(seat) - mean(0)).collect();
         let spread = Matrix::from_fn(seats - 1, seats - 1, |i, j| {
             of_seats[(i + 1, j + 1)] - of_seats[(i + 1, 0)] - of_seats[(0, j + 1)] + of_seats[(0, 0)]

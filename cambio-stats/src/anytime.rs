@@ -1,16 +1,17 @@
-//! Intervals for who looks while results come in.
+//! Confidence sequences: intervals that allow looks while results come in.
 
 use libm::log;
 
-/// The number of clusters at which the intervals are as narrow as they can be.
+/// The number of clusters at which the intervals are optimised to be narrow.
 const TARGET: f64 = 1000.0;
 
-/// How many standard errors a 95 % interval reaches that holds at every number of clusters at once, so that it stays right
-/// however often one looks and whenever one stops: a confidence sequence.
+/// The half-width in standard errors of a 95 % confidence sequence: an interval that holds at every number of clusters
+/// at once, so it allows any number of looks and any stopping rule.
 ///
-/// It is the normal mixture of Robbins 1970 with estimated variance (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024,
-/// "Time-uniform central limit theory and asymptotic confidence sequences", eq. 5, ρ by their eq. 44 for 1,000 clusters). It is
-/// asymptotic: the first look should have some 30 clusters. At 1,000 it is 1.55 times as wide as an interval for one look.
+/// It is the normal mixture of Robbins 1970 with estimated variance (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas
+/// 2024, "Time-uniform central limit theory and asymptotic confidence sequences", eq. 5, ρ by eq. 44 for 1,000
+/// clusters). It is asymptotic: look first at 30 clusters or more. At 1,000 it is 1.55 times as wide as an interval for
+/// one look.
 ///
 /// # Examples
 /// ```
@@ -41,7 +42,7 @@ mod tests {
             let (mut sum, mut squares) = (0.0, 0.0);
             let (mut is_fooled, mut is_fooled_by_t) = (false, false);
             for clusters in 1..=3000_u64 {
-                // The score of a deal of two games between equals.
+                // The score of a deal with two games between equal agents.
                 let score = [0.0, 0.5, 0.5, 1.0][rng.index(4)] - 0.5;
                 sum += score;
                 squares += score * score;
@@ -57,7 +58,7 @@ mod tests {
         }
         let share = |count: u32| f64::from(count) / runs as f64;
         assert!(share(fooled) < 0.05 + 3.5 * (0.05 * 0.95 / runs as f64).sqrt(), "{}", share(fooled));
-        // An interval for one look misleads who looks all the time far more often: that is why this one is needed.
+        // Checked at every cluster, an interval for one look fails far more often.
         assert!(share(by_t) > 0.3, "{}", share(by_t));
     }
 }

@@ -1,4 +1,4 @@
-//! Response curves: the payoff of each value, with intervals that hold one by one and all together.
+//! Response curves: the payoff of each value, with pointwise intervals and a simultaneous band.
 
 use rand::Rng;
 
@@ -7,24 +7,24 @@ use crate::matrix::Matrix;
 use crate::resampling::Draw as _;
 use crate::simultaneous::{Contrasts, Together, best_set};
 
-/// What is known of one candidate.
+/// The estimate of one candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// Its mean, with an interval of its own.
+    /// The mean, with a pointwise interval.
     pub interval: Interval,
-    /// The ends of the band that holds for all candidates together; `None` where not all have the same clusters.
+    /// The ends of the simultaneous band over all candidates; `None` if the candidates have different clusters.
     pub band: Option<(f64, f64)>,
-    /// Whether it cannot be told from the best (Hsu); `None` where not all have the same clusters.
+    /// Whether it is not distinguishable from the best (Hsu); `None` if the candidates have different clusters.
     pub among_best: Option<bool>,
-    /// How often it is the best when clusters are drawn again with replacement.
+    /// The share of bootstrap resamples of the clusters in which it is the best.
     pub best_share: Option<f64>,
 }
 
-/// How many times clusters are drawn again.
+/// The number of bootstrap resamples.
 const RESAMPLES: usize = 1000;
 
-/// The estimates of candidates from their scores, one for each cluster, which have this support. Joint statements need the
-/// same clusters of all.
+/// Estimates candidates from their scores, one for each cluster, with this support. Joint statements need the same
+/// clusters for all candidates.
 ///
 /// # Examples
 /// ```
@@ -62,7 +62,7 @@ pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> V
     (0..scores.len()).map(estimate).collect()
 }
 
-/// The covariance of the means over the first clusters, which all have.
+/// The covariance of the means over the first clusters, which all candidates have.
 fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
     let count = clusters as f64;
     let means: Vec<f64> = scores.iter().map(|scores| scores[..clusters].iter().sum::<f64>() / count).collect();
@@ -73,7 +73,7 @@ fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
     Matrix::from_fn(scores.len(), scores.len(), of)
 }
 
-/// How often each candidate has the best mean when clusters are drawn with replacement; the first of those that are level.
+/// The share of bootstrap resamples in which each candidate has the best mean; ties go to the first.
 fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<f64> {
     let mut shares = vec![0.0; scores.len()];
     let mut times = vec![0_u32; clusters];

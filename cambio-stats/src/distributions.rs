@@ -1,13 +1,13 @@
-//! The distributions of tests and intervals, from the error function and the logarithm of gamma in `libm`.
+//! The distributions of tests and intervals, from the error function and the log-gamma function in `libm`.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use libm::{exp, lgamma, log, log1p};
 
-/// The quantile of Student's t with so many degrees of freedom; that of the normal distribution with infinitely many.
+/// The quantile of Student's t with this many degrees of freedom; of the normal distribution if they are infinite.
 ///
 /// # Panics
-/// If there is no degree of freedom.
+/// If the degrees of freedom are not positive.
 ///
 /// # Examples
 /// ```
@@ -17,7 +17,7 @@ use libm::{exp, lgamma, log, log1p};
 /// assert!((t_quantile(0.975, 4.0) - 2.776).abs() < 1e-3);
 /// ```
 pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
-    // From here on the expansion is exact (Abramowitz and Stegun 1964, 26.7.5).
+    // From here on the expansion is exact to double precision (Abramowitz and Stegun 1964, 26.7.5).
     const MANY: f64 = 1e5;
     if freedom > MANY {
         let z = normal_quantile(probability);
@@ -26,11 +26,11 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
             + z * (square + 1.0) / (4.0 * nu)
             + z * (5.0 * square * square + 16.0 * square + 3.0) / (96.0 * nu * nu);
     }
-    assert!(freedom > 0.0, "there is a degree of freedom");
+    assert!(freedom > 0.0, "degrees of freedom must be positive");
     let tail = probability.min(1.0 - probability);
     let mut t = -normal_quantile(tail);
-    // Newton's method in ln t for the logarithm of the tail, which is concave in ln t: from the second step on it comes from
-    // the right.
+    // Newton's method in ln t for the logarithm of the tail, which is concave in ln t: from the second step on it
+    // converges from the right.
     for step in 0..100 {
         if t == 0.0 || t.is_infinite() {
             break;
@@ -46,10 +46,10 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
     if probability < 0.5 { -t } else { t }
 }
 
-/// The two-sided p-value of a t statistic; that of the normal distribution with infinitely many degrees of freedom.
+/// The two-sided p-value of a t statistic; of a normal statistic if the degrees of freedom are infinite.
 ///
 /// # Panics
-/// If there is no degree of freedom.
+/// If the degrees of freedom are not positive.
 ///
 /// # Examples
 /// ```
@@ -57,7 +57,7 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
 /// assert_eq!(cambio_stats::t_p_value(f64::INFINITY, f64::INFINITY), 0.0);
 /// ```
 pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
-    assert!(freedom > 0.0, "there is a degree of freedom");
+    assert!(freedom > 0.0, "degrees of freedom must be positive");
     if freedom.is_infinite() {
         return 2.0 * normal_cdf(-statistic.abs());
     }
@@ -65,34 +65,34 @@ pub fn t_p_value(statistic: f64, freedom: f64) -> f64 {
     beta(freedom / 2.0, 0.5, x, y)
 }
 
-/// The probability that F with so many degrees of freedom, of the numerator and of the denominator, is above a statistic.
+/// The upper tail of the F distribution: the probability that F exceeds a statistic.
 ///
 /// # Panics
-/// If there is no degree of freedom.
+/// If the degrees of freedom are not positive.
 ///
 /// # Examples
 /// ```
 /// assert!((cambio_stats::f_tail(3.98, 2.0, 11.0) - 0.05).abs() < 1e-3);
 /// ```
 pub fn f_tail(statistic: f64, numerator: f64, denominator: f64) -> f64 {
-    assert!(numerator > 0.0 && denominator > 0.0, "there are degrees of freedom");
+    assert!(numerator > 0.0 && denominator > 0.0, "degrees of freedom must be positive");
     let (x, y) = shares(denominator, numerator * statistic.max(0.0));
     beta(denominator / 2.0, numerator / 2.0, x, y)
 }
 
-/// The probability that chi-square with so many degrees of freedom is at most a number.
+/// The distribution function of chi-square with this many degrees of freedom.
 pub(crate) fn chi_square_cdf(at: f64, freedom: f64) -> f64 {
     gamma(freedom / 2.0, at / 2.0)
 }
 
-/// Two numbers, each over their sum.
+/// Two numbers, each divided by their sum.
 fn shares(one: f64, other: f64) -> (f64, f64) {
     (1.0 / (1.0 + other / one), 1.0 / (1.0 + one / other))
 }
 
 /// xᵃ yᵇ / B(a, b).
 fn beta_factor(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    // The logarithm of a number near 1 by how far it is from 1.
+    // Near 1 the logarithm is computed from the distance to 1.
     let ln = |number: f64, other: f64| if number < 0.5 { log(number) } else { log1p(-other) };
     exp(a * ln(x, y) + b * ln(y, x) + lgamma(a + b) - lgamma(a) - lgamma(b))
 }
@@ -102,7 +102,7 @@ pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 || y <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    // Where the fraction does not converge fast the other tail's does.
+    // If the continued fraction does not converge fast, the one of the other tail does.
     let is_upper = x > (a + 1.0) / (a + b + 2.0);
     let (a, b, x, y) = if is_upper { (b, a, y, x) } else { (a, b, x, y) };
     let numerator = |n: f64| {
@@ -150,18 +150,18 @@ fn continued_fraction(first: f64, terms: impl Fn(f64) -> (f64, f64)) -> f64 {
     value
 }
 
-/// The probability that a two-sided t test at this level rejects, where the statistic's distribution is Student's with so
-/// many degrees of freedom and this noncentrality: the effect over its standard error.
+/// The power of a two-sided t test at level `alpha`: the probability that it rejects if the statistic has a noncentral
+/// t distribution. The noncentrality is the effect divided by its standard error.
 ///
 /// Integrates the normal distribution over the chi-square of the standard error (Johnson, Kotz and Balakrishnan 1995,
 /// "Continuous univariate distributions", volume 2, section 31.1).
 ///
 /// # Panics
-/// If there is no degree of freedom, or the level is not between 0 and 1.
+/// If the degrees of freedom are not positive, or the level is not between 0 and 1.
 ///
 /// # Examples
 /// ```
-/// // Five clusters, and an effect of two standard deviations of one.
+/// // Five clusters, and an effect of two standard deviations of a cluster.
 /// let power = cambio_stats::t_power(2.0 * 5_f64.sqrt(), 4.0, 0.05);
 /// assert!((power - 0.909).abs() < 1e-3);
 /// ```
@@ -169,8 +169,8 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
     let critical = t_quantile(1.0 - alpha / 2.0, freedom);
     let rejects =
         |error: f64| normal_cdf(noncentrality - critical * error) + normal_cdf(-noncentrality - critical * error);
-    // The estimated over the true standard error: its square is chi-square over its freedom, its own deviation about
-    // 1 / √(2 · freedom).
+    // The ratio of the estimated to the true standard error: its square is chi-square over its degrees of freedom, its
+    // standard deviation about 1 / √(2 · freedom).
     if freedom > 1e7 {
         return rejects(1.0);
     }
@@ -179,7 +179,7 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
     let constant = std::f64::consts::LN_2 + half * log(half) - lgamma(half);
     let spread = 9.0 / (2.0 * freedom).sqrt();
     let (low, high) = ((1.0 - spread).max(0.0), 1.0 + spread);
-    // With one degree of freedom the density of the error is not 0 at 0, but it is finite.
+    // With one degree of freedom the density at an error of 0 is finite, but not 0.
     let density = |error: f64| {
         let error = error.max(1e-150);
         exp(constant + (freedom - 1.0) * log(error) - half * error * error) * rejects(error)
@@ -225,7 +225,7 @@ pub fn normal_quantile(probability: f64) -> f64 {
     if tail >= 0.5 {
         return 0.0;
     }
-    // Newton's method for the logarithm of the distribution function, which is concave: it comes from the left.
+    // Newton's method for the logarithm of the distribution function, which is concave: it converges from the left.
     let mut at = -(-2.0 * log(tail)).sqrt();
     for _ in 0..100 {
         let found = normal_cdf(at);

@@ -1,17 +1,17 @@
 //! Empirical games: symmetric games whose payoffs were measured.
 //!
-//! With two players a game is a payoff matrix, with more a heuristic payoff table over compositions: how many players have
-//! each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1, have a constant sum, and where all play
-//! the same strategy everybody gets ½.
+//! With two players a game is a payoff matrix, with more a heuristic payoff table over compositions, which count the
+//! players of each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1 and have a constant sum. If
+//! all players have the same strategy, each gets ½.
 
 use rand::Rng;
 
 use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
-/// How many groups of clusters are kept for resampling; beyond, neighbouring clusters share one.
+/// The number of groups of clusters to keep for resampling. Beyond it neighbouring groups are merged.
 const GROUPS: usize = 512;
-/// The most strategies and compositions of which a game is made.
+/// The maximum numbers of strategies and compositions of a game.
 const MOST_STRATEGIES: usize = 24;
 const MOST_COMPOSITIONS: usize = 5000;
 
@@ -35,11 +35,11 @@ const MOST_COMPOSITIONS: usize = 5000;
 pub struct GameSums {
     strategies: usize,
     players: usize,
-    /// How often each strategy is in each composition.
+    /// The number of players of each strategy in each composition.
     compositions: Vec<Vec<u8>>,
     /// The composition of each profile.
     of_profile: Vec<usize>,
-    /// By group, then composition and strategy: results and sum.
+    /// By group, then composition and strategy: the number of results and their sum.
     groups: Vec<Vec<(i64, i64)>>,
     width: u64,
     in_group: u64,
@@ -54,9 +54,8 @@ fn composition(profile: &[usize], strategies: usize) -> Vec<u8> {
 }
 
 impl GameSums {
-    /// Sums for these profiles, each the strategies of its players; `None` if they lack a composition of more than one of
-    /// the strategies, or there
-    /// are too many.
+    /// Creates sums for these profiles, each a list of its players' strategies. `None` if a composition of more than
+    /// one strategy is missing, or there are too many strategies or compositions.
     ///
     /// # Panics
     /// Never.
@@ -79,7 +78,7 @@ impl GameSums {
         Some(GameSums { strategies, players, compositions, of_profile, groups: Vec::new(), width: 1, in_group: 0 })
     }
 
-    /// Adds payoffs of the present cluster: of a strategy in a profile the number of results and their sum.
+    /// Adds payoffs to the current cluster: the number of results of a strategy in a profile, and their sum.
     ///
     /// # Panics
     /// Never.
@@ -94,7 +93,7 @@ impl GameSums {
         sums.1 += s;
     }
 
-    /// Ends the present cluster.
+    /// Ends the current cluster.
     pub fn end_cluster(&mut self) {
         if self.in_group == 0 {
             return;
@@ -113,12 +112,12 @@ impl GameSums {
         }
     }
 
-    /// The game of all clusters, in units of `1 / scale`; `None` if a composition has no result.
+    /// The game of all clusters, with payoffs in units of `1 / scale`; `None` if a composition has no result.
     pub fn game(&self, scale: f64) -> Option<Game> {
         self.weighted(scale, &vec![1; self.groups.len()])
     }
 
-    /// The game of as many groups of clusters, drawn with replacement (Efron 1979).
+    /// A bootstrap resample of the game, over groups of clusters (Efron 1979).
     pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<Game> {
         let mut weights = vec![0; self.groups.len()];
         for _ in 0..self.groups.len() {
@@ -172,7 +171,7 @@ pub struct Game {
 }
 
 impl Game {
-    /// A game of two players from its matrix: row i, column j is what i gets against j.
+    /// A two-player game from its matrix: row i, column j is the payoff of i against j.
     pub fn of_matrix(matrix: &Matrix) -> Game {
         let strategies = matrix.nrows();
         let mut payoffs = Vec::new();
@@ -186,7 +185,7 @@ impl Game {
         Game { strategies, players: 2, payoffs }
     }
 
-    /// What i gets against j with two players, ½ against itself; `None` with more.
+    /// The matrix of a two-player game: the payoff of i against j, ½ against itself; `None` with more players.
     pub fn matrix(&self) -> Option<Matrix> {
         (self.players == 2).then_some(())?;
         let mut matrix = Matrix::from_fn(self.strategies, self.strategies, |_, _| 0.5);
@@ -200,12 +199,12 @@ impl Game {
         Some(matrix)
     }
 
-    /// What each strategy gets if everybody else in the game is drawn from this mixture.
+    /// The expected payoff of each strategy if every other player draws its strategy from this mixture.
     pub fn payoffs(&self, mixture: &[f64]) -> Vec<f64> {
         let powers = Powers::new(mixture, self.players);
         let mut expected = vec![0.0; self.strategies];
         for (strategy, expected) in expected.iter_mut().enumerate() {
-            // Where the others are all of one's own kind everybody gets ½.
+            // If all other players have the same strategy, each gets ½.
             *expected += 0.5 * powers.all * powers.of(strategy, self.players - 1);
         }
         for (counts, row) in self.mixed() {
@@ -216,7 +215,7 @@ impl Game {
         expected
     }
 
-    /// How each strategy's payoff changes with each strategy's share of the mixture: row by column.
+    /// The partial derivatives of each strategy's payoff (row) with respect to each strategy's share (column).
     fn slopes(&self, mixture: &[f64]) -> Matrix {
         let powers = Powers::new(mixture, self.players);
         let mut slopes = Matrix::zeros(self.strategies, self.strategies);
@@ -233,27 +232,27 @@ impl Game {
         slopes
     }
 
-    /// The compositions of more than one kind.
+    /// The compositions of more than one strategy.
     fn mixed(&self) -> impl Iterator<Item = (&[u8], &[f64])> {
         let is_mixed = |counts: &[u8]| counts.iter().filter(|count| **count > 0).count() > 1;
         self.payoffs.iter().map(|(counts, row)| (&counts[..], &row[..])).filter(move |(counts, _)| is_mixed(counts))
     }
 
-    /// How much the best reply to a mixture gets above the mixture itself; 0 in a symmetric equilibrium.
+    /// The gain of a best response over the mixture itself; 0 in a symmetric equilibrium.
     pub fn regret(&self, mixture: &[f64]) -> f64 {
         let payoffs = self.payoffs(mixture);
         let own: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
         payoffs.iter().copied().fold(f64::NEG_INFINITY, f64::max) - own
     }
 
-    /// One step of the replicator dynamics (Taylor and Jonker 1978): shares grow with payoff above the mean.
+    /// The growth rates of the replicator dynamics (Taylor and Jonker 1978): shares grow with payoff above the mean.
     pub fn replicator_rate(&self, mixture: &[f64]) -> Vec<f64> {
         let payoffs = self.payoffs(mixture);
         let mean: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
         payoffs.iter().zip(mixture).map(|(payoff, share)| share * (payoff - mean)).collect()
     }
 
-    /// The shares after `time` of replicator dynamics from equal shares, by Runge and Kutta's fourth order.
+    /// The shares after `time` of replicator dynamics from equal shares, by the fourth-order Runge–Kutta method.
     pub fn replicator(&self, time: f64) -> Vec<f64> {
         let step = 0.5;
         let mut shares = vec![1.0 / self.strategies as f64; self.strategies];
@@ -276,12 +275,12 @@ impl Game {
         shares
     }
 
-    /// A symmetric equilibrium: with two players the one of largest entropy (Ortiz, Schapire and Kakade 2007), with more the limit
-    /// of logit equilibria from equal shares on (`McKelvey` and Palfrey 1995), or that of the replicator dynamics where
-    /// their path turns back; `None` if that is none either.
+    /// A symmetric equilibrium; `None` if none is found. With two players it is the equilibrium of maximum entropy
+    /// (Ortiz, Schapire and Kakade 2007). With more it is the limit of the logit equilibria from equal shares
+    /// (`McKelvey` and Palfrey 1995), or the limit of the replicator dynamics if that path turns back.
     ///
-    /// Both are the limit of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0: in a game of two players and constant sum they are
-    /// the saddle points of the game with entropy added, and converge to the equilibrium of largest entropy.
+    /// The first two are limits of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0. In a two-player constant-sum game
+    /// these are the saddle points of the game with added entropy, and converge to the equilibrium of maximum entropy.
     pub fn nash(&self) -> Option<Vec<f64>> {
         const REGRET: f64 = 1e-6;
         if let Some(matrix) = self.matrix() {
@@ -298,13 +297,13 @@ impl Game {
         found.or_else(|| Some(self.replicator(2000.0)).filter(|shares| self.regret(shares) < 1e-3))
     }
 
-    /// Follows the logit equilibria of these payoffs and their slopes, which `payoffs` says of a mixture, from equal shares on
-    /// to where nobody errs any more; `None` if the path turns back.
+    /// Follows the logit equilibria from equal shares to zero temperature; `None` if the path turns back. `payoffs`
+    /// returns the payoffs of a mixture and their derivatives.
     ///
-    /// What is followed are the logarithms x of the shares, up to a constant: x = u(p(x)) / τ (Turocy 2005, "A dynamic homotopy
-    /// interpretation of the logistic quantal response equilibrium correspondence"). A step along the tangent is corrected by
-    /// Newton's method. In a game of two players and constant sum the slope of x − u / τ has no eigenvalue but 1 plus something
-    /// imaginary, so that the path never turns back.
+    /// The variables are the logarithms x of the shares, up to a constant: x = u(p(x)) / τ (Turocy 2005, "A dynamic
+    /// homotopy interpretation of the logistic quantal response equilibrium correspondence"). Each step along the
+    /// tangent is corrected by Newton's method. In a two-player constant-sum game all eigenvalues of the derivative of
+    /// x − u / τ have real part 1, so the path never turns back.
     fn logit_limit(&self, payoffs: impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Vec<f64>> {
         const COLDEST: f64 = 1e-7;
         const WIDEST: f64 = 0.5;
@@ -322,13 +321,13 @@ impl Game {
         Some(softmax(at.logits).data.into())
     }
 
-    /// The α-rank of a single population (Omidshafiei and others 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
-    /// to 5): the stationary distribution of a population of `individuals` in which now and then one changes its strategy
-    /// and takes over or dies out, by pairwise comparison of fitness. `None` if a composition of two kinds was not played.
+    /// The α-rank of a single population (Omidshafiei et al. 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
+    /// to 5): the stationary distribution of a population of `individuals` with rare mutants that take over or die out,
+    /// by pairwise comparison of fitness. `None` if a composition of two strategies was not played.
     ///
-    /// With two players fitness is what two who meet get, the selection that `OpenSpiel` calls local. With more it is what one
-    /// gets on average in a group of others drawn from the population (Gokhale and Traulsen 2010, "Evolutionary games in
-    /// the multiverse").
+    /// With two players, fitness is the payoff of mutant and resident against each other, which `OpenSpiel` calls local
+    /// selection. With more, it is the mean payoff in a group drawn from the population (Gokhale and Traulsen 2010,
+    /// "Evolutionary games in the multiverse").
     pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
         let size = self.strategies;
         let mut moves = Matrix::zeros(size, size);
@@ -344,9 +343,9 @@ impl Game {
         stationary(&moves)
     }
 
-    /// How much fitter a mutant is than a resident, where there is one mutant, two, and so on up to all but one.
+    /// The fitness advantage of mutants over residents, for 1, 2, … mutants up to all individuals but one.
     fn gains(&self, resident: usize, mutant: usize, individuals: u32) -> Option<impl Iterator<Item = f64>> {
-        // By the number of mutants in the game: what a resident gets there, and what a mutant gets.
+        // By the number of mutants in the game: the payoffs of a resident and of a mutant.
         let mut tables = vec![(0.5, 0.5); self.players + 1];
         for (mutants, table) in tables.iter_mut().enumerate().take(self.players).skip(1) {
             let mut counts = vec![0; self.strategies];
@@ -359,7 +358,7 @@ impl Game {
             if others == 1 {
                 return tables[1].1 - tables[1].0;
             }
-            // Of the others, who are drawn without oneself.
+            // The other players are drawn from the rest of the population.
             let drawn = |of_mutants: u32, count: usize| {
                 let of_residents = individuals - 1 - of_mutants;
                 choose(of_mutants, count) * choose(of_residents, others - count) / choose(individuals - 1, others)
@@ -372,12 +371,12 @@ impl Game {
     }
 }
 
-/// The powers of the shares of a mixture, each over the factorial of its exponent.
+/// The powers of the shares of a mixture, each divided by the factorial of its exponent.
 struct Powers {
-    /// Of each share in turn, from exponent 0 on.
+    /// For each share in turn, from exponent 0 on.
     by_share: Vec<f64>,
     players: usize,
-    /// In how many orders all players but one can be drawn, if all are different.
+    /// The number of orders of all players but one: a factorial.
     all: f64,
 }
 
@@ -398,32 +397,32 @@ impl Powers {
         self.by_share[strategy * self.players + exponent]
     }
 
-    /// How likely the others make up this composition without those left out, or the slope of that in the share of the
-    /// second who is.
+    /// The probability that the other players form this composition without the left-out strategies. If two are left
+    /// out, it is the partial derivative with respect to the share of the second left-out strategy.
     fn likely(&self, counts: &[u8], left_out: &[usize]) -> f64 {
         let exponent = |strategy: usize| {
             let out = left_out.iter().filter(|&&other| other == strategy).count();
             usize::from(counts[strategy]) - out
         };
-        // Of strategies that are not there the power is 1.
+        // The power of an absent strategy is 1.
         let present = (0..counts.len()).filter(|&strategy| counts[strategy] > 0);
         present.map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
     }
 }
 
-/// In how many ways so many can be chosen.
+/// The binomial coefficient.
 fn choose(of: u32, count: usize) -> f64 {
     (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
-/// A place on or near the path of logit equilibria.
+/// A point on or near the path of logit equilibria.
 #[derive(Clone)]
 struct Logits {
     logits: Vector,
     temperature: f64,
 }
 
-/// How far logits are from an equilibrium, and the slope of that.
+/// The distance of logits from an equilibrium, and its derivative.
 struct Gap {
     payoffs: Vector,
     distance: Vector,
@@ -448,7 +447,7 @@ impl Logits {
     fn corrected(mut self, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Logits> {
         let mut now = self.gap(payoffs);
         for _ in 0..50 {
-            // Payoffs are known to the last digit or two of a double, and are divided by the temperature.
+            // Payoffs are accurate to the last digit or two of a double, and are divided by the temperature.
             if now.distance.amax() <= 1e-12 + 1e-15 / self.temperature {
                 return Some(self);
             }
@@ -469,7 +468,7 @@ impl Logits {
         None
     }
 
-    /// A step along the tangent to a temperature so many times as high.
+    /// A step along the tangent, to `ratio` times the temperature.
     fn ahead(&self, ratio: f64, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Logits> {
         let now = self.gap(payoffs);
         let tangent = now.slope.lu().solve(&now.payoffs)?;
@@ -484,8 +483,8 @@ fn softmax(mut values: Vector) -> Vector {
     values / sum
 }
 
-/// The probability that one mutant takes over, by how much fitter mutants are where there is one, two and so on:
-/// 1 / Σ e^−(u₁ + … + uⱼ) with j from 0 on.
+/// The fixation probability of one mutant, from the fitness advantages u₁, u₂, … of 1, 2, … mutants: 1 / Σ e^−(u₁ + … +
+/// uⱼ) with j from 0 on.
 fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
     let mut sum = 0.0;
     let mut exponents = vec![0.0];
@@ -497,11 +496,11 @@ fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
     libm::exp(-most) / exponents.iter().map(|exponent| libm::exp(exponent - most)).sum::<f64>()
 }
 
-/// The stationary distribution of a chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction, so that
-/// probabilities of very different size stay accurate).
+/// The stationary distribution of a Markov chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction,
+/// so that probabilities of very different size stay accurate).
 fn stationary(moves: &Matrix) -> Option<Vec<f64>> {
     let size = moves.nrows();
-    // Where nothing leads on, a hundredth of the smallest number keeps the chain in one piece.
+    // A tiny probability in place of 0 keeps the chain irreducible.
     let mut p = Matrix::from_fn(size, size, |from, to| moves[(from, to)].max(1e-300));
     for last in (1..size).rev() {
         let out: f64 = (0..last).map(|to| p[(last, to)]).sum();
@@ -543,10 +542,10 @@ mod tests {
         close(&game.nash().unwrap(), &[1.0 / 3.0; 3], 1e-9);
         close(&game.alpha_rank(10.0, 50).unwrap(), &[1.0 / 3.0; 3], 1e-9);
         let uneven = Game::of_matrix(&matrix(&[&[0.5, 0.0, 0.9], &[1.0, 0.5, 0.2], &[0.1, 0.8, 0.5]]));
-        // Of an antisymmetric game [0, -a, b; a, 0, -c; -b, c, 0] the equilibrium is (c, b, a) / sum.
+        // The equilibrium of an antisymmetric game [0, -a, b; a, 0, -c; -b, c, 0] is (c, b, a) / sum.
         let sum = 0.3 + 0.4 + 0.5;
         close(&uneven.nash().unwrap(), &[0.3 / sum, 0.4 / sum, 0.5 / sum], 1e-6);
-        // Two copies of scissors share what one had.
+        // Two copies of scissors divide the share of one.
         let copies = Game::of_matrix(&matrix(&[
             &[0.5, 0.0, 1.0, 1.0],
             &[1.0, 0.5, 0.0, 0.0],
@@ -556,8 +555,8 @@ mod tests {
         close(&copies.nash().unwrap(), &[1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0], 1e-6);
     }
 
-    /// Before, Newton's method in the shares themselves got stuck at the edge of the simplex: of such games with eight
-    /// strategies two in three were answered with no equilibrium, and with regrets up to 0.1.
+    /// Regression test: formerly Newton's method on the shares got stuck at the edge of the simplex. In two of three
+    /// such games with eight strategies it found no equilibrium, with regrets up to 0.1.
     #[test]
     fn who_plays_an_equilibrium_regrets_nothing_in_any_game_of_two() {
         let mut rng = crate::resampling::stream(5, 5);
@@ -565,7 +564,7 @@ mod tests {
             for _ in 0..40 {
                 let mut payoffs = Matrix::from_fn(size, size, |_, _| 0.5);
                 for (i, j) in (0..size).flat_map(|i| (0..i).map(move |j| (i, j))) {
-                    // In sixtieths, as of thirty deals in two seats: many are equal.
+                    // Multiples of 1/60, as from thirty deals in two seats, so that many are equal.
                     payoffs[(i, j)] = (rng.index(13) as f64 + 24.0) / 60.0;
                     payoffs[(j, i)] = 1.0 - payoffs[(i, j)];
                 }
@@ -588,7 +587,7 @@ mod tests {
 
     #[test]
     fn groups_of_three_weigh_the_compositions_of_the_others() {
-        // Strategy 0 gets 0.6 for each rival of the other kind in the game on average.
+        // Strategy 0 gets 0.6 with one rival of the other strategy in the game, and 0.7 with two.
         let profiles: [&[usize]; 2] = [&[0, 0, 1], &[0, 1, 1]];
         let mut sums = GameSums::new(&profiles, 2).unwrap();
         for _ in 0..3 {
@@ -602,19 +601,19 @@ mod tests {
         let payoffs = game.payoffs(&[0.5, 0.5]);
         close(&payoffs, &[0.25 * 0.5 + 0.5 * 0.6 + 0.25 * 0.7, 0.25 * 0.3 + 0.5 * 0.4 + 0.25 * 0.5], 1e-12);
         assert_eq!(GameSums::new(&profiles[..1], 2).map(|sums| sums.strategies), None);
-        // Strategy 0 is better in every company.
+        // Strategy 0 is better in every composition.
         close(&game.nash().unwrap(), &[1.0, 0.0], 1e-6);
         close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0], 1e-3);
     }
 
     #[test]
     fn a_group_of_three_who_are_better_when_rare_is_shared() {
-        // Alone of one's kind one gets 0.7, the others 0.4: in equilibrium both are as frequent.
+        // The only player of a strategy gets 0.7, the others 0.4: in equilibrium both strategies are equally frequent.
         let payoffs = vec![(vec![1, 2], vec![0.7, 0.4]), (vec![2, 1], vec![0.4, 0.7])];
         let game = Game { strategies: 2, players: 3, payoffs };
         close(&game.nash().unwrap(), &[0.5, 0.5], 1e-9);
         close(&game.alpha_rank(1.0, 20).unwrap(), &[0.5, 0.5], 1e-12);
-        // If to be alone is worth more to the first, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
+        // If the first strategy gains more from being alone, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
         let payoffs = vec![(vec![1, 2], vec![0.9, 0.3]), (vec![2, 1], vec![0.4, 0.7])];
         let uneven = Game { strategies: 2, players: 3, payoffs };
         let shares = uneven.nash().unwrap();
@@ -637,7 +636,7 @@ mod tests {
     #[test]
     fn a_neutral_mutant_takes_over_as_often_as_it_is_one_of_all() {
         assert!((fixation([0.0; 49].into_iter()) - 0.02).abs() < 1e-15);
-        // (1 − e^−u) / (1 − e^−mu) where the gain is the same throughout.
+        // (1 − e^−u) / (1 − e^−mu) for a constant gain u.
         for gain in [0.3_f64, -0.3, 20.0, -20.0] {
             let expected = libm::expm1(-gain) / libm::expm1(-50.0 * gain);
             let found = fixation([gain; 49].into_iter());

@@ -1,8 +1,8 @@
-//! How often whole numbers come: distributions in memory that does not grow with how many are counted.
+//! Histograms of integers, in memory that does not grow with the number of counted values.
 
 use serde::{Deserialize, Serialize};
 
-/// How often each whole number came. Memory grows with the span between the least and the greatest alone.
+/// The count of each integer. Memory depends only on the range between the smallest and the largest value.
 ///
 /// # Examples
 /// ```
@@ -22,13 +22,13 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts a number.
+    /// Counts a value.
     #[inline]
     pub fn add(&mut self, value: i64) {
         self.add_times(value, 1);
     }
 
-    /// Counts all that another counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         other.iter().filter(|(_, times)| *times > 0).for_each(|(value, times)| self.add_times(value, times));
     }
@@ -50,17 +50,17 @@ impl Histogram {
         self.counts[place] += times;
     }
 
-    /// How many numbers were counted.
+    /// The number of counted values.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Each number from the least to the greatest with its count.
+    /// Each value from the smallest to the largest with its count.
     pub fn iter(&self) -> impl Iterator<Item = (i64, u64)> {
         (self.least..).zip(self.counts.iter().copied())
     }
 
-    /// The least number that at least this share of all numbers does not exceed; `None` of nothing.
+    /// The smallest value that at least this share of all values does not exceed; `None` for an empty histogram.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let needed = (share * self.total() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -91,7 +91,7 @@ mod tests {
         let found: Vec<(i64, u64)> = counted.iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(found, [(-2, 2), (0, 1), (3, 4), (7, 2), (12, 1)]);
         assert_eq!(counted.total(), 10);
-        // Of -2 -2 0 3 3 3 3 7 7 12.
+        // The values are -2 -2 0 3 3 3 3 7 7 12.
         for (share, value) in [(0.0, -2), (0.2, -2), (0.25, 0), (0.5, 3), (0.7, 3), (0.75, 7), (0.9, 7), (1.0, 12)] {
             assert_eq!(counted.quantile(share), Some(value), "{share}");
         }

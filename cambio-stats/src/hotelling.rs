@@ -3,21 +3,21 @@
 use crate::distributions::f_tail;
 use crate::matrix::{Matrix, Vector};
 
-/// How a test came out.
+/// The result of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Test {
-    /// The statistic.
+    /// The F statistic.
     pub f: f64,
-    /// Its degrees of freedom, of the numerator and of the denominator.
+    /// The degrees of freedom of the numerator and of the denominator.
     pub freedom: (f64, f64),
-    /// The probability of as large a statistic where all means are 0.
+    /// The p-value: the probability of a statistic at least this large if all means are 0.
     pub p: f64,
 }
 
-/// Tests that all of q means over D clusters are 0, from their covariance as it was estimated (Hotelling 1931, "The
-/// generalization of Student's ratio"). Wald's statistic W is his T², and W (D − q) / (q (D − 1)) is F with q and D − q
-/// degrees of freedom. Chi-square, the limit for many clusters, rejects far too often with few. `None` if there are not more
-/// clusters than means, or the means do not vary.
+/// Tests that all of q means over D clusters are 0, given their estimated covariance (Hotelling 1931, "The
+/// generalization of Student's ratio"). Wald's statistic W is his T², and W (D − q) / (q (D − 1)) has the F
+/// distribution with q and D − q degrees of freedom. The chi-square limit rejects far too often with few clusters.
+/// `None` if there are not more clusters than means, or the covariance is singular.
 ///
 /// # Panics
 /// Never.
@@ -27,7 +27,7 @@ pub struct Test {
 /// use cambio_stats::Matrix;
 /// use cambio_stats::hotelling::test;
 ///
-/// // One mean: the t test, whose square is F.
+/// // With one mean F is the square of Student's t.
 /// let found = test(&[2.0], &Matrix::from_element(1, 1, 0.64), 12).unwrap();
 /// assert!((found.f - 6.25).abs() < 1e-12 && (found.p - 0.0295).abs() < 1e-4);
 /// ```
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::resampling::{Draw as _, stream};
 
-    /// Before, the same statistic was read as chi-square, which here rejects 22 % where it promises 5.
+    /// Regression test: the chi-square limit, which was used before, rejects 22 % here instead of 5 %.
     #[test]
     fn one_of_twenty_is_rejected_where_nothing_is_to_be_found() {
         let runs = crate::amount(2000, 10_000);

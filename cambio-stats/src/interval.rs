@@ -2,10 +2,10 @@
 
 use crate::distributions::{t_p_value, t_quantile};
 
-/// The level of the intervals.
+/// The confidence level of the intervals.
 pub const LEVEL: f64 = 0.95;
 
-/// What values a result can have. It decides how the interval of their mean is made.
+/// The range of a result. It selects the method for the interval of the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Support {
     /// Any number: Student's t interval.
@@ -13,12 +13,12 @@ pub enum Support {
     Line,
     /// From 0 to 1, such as the share of a win: the score interval.
     Share,
-    /// From −1 to 1, as the difference of two shares has: the score interval of (1 + difference) / 2.
+    /// From −1 to 1, such as a difference of two shares: the score interval of (1 + difference) / 2.
     Difference,
 }
 
 impl Support {
-    /// What the method is called.
+    /// The name of the method.
     pub fn method(self) -> &'static str {
         match self {
             Support::Line => "t",
@@ -26,7 +26,7 @@ impl Support {
         }
     }
 
-    /// A value as a share, and back; a line has no shares.
+    /// Converts a value to a share; [`Support::value`] is the inverse.
     fn share(self, value: f64) -> f64 {
         if self == Support::Difference { f64::midpoint(1.0, value) } else { value }
     }
@@ -38,18 +38,18 @@ impl Support {
 
 /// A mean with its 95 % interval.
 ///
-/// Of a [line](Support::Line) it is Student's: `mean ± t · error`, with one degree of freedom fewer than there are clusters.
+/// For a [line](Support::Line) it is Student's: `mean ± t · error`, with one degree of freedom less than clusters.
 ///
-/// Of a [share](Support::Share) that interval leaves [0, 1] near its ends and has no width where all clusters agree. So it
-/// is the score interval (Wilson 1927, "Probable inference, the law of succession, and statistical inference") with the
-/// effective sample size `n = mean (1 − mean) / error²` (Korn and Graybill 1998, "Confidence intervals for proportions with
-/// small expected number of positive counts estimated from survey data"; Dean and Pagano 2015, "Evaluating confidence
-/// interval methods for binomial proportions in clustered surveys", who recommend it) and Student's t in place of the normal
-/// quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
+/// For a [share](Support::Share) that interval leaves [0, 1] near its ends and has no width if all clusters agree. So
+/// it is the score interval (Wilson 1927, "Probable inference, the law of succession, and statistical inference") with
+/// the effective sample size `n = mean (1 − mean) / error²` (Korn and Graybill 1998, "Confidence intervals for
+/// proportions with small expected number of positive counts estimated from survey data"; Dean and Pagano 2015,
+/// "Evaluating confidence interval methods for binomial proportions in clustered surveys", who recommend it) and
+/// Student's t in place of the normal quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
 ///
-/// Where all clusters agree nothing is known of their variance, but of `D` clusters none has differed. By the same score
-/// interval a share u = t² / (t² + D) of all clusters may differ, each by as much as it can: the interval is
-/// `mean − u · mean` to `mean + u · (1 − mean)`. At 0 and 1 that is the score interval of `D` single results.
+/// If all `D` clusters agree, their variance is unknown, but none of `D` clusters has differed. By the same score
+/// interval, a share u = t² / (t² + D) of all clusters may differ, each by as much as possible: the interval is `mean −
+/// u · mean` to `mean + u · (1 − mean)`. At 0 and 1 this is the score interval of `D` single results.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ impl Support {
 /// assert!((interval.low().unwrap() - 0.50016).abs() < 1e-5);
 /// // Without an error there are no ends.
 /// assert_eq!(Interval::new(0.52, None, 1, Support::Line).high(), None);
-/// // Forty clusters of nothing but wins.
+/// // Forty clusters with wins only.
 /// let shutout = Interval::new(1.0, Some(0.0), 40, Support::Share);
 /// assert!((shutout.low().unwrap() - 0.907).abs() < 1e-3 && shutout.high() == Some(1.0));
 /// ```
@@ -67,17 +67,17 @@ impl Support {
 pub struct Interval {
     /// The mean.
     pub mean: f64,
-    /// Its standard error; `None` with fewer than two clusters.
+    /// The standard error of the mean; `None` with fewer than two clusters.
     pub error: Option<f64>,
-    /// How many clusters there are.
+    /// The number of clusters.
     pub clusters: u64,
-    /// What values the results can have.
+    /// The range of the results.
     pub support: Support,
     ends: Option<(f64, f64)>,
 }
 
 impl Interval {
-    /// The interval of a mean with this standard error over so many clusters.
+    /// The interval of a mean with this standard error over this many clusters.
     pub fn new(mean: f64, error: Option<f64>, clusters: u64, support: Support) -> Interval {
         let mut interval = Interval { mean, error, clusters, support, ends: None };
         if error.is_some() {
@@ -86,7 +86,7 @@ impl Interval {
         interval
     }
 
-    /// A mean that is known without error, as that of equal results that are shared out has to be.
+    /// A mean without sampling error, such as the mean share of equal agents that divide a fixed total.
     pub fn exact(mean: f64, clusters: u64) -> Interval {
         Interval { mean, error: Some(0.0), clusters, support: Support::Line, ends: Some((mean, mean)) }
     }
@@ -106,12 +106,12 @@ impl Interval {
         self.ends.map(|ends| ends.1)
     }
 
-    /// How far the farther end is from the mean; `None` with fewer than two clusters.
+    /// The distance of the farther end from the mean; `None` with fewer than two clusters.
     pub fn half_width(&self) -> Option<f64> {
         self.ends.map(|(low, high)| (self.mean - low).max(high - self.mean))
     }
 
-    /// The ends of the same interval with another factor in place of the quantile of t; `None` with fewer than two clusters.
+    /// The ends of the interval with another factor in place of the t quantile; `None` with fewer than two clusters.
     pub fn ends_at(&self, factor: f64) -> Option<(f64, f64)> {
         let error = self.error?;
         if self.support == Support::Line {
@@ -133,8 +133,8 @@ impl Interval {
         Some((self.support.value(low), self.support.value(high)))
     }
 
-    /// How many times the error, in the sense of [`Interval::ends_at`], the mean is above this value; `None` with fewer than
-    /// two clusters, or without any error.
+    /// The signed factor for which [`Interval::ends_at`] has an end at this value: a t statistic. `None` with fewer
+    /// than two clusters, or if a line has no error.
     pub fn statistic(&self, against: f64) -> Option<f64> {
         let error = self.error?;
         if self.support == Support::Line {
@@ -144,7 +144,7 @@ impl Interval {
         let found = match self.effective() {
             Effective::Agreed(share) => {
                 let (distance, room) = if null > share { (null - share, 1.0 - share) } else { (share - null, share) };
-                // `differ` would have to be so large.
+                // The value of `differ` for which an end is at `against`.
                 let differ = if distance > 0.0 { distance / room } else { 0.0 };
                 (self.clusters as f64 * differ / (1.0 - differ)).sqrt().copysign(share - null)
             }
@@ -153,7 +153,7 @@ impl Interval {
         Some(found).filter(|statistic| !statistic.is_nan())
     }
 
-    /// The two-sided p-value of the mean being this value: below 0.05 where the interval does not have it.
+    /// The two-sided p-value against the mean being this value: below 0.05 if the interval excludes it.
     pub fn p(&self, against: f64) -> Option<f64> {
         self.statistic(against).map(|statistic| t_p_value(statistic, self.freedom()))
     }
@@ -166,9 +166,9 @@ impl Interval {
     }
 }
 
-/// A share, and of how many single results its error would be.
+/// A share, and the number of single results with the same standard error.
 enum Effective {
-    /// All clusters agree: it has no error.
+    /// All clusters agree, so there is no error.
     Agreed(f64),
     Size(f64, f64),
 }
@@ -185,13 +185,13 @@ mod tests {
         let error = (0.75_f64 * 0.25 / 60.0).sqrt();
         let share = Interval::new(0.75, Some(error), 1_000_000, Support::Share);
         assert!((share.low().unwrap() - 0.627_70).abs() < 1e-4 && (share.high().unwrap() - 0.842_23).abs() < 1e-4);
-        // A difference of two shares that add up to 1 says the same.
+        // The difference of two shares that add up to 1 has the equivalent interval.
         let difference = Interval::new(0.5, Some(2.0 * error), 1_000_000, Support::Difference);
         assert!((difference.low().unwrap() - (2.0 * share.low().unwrap() - 1.0)).abs() < 1e-12);
         assert!((difference.p(0.0).unwrap() - share.p(0.5).unwrap()).abs() < 1e-15);
     }
 
-    /// Before, 80 of 80 had the interval 1 ± 0, and 0.95 of 5 deals 0.95 ± 0.113.
+    /// Regression test: formerly 80 of 80 had the interval 1 ± 0, and 0.95 of 5 deals 0.95 ± 0.113.
     #[test]
     fn shares_stay_within_0_and_1_and_shutouts_have_a_width() {
         for clusters in [2, 5, 12, 40, 1000] {

@@ -1,8 +1,8 @@
-//! Several quantities at once: differences and covariances, from sums in whole numbers.
+//! Several quantities at once: differences and covariances, from exact integer sums.
 
 use crate::interval::{Interval, Support};
 
-/// The sums of several quantities over clusters, and of their products: what differences and joint intervals need.
+/// The sums of several quantities over clusters, and of their products, for differences and joint intervals.
 ///
 /// # Examples
 /// ```
@@ -21,7 +21,7 @@ pub struct Joint {
     size: usize,
     n: Vec<i128>,
     s: Vec<i128>,
-    /// By the first quantity, then the second.
+    /// Indexed by the first quantity, then the second.
     products: Vec<Products>,
 }
 
@@ -29,19 +29,19 @@ pub struct Joint {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Products {
     ss: i128,
-    /// Of the first quantity's sums and the second's numbers of results.
+    /// The first quantity's sums times the second's numbers of results.
     sn: i128,
     nn: i128,
     clusters: u64,
 }
 
 impl Joint {
-    /// Sums of nothing, for so many quantities.
+    /// Creates empty sums for `size` quantities.
     pub fn new(size: usize) -> Joint {
         Joint { size, n: vec![0; size], s: vec![0; size], products: vec![Products::default(); size * size] }
     }
 
-    /// Adds a cluster: of each quantity the number of its results and their sum.
+    /// Adds a cluster: for each quantity, the number of its results and their sum.
     pub fn add(&mut self, n: &[i64], s: &[i64]) {
         if self.size == 0 {
             return;
@@ -59,7 +59,7 @@ impl Joint {
         }
     }
 
-    /// These sums without some of the clusters that they are of.
+    /// The sums without some of their clusters.
     #[must_use]
     pub fn without(&self, clusters: &Joint) -> Joint {
         let less = |all: &[i128], some: &[i128]| all.iter().zip(some).map(|(all, some)| all - some).collect();
@@ -81,7 +81,7 @@ impl Joint {
         &self.products[a * self.size + b]
     }
 
-    /// How many clusters have results of both.
+    /// The number of clusters with results of both quantities.
     pub fn clusters(&self, a: usize, b: usize) -> u64 {
         self.of(a, b).clusters
     }
@@ -101,7 +101,7 @@ impl Joint {
         self.of(a, b).ss as f64
     }
 
-    /// `N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b)`, exact where 128 bits hold it.
+    /// `N_a·N_b·Σ(S_a − μ_a·n_a)(S_b − μ_b·n_b)`, exact if it fits into 128 bits.
     fn cross(&self, a: usize, b: usize) -> f64 {
         let (ab, ba) = (self.of(a, b), self.of(b, a));
         let exact = || {
@@ -129,8 +129,8 @@ impl Joint {
         (clusters >= 2.0).then(|| clusters / (clusters - 1.0) * self.cross(a, b) / (n_a * n_a * n_b * n_b))
     }
 
-    /// The difference of two means, paired by cluster, in units of `1 / scale`, and how much the pairing helps:
-    /// 1 − Var(a − b) / (Var a + Var b). `None` without results of both. The support is that of the difference in that unit.
+    /// The difference of two means, paired by cluster, in units of `1 / scale`, and the efficiency of the pairing: 1 −
+    /// Var(a − b) / (Var a + Var b). `None` without results of both. `support` is the range of a scaled difference.
     pub fn difference(&self, a: usize, b: usize, scale: f64, support: Support) -> Option<(Interval, Option<f64>)> {
         let mean = (self.mean(a)? - self.mean(b)?) / scale;
         let parts = || Some((self.covariance(a, a)?, self.covariance(b, b)?, self.covariance(a, b)?));

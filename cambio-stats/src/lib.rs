@@ -1,16 +1,16 @@
 //! Statistics of clustered results.
 //!
-//! Results that share something, such as all games on one deal of cards, are a cluster. Every interval is clustered, every
-//! difference paired by cluster. Sums are kept in whole numbers, exact and free of any order; floats begin at the last
-//! division.
+//! Results that share randomness, such as all games on one deal of cards, form a cluster. Every interval is clustered,
+//! and every difference is paired by cluster. Sums are exact integers, so they do not depend on the order of results;
+//! floating point begins at the last division.
 //!
-//! [`Moments`] and [`Joint`] take results cluster by cluster and give means, differences and covariances with their
-//! intervals; [`simultaneous`] makes statements that hold together, [`hotelling`] tests several means at once. [`ratings`] fits strengths to rankings, [`empirical`]
-//! solves games whose payoffs were measured. [`sprt`] and [`race`] decide with as few clusters as they can, [`planning`]
-//! says how many it takes, [`anytime`] is for who looks before the end, [`search`] looks for the best of many parameters.
-//! Covariances are of type [`Matrix`]. Whatever draws random numbers draws them from a generator of yours ([`Draw`]).
+//! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
+//! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once. [`ratings`] fits strengths to
+//! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
+//! they can, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`search`] optimises many
+//! parameters. Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`Draw`]).
 //!
-//! Every function gives the same bits on every CPU: logarithms and the like come from `libm`, not from the platform.
+//! Every function returns the same bits on every CPU: logarithms and the like come from `libm`, not from the platform.
 //!
 //! ```
 //! use cambio_stats::{Joint, Support};
@@ -22,7 +22,7 @@
 //! }
 //! let (difference, _) = joint.difference(0, 1, 1.0, Support::Line).unwrap();
 //! assert_eq!(difference.mean, 1.25);
-//! // That the data sets differ from each other by far more does not matter.
+//! // The much larger differences between data sets do not matter, because the difference is paired.
 //! assert!(difference.low().unwrap() > 0.2 && difference.high().unwrap() < 2.3);
 //! ```
 
@@ -52,7 +52,7 @@ pub use matrix::Matrix;
 pub use moments::Moments;
 pub use resampling::Draw;
 
-/// Elo points of a natural unit of strength.
+/// Elo points per natural unit of strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.

@@ -1,8 +1,8 @@
 //! Linear algebra, by nalgebra.
 //!
-//! nalgebra is built without its feature `std`, which would multiply matrices with instructions that it chooses when the
-//! program runs, and with `libm-force`, so that roots do not come from the platform. The same matrix then has the same
-//! inverse and the same eigenvectors, to the last bit, on every CPU.
+//! nalgebra is built without its feature `std`, which would select the instructions for matrix products at run time,
+//! and with `libm-force`, so that roots do not come from the platform. Inverses and eigenvectors of a matrix are
+//! therefore the same, to the last bit, on every CPU.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -17,5 +17,5 @@ use nalgebra::{DMatrix, DVector};
 /// ```
 pub type Matrix = DMatrix<f64>;
 
-/// A column of numbers.
+/// A column vector.
 pub(crate) type Vector = DVector<f64>;

@@ -1,14 +1,14 @@
-//! Means and their intervals, from sums in whole numbers.
+//! Means and their intervals, from exact integer sums.
 
 use crate::interval::{Interval, Support};
 
-/// The sums of one quantity over clusters: of each cluster's number of results n and their sum S, the totals and second
-/// moments.
+/// The sums of one quantity over clusters: totals and second moments of each cluster's number of results n and their
+/// sum S.
 ///
 /// The mean is the ratio estimator ΣS / Σn, its variance the cluster sandwich `D/(D−1) · Σ(S − μn)² / (Σn)²` (Liang and
 /// Zeger 1986, "Longitudinal data analysis using generalized linear models", with the usual small-sample factor). With
-/// equal n it is the variance of the clusters' means over their number. Quantities are whole numbers of a unit, so every sum is exact: where
-/// all clusters agree the variance is exactly 0.
+/// equal n it is the variance of the cluster means divided by their number. Quantities are integer multiples of a unit,
+/// so every sum is exact, and the variance is exactly 0 if all clusters agree.
 ///
 /// # Examples
 /// ```
@@ -25,7 +25,7 @@ use crate::interval::{Interval, Support};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Moments {
-    /// How many clusters have a result.
+    /// The number of clusters with a result.
     pub clusters: u64,
     n: i128,
     s: i128,
@@ -35,7 +35,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Adds a cluster with `n` results and the sum `s`; nothing if it has no result.
+    /// Adds a cluster with `n` results and the sum `s`; a cluster without results is ignored.
     pub fn add(&mut self, n: i64, s: i64) {
         if n == 0 {
             return;
@@ -49,15 +49,15 @@ impl Moments {
         self.nn += n * n;
     }
 
-    /// How many results there are.
+    /// The number of results.
     pub fn results(&self) -> i128 {
         self.n
     }
 
-    /// Σ(S − μn)² · N², a whole number.
+    /// Σ(S − μn)² · N², an integer.
     fn squares(&self) -> f64 {
         let (n, s) = (self.n, self.s);
-        // N²ΣSS − 2NS·ΣSn + S²·Σnn may be beyond 128 bits in the largest runs; then doubles are good enough.
+        // N²ΣSS − 2NS·ΣSn + S²·Σnn may overflow 128 bits in the largest runs; doubles are then accurate enough.
         let exact = || {
             let first = n.checked_mul(n)?.checked_mul(self.ss)?;
             let second = n.checked_mul(s)?.checked_mul(self.sn)?.checked_mul(2)?;
@@ -74,8 +74,8 @@ impl Moments {
         )
     }
 
-    /// The mean and its interval, in units of `1 / scale`, of results with this support in that unit; `None` without a
-    /// result.
+    /// The mean and its interval, in units of `1 / scale`; `support` is the range of a result in that unit. `None`
+    /// without results.
     pub fn interval(&self, scale: f64, support: Support) -> Option<Interval> {
         if self.clusters == 0 {
             return None;

@@ -1,13 +1,13 @@
-//! How many clusters a comparison needs.
+//! Sample sizes: how many clusters a comparison needs.
 
 use crate::distributions::t_power;
 
-/// The fewest clusters that detect a difference of `effect` between two means with this power, where the difference within
-/// one cluster has this standard deviation, by a two-sided t test at level `alpha`: the least D at which
-/// [`t_power`]`(√D · effect / deviation, D − 1, alpha)` is as large (Student's t with its noncentrality, not the normal
-/// distribution, whose plans are too small beyond one and a half deviations).
+/// The smallest number of clusters with which a two-sided t test at level `alpha` detects a difference of `effect`
+/// between two means with this power, if the difference within one cluster has this standard deviation: the smallest D
+/// for which [`t_power`]`(√D · effect / deviation, D − 1, alpha)` reaches the power. The normal approximation would
+/// plan too few clusters for effects above one and a half deviations.
 ///
-/// For an interval that holds together with those of other comparisons `alpha` is the level of each by itself,
+/// For simultaneous intervals, `alpha` is the individual level of each comparison,
 /// [`Together::alpha_at`](crate::simultaneous::Together::alpha_at).
 ///
 /// # Panics
@@ -17,14 +17,14 @@ use crate::distributions::t_power;
 /// ```
 /// use cambio_stats::planning::clusters_needed;
 ///
-/// // To see half a standard deviation with 80 % power at the 5 % level.
+/// // To detect half a standard deviation with 80 % power at the 5 % level.
 /// assert_eq!(clusters_needed(0.5, 1.0, 0.05, 0.8), 34);
-/// // Two standard deviations are not seen by two clusters.
+/// // Two clusters do not detect two standard deviations.
 /// assert_eq!(clusters_needed(2.0, 1.0, 0.05, 0.8), 5);
 /// ```
 pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 {
-    assert!(effect > 0.0 && deviation > 0.0, "an effect and a deviation are positive");
-    assert!(alpha > 0.0 && alpha < 1.0 && power > 0.0 && power < 1.0, "probabilities are between 0 and 1");
+    assert!(effect > 0.0 && deviation > 0.0, "effect and deviation must be positive");
+    assert!(alpha > 0.0 && alpha < 1.0 && power > 0.0 && power < 1.0, "alpha and power must be between 0 and 1");
     let ratio = effect / deviation;
     let is_enough = |clusters: u64| {
         let clusters = clusters as f64;
@@ -43,8 +43,8 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
     high
 }
 
-/// The deviation with which a t interval decides as the score interval of a difference of shares does with this one:
-/// `deviation / √(1 − effect²)`. The score interval takes chance to be as large as it is where there is no difference.
+/// The deviation with which a t interval decides like the score interval of a difference of shares with `deviation`:
+/// `deviation / √(1 − effect²)`. The score interval uses the variance under no difference.
 ///
 /// # Panics
 /// Never.
@@ -53,7 +53,7 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
 /// ```
 /// use cambio_stats::planning::widened;
 ///
-/// // A difference of 0.6 of two shares, as 0.8 and 0.2 have.
+/// // A difference of 0.6 between two shares, such as 0.8 and 0.2.
 /// assert!((widened(0.3, 0.6) - 0.375).abs() < 1e-12);
 /// ```
 pub fn widened(deviation: f64, effect: f64) -> f64 {
@@ -67,7 +67,7 @@ mod tests {
     use crate::simultaneous::{Contrasts, Together};
     use crate::{Joint, Matrix, Support};
 
-    /// Before, a plan was for the interval of a pair alone: with it the verdict found the difference 66 times in a hundred.
+    /// Regression test: formerly a plan was for the interval of one pair alone, and the actual power was 66 %.
     #[test]
     fn a_plan_for_all_pairs_together_finds_the_difference_as_often_as_it_says() {
         let runs = crate::amount(120, 1000);
@@ -98,14 +98,14 @@ mod tests {
         assert!(by_alone < by_together, "{alone}: {by_alone}");
     }
 
-    /// Reference: `statsmodels.stats.power.TTestPower().solve_power`, of which the next whole number is taken: 786.8 at an
-    /// effect of 0.1 deviations, 33.4 at 0.5, 9.94 at 1, 5.70 at 1.5, 4.22 at 2, 3.53 at 2.5, 3.14 at 3.
+    /// Reference: `statsmodels.stats.power.TTestPower().solve_power`, rounded up: 786.8 at an effect of 0.1 deviations,
+    /// 33.4 at 0.5, 9.94 at 1, 5.70 at 1.5, 4.22 at 2, 3.53 at 2.5, 3.14 at 3.
     #[test]
     fn plans_agree_with_the_power_of_the_t_test() {
         for (effect, clusters) in [(0.1, 787), (0.5, 34), (1.0, 10), (1.5, 6), (2.0, 5), (2.5, 4), (3.0, 4)] {
             assert_eq!(clusters_needed(effect, 1.0, 0.05, 0.8), clusters, "{effect}");
         }
-        // (1.959964 + 0.841621)² · 4000² = 125,582,061, and far beyond.
+        // (1.959964 + 0.841621)² · 4000² = 125,582,061; the other plans are at the limits.
         assert!(clusters_needed(1e-4, 0.4, 0.05, 0.8).abs_diff(125_582_063) < 1000);
         assert!(clusters_needed(1e-300, 1.0, 0.05, 0.8) == u64::MAX && clusters_needed(0.01, 0.4, 0.9, 0.01) == 2);
     }

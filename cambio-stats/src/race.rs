@@ -1,21 +1,21 @@
-//! Choosing the best of several with few replications: the race of Kim and Nelson, and sequential halving.
+//! Selection of the best candidate with few replications: the race of Kim and Nelson, and sequential halving.
 //!
-//! Both ask for the scores of the candidates that are still in it on the next replications, the same for all.
+//! Both request the scores of the surviving candidates on the next replications, which are the same for all candidates.
 
 use std::ops::Range;
 
-/// What was chosen, and how.
+/// The result of a selection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Choice {
-    /// The best.
+    /// The selected candidate.
     pub best: usize,
     /// The scores of each candidate on the replications that it was judged by.
     pub scores: Vec<Vec<f64>>,
-    /// How many scores were asked for in all.
+    /// The total number of scores that were requested.
     pub spent: u64,
 }
 
-/// The race's promises and steps.
+/// The parameters of a race.
 ///
 /// # Examples
 /// ```
@@ -31,24 +31,24 @@ pub struct Choice {
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Race {
-    /// The difference below which it does not matter who is chosen.
+    /// The difference δ below which any choice is acceptable.
     pub indifference: f64,
-    /// The probability of a wrong choice if the best is better by more than that.
+    /// The maximum probability of a wrong choice if the best is better by more than that.
     pub alpha: f64,
-    /// Deals of the first stage, 2 or more.
+    /// The replications of the first stage, at least 2.
     pub first: u64,
-    /// How many replications are asked for at a time; those beyond a candidate's end are of no use.
+    /// The number of replications that are requested at a time. Scores after the elimination of a candidate are unused.
     pub step: u64,
 }
 
 impl Race {
-    /// Runs the race (Kim and Nelson 2001, "A fully sequential procedure for indifference-zone selection in simulation",
-    /// with c = 1 and common random numbers): after a first stage, which gives the variances S² of the differences, a
-    /// candidate is out as soon as its mean is below another's by more than max{0, δ/(2r) · (h²S²/δ² − r)} after r
-    /// replications.
+    /// Runs the race (Kim and Nelson 2001, "A fully sequential procedure for indifference-zone selection in
+    /// simulation", with c = 1 and common random numbers). The first stage gives the variances S² of the differences.
+    /// After r replications, a candidate is eliminated if its mean is below another's by more than max{0, δ/(2r) ·
+    /// (h²S²/δ² − r)}.
     ///
     /// # Errors
-    /// Those of `ask`.
+    /// If `ask` fails.
     ///
     /// # Panics
     /// If there is no candidate, or the first stage has fewer than 2 replications.
@@ -57,7 +57,7 @@ impl Race {
         candidates: usize,
         mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
     ) -> Result<Choice, E> {
-        assert!(candidates > 0 && self.first >= 2, "a race has a candidate, and two replications in its first stage");
+        assert!(candidates > 0 && self.first >= 2, "a race needs a candidate, and two replications in its first stage");
         let mut alive: Vec<usize> = (0..candidates).collect();
         let mut scores = ask(&alive, 0..self.first)?;
         let mut spent = candidates as u64 * self.first;
@@ -78,7 +78,7 @@ impl Race {
                 let delta = self.indifference;
                 (delta / (2.0 * r as f64) * (h2 * variances[i][l] / (delta * delta) - r as f64)).max(0.0)
             };
-            // Of two who are level when the margin is gone the first stays.
+            // If two candidates are equal when the margin is 0, the first stays.
             let beats = |l: usize, i: usize| {
                 let (lead, margin) = (mean(l) - mean(i), margin(i, l));
                 lead > margin || (margin == 0.0 && lead == 0.0 && l < i)
@@ -114,12 +114,12 @@ fn variance(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     differences.map(|difference| (difference - mean).powi(2)).sum::<f64>() / (count - 1.0)
 }
 
-/// Halves the candidates until one is left, with a budget of so many scores in all (Karnin, Koren and Somekh 2013,
-/// "Almost optimal exploration in multi-armed bandits", algorithm 2; here a candidate is judged by all its replications, which
-/// are common to all).
+/// Sequential halving: halves the candidates until one is left, with a total budget of scores (Karnin, Koren and Somekh
+/// 2013, "Almost optimal exploration in multi-armed bandits", algorithm 2; changed: a candidate is judged by all its
+/// replications, and replications are common to all candidates).
 ///
 /// # Errors
-/// Those of `ask`.
+/// If `ask` fails.
 ///
 /// # Panics
 /// If there is no candidate.
@@ -139,13 +139,13 @@ pub fn halve<E>(
     budget: u64,
     mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
 ) -> Result<Choice, E> {
-    assert!(candidates > 0, "there is a candidate");
+    assert!(candidates > 0, "halving needs a candidate");
     let rounds = u64::from(candidates.next_power_of_two().ilog2()).max(1);
     let mut alive: Vec<usize> = (0..candidates).collect();
     let mut scores = vec![Vec::new(); candidates];
     let (mut spent, mut played) = (0, 0);
     if candidates == 1 {
-        // There is nobody to halve; it has all the budget.
+        // A single candidate gets the whole budget.
         return Ok(Choice { best: 0, scores: ask(&alive, 0..budget.max(1))?, spent: budget.max(1) });
     }
     while alive.len() > 1 {
@@ -169,7 +169,7 @@ mod tests {
     use crate::resampling::stream;
     use std::convert::Infallible;
 
-    /// Scores with planted means and a part that all share, as replications have.
+    /// Scores with given means, own noise, and noise that all candidates share in a replication.
     fn planted(means: &[f64], seed: u64) -> impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, Infallible> + '_ {
         move |which, replications| {
             let score = |i: usize, replication: u64| {
@@ -183,12 +183,12 @@ mod tests {
 
     #[test]
     fn the_race_chooses_the_best_as_often_as_it_promises() {
-        // The hardest means: all others worse by just the indifference.
+        // The least favourable means: all others are worse by exactly the indifference.
         let means = [0.45, 0.45, 0.5, 0.45, 0.45, 0.45];
         let race = Race { indifference: 0.05, alpha: 0.05, first: 20, step: 10 };
         let runs = crate::amount(300, 2000);
         let right = (0..runs).filter(|&seed| race.run(6, planted(&means, seed)).unwrap().best == 2).count();
-        // P(correct) ≥ 0.95; below 0.95 − 3.3 standard deviations would happen once in 2,000 times.
+        // P(correct) ≥ 0.95; a share below 0.95 − 3.3 standard deviations has a probability of 1 in 2,000.
         let share = right as f64 / runs as f64;
         assert!(share > 0.95 - 3.3 * (0.95 * 0.05 / runs as f64).sqrt(), "{share}");
     }
@@ -202,7 +202,7 @@ mod tests {
         let close = [0.45, 0.5, 0.49];
         let (few, many) = (Race { step: 3, ..race }, Race { step: 50, ..race });
         let (few, many) = (few.run(3, planted(&close, 7)).unwrap(), many.run(3, planted(&close, 7)).unwrap());
-        assert_eq!((few.best, few.scores), (many.best, many.scores), "what is asked for ahead changes nothing");
+        assert_eq!((few.best, few.scores), (many.best, many.scores), "requesting replications ahead changes nothing");
         let choice = halve(5, 300, planted(&means, 7)).unwrap();
         assert!(choice.best == 1 && choice.spent <= 300, "{}", choice.spent);
         assert!(choice.scores[1].len() > choice.scores[0].len());

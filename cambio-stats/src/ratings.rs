@@ -1,11 +1,11 @@
 //! Strengths from rankings: Plackett–Luce, which for two players is Bradley–Terry.
 //!
-//! All games at once, maximum likelihood, so that the order of games does not matter. A game is a ranking of positions; ties
-//! have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored data", eq. 1.9), which makes
-//! the likelihood that of a Cox model stratified by game: two who tie have a win and a loss each. Newton's method with the exact Hessian (Hunter 2004, "MM
-//! algorithms for generalized Bradley–Terry models", section 5, for when the maximum exists); standard errors from the
-//! sandwich H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g a cluster (Lin and Wei 1989). Where the maximum does not exist,
-//! a prior makes one, and the fit says so.
+//! Strengths are fitted to all games at once by maximum likelihood, so the order of games does not matter. A game is a
+//! ranking of positions. Ties have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored
+//! data", eq. 1.9), as in a Cox model stratified by game: a tie of two is a win and a loss for each. Newton's method
+//! uses the exact Hessian (Hunter 2004, "MM algorithms for generalized Bradley–Terry models", section 5, says when the
+//! maximum exists); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g
+//! per cluster (Lin and Wei 1989). If there is no maximum, a prior is added, and the result says so.
 
 mod pooled;
 
@@ -15,12 +15,12 @@ pub use pooled::{Pooled, pool};
 
 use crate::matrix::{Matrix, Vector};
 
-/// The most players in one ranking.
+/// The maximum number of players in one ranking.
 pub const MAX_ENTRIES: usize = 8;
 
 /// The ranking of one game: the player in each position, and its rank; positions without a player have rank 0.
 ///
-/// Four positions to a word, each with 20 bits for the player and 4 for the rank, so that rankings are compared at once.
+/// Four positions are packed into a word, each with 20 bits for the player and 4 for the rank, for fast comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Ranking([u128; MAX_ENTRIES / 4]);
 
@@ -40,7 +40,7 @@ impl Ranking {
         packed.map(|position| (position >> 4, position & 15)).filter(|(_, rank)| *rank > 0)
     }
 
-    /// The same ranking, the best first.
+    /// The ranking without positions: its entries sorted by rank.
     fn unplaced(&self) -> Ranking {
         let mut entries: Vec<(usize, usize)> = self.entries().collect();
         entries.sort_by_key(|&(player, rank)| (rank, player));
@@ -48,10 +48,10 @@ impl Ranking {
     }
 }
 
-/// How many clusters are kept; beyond, neighbouring clusters share one, and memory does not grow with the games.
+/// The number of clusters to keep. Beyond it neighbouring clusters are merged, so memory does not grow with the games.
 const MOST_CLUSTERS: usize = 1 << 15;
 
-/// The rankings of many games, counted, by cluster.
+/// The counted rankings of many games, by cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Rankings {
     numbers: BTreeMap<Ranking, u32>,
@@ -61,16 +61,16 @@ pub struct Rankings {
     open: Cluster,
     in_open: u64,
     width: u64,
-    /// How many clusters have ended.
+    /// The number of the next cluster.
     ended: u64,
 }
 
-/// The rankings of a cluster, or of some neighbouring ones.
+/// The rankings of a cluster, or of several merged neighbours.
 #[derive(Clone, Debug, Default)]
 struct Cluster {
-    /// The number of the first.
+    /// The number of the first cluster.
     number: u64,
-    /// Numbers of rankings, and how often they came.
+    /// The numbers of rankings and their counts.
     counts: Vec<(u32, u32)>,
 }
 
@@ -82,14 +82,14 @@ fn add_count(counts: &mut Vec<(u32, u32)>, number: u32, count: u32) {
 }
 
 impl Rankings {
-    /// Adds a game of the present cluster.
+    /// Adds a game to the current cluster.
     pub fn add(&mut self, ranking: Ranking) {
         let number = self.number_of(ranking);
         self.counts[number as usize] += 1;
         add_count(&mut self.open.counts, number, 1);
     }
 
-    /// The number of a ranking; a new one is listed.
+    /// The number of a ranking, which is added if it is new.
     fn number_of(&mut self, ranking: Ranking) -> u32 {
         let next = self.list.len() as u32;
         let number = *self.numbers.entry(ranking).or_insert(next);
@@ -100,13 +100,13 @@ impl Rankings {
         number
     }
 
-    /// Ends the present cluster. Clusters are numbered from 0.
+    /// Ends the current cluster. Clusters are numbered from 0.
     pub fn end_cluster(&mut self) {
         self.end_cluster_of(self.ended);
     }
 
-    /// Ends the present cluster, which has this number: by it a cluster of one table is known at another
-    /// ([`Rankings::pooled`]). Numbers increase.
+    /// Ends the current cluster and gives it this number, which identifies the same cluster at other tables
+    /// ([`Rankings::pooled`]). Numbers must increase.
     pub fn end_cluster_of(&mut self, number: u64) {
         self.ended = number + 1;
         if self.in_open == 0 {
@@ -131,12 +131,12 @@ impl Rankings {
         }
     }
 
-    /// How many games there are.
+    /// The number of games.
     pub fn games(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How many games each of so many players has, one for each of its positions.
+    /// The number of games of each player. A player counts once for each of its positions in a game.
     pub fn games_of(&self, players: usize) -> Vec<u64> {
         let mut games = vec![0; players];
         for (ranking, count) in self.list.iter().zip(&self.counts) {
@@ -149,8 +149,8 @@ impl Rankings {
         self.clusters.iter().chain((!self.open.counts.is_empty()).then_some(&self.open))
     }
 
-    /// The components within which everybody can be compared with everybody: players have the same number if each has
-    /// beaten or tied the other, over others if need be (Ford 1957). Strengths exist if there is one component.
+    /// The strongly connected components of the players: two have the same number if each has beaten or tied the other,
+    /// directly or through other players (Ford 1957). The likelihood has a maximum if there is one component.
     pub fn components(&self, players: usize) -> Vec<usize> {
         let mut above = vec![false; players * players];
         for ranking in &self.list {
@@ -181,12 +181,12 @@ impl Rankings {
     }
 }
 
-/// Whether strengths take the position into account.
+/// Whether the model has position effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PositionEffects {
     /// Positions do not matter.
     Ignored,
-    /// Each position adds an advantage of its own, the first's being 0.
+    /// Each position has an advantage; the advantage of the first is 0.
     Fitted,
 }
 
@@ -195,13 +195,13 @@ pub enum PositionEffects {
 pub enum Fit {
     /// By maximum likelihood alone.
     Likelihood,
-    /// With a prior, because the likelihood has no maximum: as if each player had won and lost a game against one of
-    /// strength 0.
+    /// With a prior, because the likelihood has no maximum: as if each player had won and lost a game against a player
+    /// of strength 0.
     Regularised,
 }
 
 impl Fit {
-    /// What the method is called.
+    /// The name of the method.
     pub fn method(self) -> &'static str {
         match self {
             Fit::Likelihood => "likelihood",
@@ -210,13 +210,13 @@ impl Fit {
     }
 }
 
-/// Strengths of players on the natural scale: one is stronger than another with odds e to the difference.
+/// Strengths of players in log odds: a player beats another with odds of e to the power of the difference.
 ///
 /// # Examples
 /// ```
 /// use cambio_stats::ratings::{PositionEffects, Ranking, Rankings, fit};
 ///
-/// // Player 0 beats player 1 three times out of four. A ranking is the player and its rank in each position.
+/// // Player 0 beats player 1 three times out of four. A ranking has the player and its rank in each position.
 /// let mut rankings = Rankings::default();
 /// for [first, second] in [[1, 2], [1, 2], [2, 1], [1, 2]] {
 ///     rankings.add(Ranking::new([(0, first), (1, second)]));
@@ -227,21 +227,21 @@ impl Fit {
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strengths {
-    /// How they were fitted.
+    /// The method of the fit.
     pub fit: Fit,
-    /// Of each player; their sum is 0, or the anchor's is.
+    /// The strength of each player. The sum is 0, or the anchor's strength is 0.
     pub strengths: Vec<f64>,
-    /// Their covariance.
+    /// The covariance of the strengths.
     pub covariance: Matrix,
-    /// The advantage of each position over the first, with its standard error; empty where positions are ignored.
+    /// The advantage of each position over the first, with its standard error; empty if positions are ignored.
     pub positions: Vec<(f64, Option<f64>)>,
-    /// How many clusters the covariance is from.
+    /// The number of clusters in the covariance.
     pub clusters: u64,
     /// The log likelihood.
     pub likelihood: f64,
 }
 
-/// What one ranking adds at the present strengths, by player: log likelihood, score, and negative Hessian.
+/// The contribution of one ranking at the current strengths, by player: log likelihood, score, and negative Hessian.
 struct Part {
     likelihood: f64,
     score: [f64; MAX_ENTRIES],
@@ -283,15 +283,15 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
     part
 }
 
-/// Fits strengths to rankings of so many players by maximum likelihood, or, if that has no maximum because not everybody
-/// has beaten or tied everybody else over others (see [`Rankings::components`]), or because positions decide everything,
-/// with a prior. `None` if nothing was ranked.
+/// Fits strengths to rankings by maximum likelihood; `None` if there is no ranking. A prior is added if the likelihood
+/// has no maximum, because there are several components (see [`Rankings::components`]) or because positions decide
+/// every game.
 ///
-/// The prior is a logistic density of each strength, and of each position's effect: as if everyone had won and lost one
-/// game against a player of strength 0 (Caron and Doucet 2012, "Efficient Bayesian inference for generalized Bradley–Terry
-/// models", have a gamma prior for the same end). How far apart groups are is then what the prior and the number of games
-/// allow, and no more than that. Where nothing varied the sandwich is too small, so in each direction the larger of the
-/// sandwich and the curvature counts.
+/// The prior is a logistic density of each strength, and of each position effect: as if each player had won and lost
+/// one game against a player of strength 0 (Caron and Doucet 2012, "Efficient Bayesian inference for generalized
+/// Bradley–Terry models", use a gamma prior for the same purpose). The distance between components then depends only on
+/// the prior and the number of games. If all clusters agree, the sandwich is too small, so in each direction the larger
+/// of the sandwich and the inverse Hessian is used.
 ///
 /// # Panics
 /// Never.
@@ -300,7 +300,7 @@ pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: 
     Some(model.strengths(&found, anchor))
 }
 
-/// The maximum of the likelihood, or with a prior where that has none; `None` if nothing was ranked.
+/// The maximum of the likelihood, or with a prior if the likelihood has none; `None` if there is no ranking.
 fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Option<(Model<'_>, Maximum)> {
     if rankings.list.is_empty() {
         return None;
@@ -312,16 +312,16 @@ fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Opt
     Some((model, found))
 }
 
-/// The rankings as games, and what strengths and positions are fitted to them.
+/// The model of strengths and position effects, with the rankings as games.
 struct Model<'a> {
     rankings: &'a Rankings,
     games: Vec<Vec<(usize, usize)>>,
     players: usize,
-    /// How many positions have an effect.
+    /// The number of positions with an effect.
     positions: usize,
 }
 
-/// The maximum: a number for each player and position.
+/// A maximum: a parameter for each player and position.
 struct Maximum {
     fit: Fit,
     at: Vector,
@@ -338,8 +338,8 @@ impl Model<'_> {
         Model { rankings, games, players, positions }
     }
 
-    /// The places of a player and a position among what is fitted. The first position has none; nor has the last player
-    /// where there is no prior to say where 0 is.
+    /// The parameters of a player and a position. The first position has none. Without a prior the last player has none
+    /// either, because only differences of strengths are identified.
     fn places(&self, fit: Fit, player: usize, position: usize) -> impl Iterator<Item = usize> {
         let free = self.free(fit);
         let of_player = (player < free).then_some(player);
@@ -347,7 +347,7 @@ impl Model<'_> {
         of_player.into_iter().chain(of_position)
     }
 
-    /// How many players are fitted.
+    /// The number of players with a parameter.
     fn free(&self, fit: Fit) -> usize {
         if fit == Fit::Likelihood { self.players - 1 } else { self.players }
     }
@@ -361,7 +361,7 @@ impl Model<'_> {
         parts.iter().zip(&self.rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum()
     }
 
-    /// Adds what a ranking that came so many times gives to the score and the negative Hessian.
+    /// Adds the contribution of a ranking, `count` times, to the score and the negative Hessian.
     fn add(&self, fit: Fit, game: usize, part: &Part, count: f64, score: &mut Vector, hessian: &mut Matrix) {
         let entries = &self.games[game];
         for (one, &(player, _)) in entries.iter().enumerate() {
@@ -376,11 +376,11 @@ impl Model<'_> {
         }
     }
 
-    /// By Newton's method; `None` if there is no maximum.
+    /// Newton's method; `None` if there is no maximum.
     fn maximum(&self, fit: Fit) -> Option<Maximum> {
         let size = self.free(fit) + self.positions;
         let has_prior = fit == Fit::Regularised;
-        // Of one number the log density θ − 2 ln(1 + e^θ), its slope and its curvature.
+        // The log density of one parameter is θ − 2 ln(1 + e^θ); `share` gives its slope and curvature.
         let prior = |value: f64| -value.abs() - 2.0 * libm::log1p(libm::exp(-value.abs()));
         let share = |value: f64| 1.0 / (1.0 + libm::exp(-value));
         let goal = |parts: &[Part], at: &Vector| {
@@ -431,7 +431,7 @@ impl Model<'_> {
         Some(Maximum { fit, likelihood: self.likelihood(&now), at, covariance, clusters })
     }
 
-    /// Σ g gᵀ, and of how many clusters it is.
+    /// Σ g gᵀ over the clusters, and their number.
     fn meat(&self, fit: Fit, now: &[Part]) -> (Matrix, u64) {
         let size = self.free(fit) + self.positions;
         let mut meat = Matrix::zeros(size, size);
@@ -451,7 +451,7 @@ impl Model<'_> {
         (meat, clusters)
     }
 
-    /// From "the last player is at 0", or where the prior has put 0, to "the sum is 0", or the anchor.
+    /// The matrix that shifts fitted parameters so that the sum of the strengths is 0, or the anchor's strength.
     fn change(&self, fit: Fit, anchor: Option<usize>) -> Matrix {
         Matrix::from_fn(self.players, self.free(fit), |player, place| {
             let own = if player == place { 1.0 } else { 0.0 };
@@ -459,9 +459,9 @@ impl Model<'_> {
         })
     }
 
-    /// The strengths of what was fitted.
+    /// The shifted strengths of fitted parameters.
     fn shifted(&self, fit: Fit, at: &Vector, anchor: Option<usize>) -> Vec<f64> {
-        // Adding 0 makes an anchor of −0 one of 0.
+        // Adding 0 turns −0 into 0.
         (self.change(fit, anchor) * at.rows(0, self.free(fit))).iter().map(|strength| strength + 0.0).collect()
     }
 
@@ -484,7 +484,7 @@ impl Model<'_> {
     }
 }
 
-/// The sandwich of an inverse Hessian H⁻¹ = L Lᵀ, or that inverse where it is larger, direction by direction: L max(1, Lᵀ M L) Lᵀ.
+/// The larger of the sandwich and the inverse Hessian H⁻¹ = L Lᵀ, direction by direction: L max(1, Lᵀ M L) Lᵀ.
 fn larger(inverse: Matrix, meat: &Matrix) -> Option<Matrix> {
     let root = inverse.cholesky()?.unpack();
     let mut wider = (root.transpose() * meat * &root).symmetric_eigen();
@@ -512,13 +512,13 @@ mod tests {
         let tie: &[(usize, usize)] = &[(0, 1), (1, 1)];
         let fitted = fit(&rankings(&[win, win, win, loss, tie, tie]), 2, Some(1), PositionEffects::Ignored).unwrap();
         assert!((fitted.strengths[0] - libm::log(5.0 / 3.0)).abs() < 1e-12 && fitted.strengths[1].abs() < 1e-15);
-        // With p = 5/8 the scores are 3/8, −5/8 and −2/8, and H is 15/64 a comparison, two in a tie.
+        // With p = 5/8 the scores are 3/8, −5/8 and −2/8, and H is 15/64 per comparison, with two comparisons in a tie.
         let squares = (3.0 * 9.0 + 25.0 + 2.0 * 4.0) / 64.0;
         let variance = 6.0 / 5.0 * squares / (8.0_f64 * 15.0 / 64.0).powi(2);
         assert!((fitted.covariance[(0, 0)] - variance).abs() < 1e-12);
     }
 
-    /// Before, nothing was fitted, and the ratings of everybody at the table were gone.
+    /// Regression test: formerly nothing was fitted, and the ratings of all players at the table were dropped.
     #[test]
     fn who_never_lost_to_whom_is_a_component_and_the_fit_is_regularised_and_says_so() {
         let games = rankings(&[&[(0, 1), (1, 2)], &[(1, 1), (2, 2)], &[(2, 1), (1, 2)]]);
@@ -536,7 +536,7 @@ mod tests {
         let gap = fitted.strengths[0];
         let (games, prior) = (80.0 / (1.0 + libm::exp(gap)), 2.0 / (1.0 + libm::exp(-gap / 2.0)) - 1.0);
         assert!((games - prior).abs() < 1e-9, "{gap}");
-        // The curvature of both: the sandwich of games without variance would be much less.
+        // The curvature of both: the sandwich estimator is degenerate here, because the games do not vary.
         let (lost, half) = (1.0 / (1.0 + libm::exp(gap)), 1.0 / (1.0 + libm::exp(-gap / 2.0)));
         let curvature = 80.0 * lost * (1.0 - lost) + half * (1.0 - half);
         assert!((fitted.covariance[(0, 0)] - 1.0 / curvature).abs() < 1e-9, "{}", fitted.covariance[(0, 0)]);

@@ -1,9 +1,9 @@
-//! Draws from any generator of random bits.
+//! Random draws from any generator of random bits.
 
 use rand::Rng;
 
-/// What resampling and simulation draw. Every generator has it; the numbers are pinned by value here, so that a new
-/// version of a library of random numbers cannot move results.
+/// Draws for resampling and simulation, implemented for every generator. A test pins their values, so that a new
+/// version of a random number library cannot change results.
 ///
 /// # Examples
 /// ```
@@ -15,13 +15,12 @@ use rand::Rng;
 /// assert!((0.0..1.0).contains(&rng.uniform()));
 /// ```
 pub trait Draw: Rng {
-    /// A whole number below `bound`, each equally likely (Lemire 2019, "Fast random integer generation in an interval",
-    /// algorithm 5).
+    /// A uniform integer below `bound` (Lemire 2019, "Fast random integer generation in an interval", algorithm 5).
     ///
     /// # Panics
     /// If `bound` is 0, or 2³² or more.
     fn index(&mut self, bound: usize) -> usize {
-        let bound = u32::try_from(bound).ok().filter(|bound| *bound > 0).expect("a bound is from 1 to 2³² − 1");
+        let bound = u32::try_from(bound).ok().filter(|bound| *bound > 0).expect("a bound must be from 1 to 2³² − 1");
         let mut product = u64::from(self.next_u32()) * u64::from(bound);
         if (product as u32) < bound {
             let threshold = bound.wrapping_neg() % bound;
@@ -32,7 +31,7 @@ pub trait Draw: Rng {
         (product >> 32) as usize
     }
 
-    /// A number from 0 up to 1, never either.
+    /// A uniform number strictly between 0 and 1.
     fn uniform(&mut self) -> f64 {
         let (high, low) = (self.index(1 << 26) as u64, self.index(1 << 26) as u64);
         ((high << 26 | low) as f64 + 0.5) / (1_u64 << 52) as f64
@@ -46,7 +45,7 @@ pub trait Draw: Rng {
 
 impl<R: Rng + ?Sized> Draw for R {}
 
-/// Streams for tests, by seed and name; those of the runs that the tests were written beside.
+/// Streams for tests, by seed and name, as runs derive them.
 #[cfg(test)]
 pub(crate) fn stream(seed: u64, name: u32) -> rand_chacha::ChaCha8Rng {
     let mut key = [0; 32];

@@ -1,13 +1,13 @@
-//! Several parameters at once: CMA-ES on common random numbers.
+//! Optimisation of several parameters: CMA-ES on common random numbers.
 
 use rand::Rng;
 
 use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
-/// A search in the unit cube for the point of largest score (Hansen 2016, "The CMA evolution strategy: a tutorial",
-/// figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before they are
-/// scored).
+/// A CMA-ES search in the unit cube for the point with the highest score (Hansen 2016, "The CMA evolution strategy: a
+/// tutorial", figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before
+/// they are scored).
 ///
 /// # Examples
 /// ```
@@ -35,7 +35,7 @@ pub struct Search<R> {
 }
 
 impl<R: Rng> Search<R> {
-    /// A search in so many dimensions, from the middle.
+    /// Creates a search in this many dimensions, from the middle of the cube.
     pub fn new(dimensions: usize, rng: R) -> Search<R> {
         Search {
             mean: Vector::repeat(dimensions, 0.5),
@@ -48,25 +48,25 @@ impl<R: Rng> Search<R> {
         }
     }
 
-    /// How many points a generation has.
+    /// The number of points in a generation.
     pub fn population(&self) -> usize {
         4 + (3.0 * libm::log(self.mean.len() as f64)).floor() as usize
     }
 
-    /// Where the search stands, inside the cube.
+    /// The current mean, moved into the cube.
     pub fn centre(&self) -> Vec<f64> {
         self.mean.iter().map(|place| place.clamp(0.0, 1.0)).collect()
     }
 
-    /// How far points are spread.
+    /// The largest standard deviation of a coordinate.
     pub fn spread(&self) -> f64 {
         self.sigma * self.covariance.diagonal().max().sqrt()
     }
 
-    /// One generation: draws points, has them scored, and moves on.
+    /// Runs one generation: draws points, passes them to `score`, and updates the distribution.
     ///
     /// # Errors
-    /// Those of `score`, which is given all points at once.
+    /// If `score` fails. It receives all points at once.
     pub fn step<E>(&mut self, score: impl FnOnce(&[Vec<f64>]) -> Result<Vec<f64>, E>) -> Result<(), E> {
         let n = self.mean.len() as f64;
         let population = self.population();

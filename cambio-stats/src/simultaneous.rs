@@ -1,4 +1,4 @@
-//! Many comparisons at once: simultaneous intervals, corrected p-values, who may be the best.
+//! Multiple comparisons: simultaneous intervals, corrected p-values, and the candidates that may be the best.
 
 use rand::Rng;
 
@@ -6,29 +6,29 @@ use crate::distributions::{chi_square_cdf, normal_quantile, t_quantile};
 use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
-/// How many directions are drawn.
+/// The number of directions that are drawn.
 const DRAWS: usize = 20_000;
-/// In how many groups of neighbours they are summed up.
+/// The number of groups of neighbours in which their values are averaged.
 const GROUPS: usize = 1000;
 
 /// Comparisons of estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Contrasts {
-    /// Each estimate by itself (the largest of them: "maximum modulus").
+    /// Each estimate alone (their maximum is the "maximum modulus").
     Single,
-    /// Each pair's difference (Tukey).
+    /// The difference of each pair (Tukey).
     Pairs,
     /// The difference of each to this one (Dunnett 1955, "A multiple comparison procedure for comparing several treatments
     /// with a control").
     Against(usize),
 }
 
-/// Directions of the joint normal distribution of estimates, as many numbers as estimates each; its rank.
+/// Draws directions of the joint normal distribution, a number per estimate; returns the rank of the covariance.
 fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&Vector)) -> usize {
     let eigen = covariance.clone().symmetric_eigen();
     let least = 1e-12 * eigen.eigenvalues.amax();
     let kept: Vec<usize> = (0..covariance.nrows()).filter(|&at| eigen.eigenvalues[at] > least).collect();
-    // Each eigenvector by the root of its eigenvalue.
+    // Each eigenvector times the root of its eigenvalue.
     let roots = Matrix::from_fn(covariance.nrows(), kept.len(), |row, column| {
         eigen.eigenvectors[(row, kept[column])] * eigen.eigenvalues[kept[column]].sqrt()
     });
@@ -42,17 +42,17 @@ fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&Vec
     kept.len()
 }
 
-/// The distribution of the largest of several comparisons, each in its own standard errors.
+/// The distribution of the largest of several comparisons, each in units of its standard error.
 ///
-/// The largest of jointly normal numbers is a chi, whose freedom is the rank of their covariance, times a number that
-/// depends on the direction alone. The chi is integrated exactly and directions are drawn (Deák 1980, "Three digit accurate
-/// multiple normal probabilities"), so that a single comparison has its own quantile without any error.
+/// The maximum of jointly normal numbers is a chi variable, with the rank of their covariance as degrees of freedom,
+/// times a factor that depends only on the direction. The chi variable is integrated exactly and directions are drawn
+/// (Deák 1980, "Three digit accurate multiple normal probabilities"), so the quantile of a single comparison is exact.
 #[derive(Clone, PartialEq, Debug)]
 struct Largest {
-    /// The largest by direction, in groups of neighbours.
+    /// The maximum in each direction, averaged in groups of neighbours.
     sizes: Vec<f64>,
     rank: f64,
-    /// How many comparisons beside those have no variance to say how they hang together; they count as independent.
+    /// The number of further comparisons with zero variance, which are treated as independent.
     others: i32,
 }
 
@@ -64,22 +64,22 @@ impl Largest {
         Largest { sizes: sizes.chunks(group).map(mean).collect(), rank: rank as f64, others: others as i32 }
     }
 
-    /// The probability that none is above so many standard errors.
+    /// The probability that no comparison exceeds this many standard errors.
     fn within(&self, at: f64) -> f64 {
-        // In a direction in which none is above 0 none is above anything.
+        // In a direction whose maximum is not positive, no comparison exceeds anything.
         let inside = |size: &f64| if *size > 0.0 { chi_square_cdf((at / size).powi(2), self.rank) } else { 1.0 };
         let drawn = self.sizes.iter().map(inside).sum::<f64>() / self.sizes.len().max(1) as f64;
         let drawn = if self.sizes.is_empty() { 1.0 } else { drawn };
         drawn * (1.0 - 2.0 * crate::normal_cdf(-at)).powi(self.others)
     }
 
-    /// How many standard errors none exceeds with this probability.
+    /// The quantile of the largest comparison, in standard errors.
     fn quantile(&self, level: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         while self.within(high) < level && high < 64.0 {
             (low, high) = (high, 2.0 * high);
         }
-        // Regula falsi with Illinois' halving (Dowell and Jarratt 1971): few evaluations, each of which is dear.
+        // Regula falsi with the Illinois modification (Dowell and Jarratt 1971), because each evaluation is expensive.
         let (mut below, mut above) = (self.within(low) - level, self.within(high) - level);
         for _ in 0..100 {
             if high - low < 1e-9 {
@@ -101,13 +101,13 @@ impl Largest {
     }
 }
 
-/// Comparisons whose intervals hold together: single-step, by the largest of them (Hothorn, Bretz and Westfall 2008,
+/// Simultaneous intervals of comparisons: single-step, by the largest of them (Hothorn, Bretz and Westfall 2008,
 /// "Simultaneous inference in general parametric models").
 ///
-/// The joint distribution is normal with the estimated covariance. It gives the level α of each comparison by itself at
-/// which all hold together. At that level each has the quantile of Student's t with its own degrees of freedom, because
-/// each has a standard error of its own: with a common one, as in Tukey's and Dunnett's tables, intervals of few clusters
-/// are too narrow. An interval is never narrower than alone.
+/// The joint distribution is normal with the estimated covariance. It gives the individual level α of each comparison
+/// at which all hold together. At that level each comparison has the quantile of Student's t with its own degrees of
+/// freedom, because each has its own standard error: with a common standard error, as in Tukey's and Dunnett's tables,
+/// intervals of few clusters are too narrow. A simultaneous interval is never narrower than the individual one.
 ///
 /// # Examples
 /// ```
@@ -119,19 +119,19 @@ impl Largest {
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);
 /// let together = Together::new(&Matrix::identity(3, 3), Contrasts::Pairs, &mut rng).unwrap();
 /// assert!((together.factor(1e9) - 2.344).abs() < 0.01);
-/// // A p-value of a comparison alone is corrected for all three.
+/// // The p-value of one comparison is corrected for all three.
 /// assert!((together.p(0.05) - 0.122).abs() < 0.005);
 /// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Together {
     largest: Largest,
-    /// The level of each at which all hold together at 95 %.
+    /// The individual level at which all hold together at 95 %.
     alpha: f64,
 }
 
 impl Together {
-    /// The comparisons of estimates with this covariance; `None` if there are none. Those without variance count as
-    /// independent of the others.
+    /// The comparisons of estimates with this covariance; `None` if there are none. Comparisons with zero variance are
+    /// treated as independent.
     pub fn new(covariance: &Matrix, contrasts: Contrasts, rng: &mut impl Rng) -> Option<Together> {
         let size = covariance.nrows();
         let pairs: Vec<(usize, Option<usize>)> = match contrasts {
@@ -167,20 +167,20 @@ impl Together {
         Some(together)
     }
 
-    /// The level of each comparison by itself at which all hold together with this probability.
+    /// The individual level of each comparison at which all hold together with this probability.
     pub fn alpha_at(&self, level: f64) -> f64 {
         (2.0 * crate::normal_cdf(-self.largest.quantile(level))).min(1.0 - level)
     }
 
-    /// How many standard errors the intervals reach, of a comparison with so many degrees of freedom.
+    /// The half-width in standard errors of the interval of a comparison with this many degrees of freedom.
     ///
     /// # Panics
-    /// If there is no degree of freedom.
+    /// If the degrees of freedom are not positive.
     pub fn factor(&self, freedom: f64) -> f64 {
         t_quantile(1.0 - self.alpha / 2.0, freedom)
     }
 
-    /// The p-value of a comparison corrected for all, from its own: the probability that the largest of all is as far out.
+    /// Corrects the p-value of one comparison: the probability that the largest comparison is at least as extreme.
     pub fn p(&self, own: f64) -> f64 {
         if own <= 0.0 {
             return 0.0;
@@ -191,20 +191,20 @@ impl Together {
         (1.0 - self.largest.within(normal_quantile(1.0 - own / 2.0))).clamp(own, 1.0)
     }
 
-    /// The ends of an interval that holds together with the others; `None` with fewer than two clusters.
+    /// The ends of the simultaneous interval of a comparison; `None` with fewer than two clusters.
     pub fn ends(&self, interval: &crate::Interval) -> Option<(f64, f64)> {
         interval.error?;
         interval.ends_at(self.factor(interval.freedom()))
     }
 }
 
-/// P-values corrected for being many (Holm 1979, "A simple sequentially rejective multiple test procedure").
+/// P-values corrected for multiple testing (Holm 1979, "A simple sequentially rejective multiple test procedure").
 ///
 /// # Examples
 /// ```
 /// use cambio_stats::simultaneous::holm;
 ///
-/// // The smallest is multiplied by three, the next by two; none becomes smaller than one before it.
+/// // The smallest is multiplied by three, the next by two; none becomes smaller than its predecessor.
 /// assert_eq!(holm(&[0.01, 0.5, 0.03]), [0.03, 0.5, 0.06]);
 /// ```
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
@@ -219,9 +219,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Who cannot be told from the best: i is out if another's mean is above its own by more than chance gives the largest of
-/// such differences (Edwards and Hsu 1983, "Multiple comparisons with the best treatment", eq. 2.2, with the
-/// quantile as in [`Together`]). The best is in the set with probability `level` or more.
+/// The candidates that are not distinguishable from the best: candidate i is out if another mean is higher by more than
+/// the quantile of the largest such difference (Edwards and Hsu 1983, "Multiple comparisons with the best treatment",
+/// eq. 2.2, with the quantile as in [`Together`]). The true best is in the set with probability `level` or more.
 ///
 /// # Examples
 /// ```
@@ -295,11 +295,11 @@ mod tests {
         assert!((factor(5, Contrasts::Against(2)) - 2.442).abs() < 0.01);
     }
 
-    /// Before, the factor came from 10,000 draws of the statistic itself and could be below the quantile of t.
+    /// Regression test: formerly the factor came from 10,000 draws of the statistic and could be below the t quantile.
     #[test]
     fn no_interval_is_narrower_than_alone_whatever_is_drawn() {
         for seed in 0..40 {
-            // Two agents that share all there is: one comparison, which is that of both.
+            // Two agents with a constant sum: all comparisons are the same one.
             let pair = Matrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
             for contrasts in [Contrasts::Single, Contrasts::Pairs] {
                 let together = Together::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();

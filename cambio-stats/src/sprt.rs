@@ -1,20 +1,20 @@
 //! The sequential probability ratio test on cluster means.
 //!
-//! The generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized Elo"): an
-//! outcome is the mean of a cluster, which lies on a finite grid; under each hypothesis the frequencies are those of
-//! maximum likelihood (his "Support for the MLE of a multinomial distribution"). Clusters are read in an order that is
-//! fixed before, never in that of their arrival: a fast cluster is no random one.
+//! This is the generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized
+//! Elo"). An outcome is the mean of a cluster, which lies on a finite grid; under each hypothesis the frequencies are
+//! the maximum likelihood estimates (his "Support for the MLE of a multinomial distribution"). Add clusters in an order
+//! that is fixed in advance, not in the order of arrival, because clusters that finish early are not a random sample.
 
-/// What the two hypotheses are about.
+/// The two hypotheses.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hypotheses {
     /// The mean is `.0`, or `.1`.
     Mean(f64, f64),
-    /// (mean − ½) over the standard deviation of a cluster's mean is `.0`, or `.1`.
+    /// (mean − ½) divided by the standard deviation of a cluster's mean is `.0`, or `.1`.
     Normalized(f64, f64),
 }
 
-/// A test in progress: how often each grid value came.
+/// A test in progress, with the count of each grid value.
 ///
 /// # Examples
 /// ```
@@ -37,18 +37,18 @@ pub struct Sprt {
     counts: Vec<u64>,
 }
 
-/// What a test says.
+/// The verdict of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The first hypothesis is accepted.
     First,
     /// The second hypothesis is accepted.
     Second,
-    /// Neither yet.
+    /// Neither hypothesis is accepted yet.
     Undecided,
 }
 
-/// What stands for a count of 0, as in fishtest: without it a likelihood could be 0.
+/// The substitute for a count of 0, as in fishtest, because a likelihood must not be 0.
 const EMPTY: f64 = 1e-3;
 
 impl Sprt {
@@ -79,7 +79,7 @@ impl Sprt {
         log_likelihood_ratio(&self.counts, self.hypotheses)
     }
 
-    /// What the test says of the clusters so far.
+    /// The verdict for the clusters so far.
     pub fn verdict(&self) -> Verdict {
         match self.ratio() {
             ratio if ratio >= self.upper => Verdict::Second,
@@ -89,13 +89,13 @@ impl Sprt {
     }
 }
 
-/// The log likelihood ratio of counts on a grid from 0 to 1. 0 without any count.
+/// The log likelihood ratio of counts on a grid from 0 to 1; 0 without any count.
 ///
 /// # Examples
 /// ```
 /// use cambio_stats::sprt::{Hypotheses, log_likelihood_ratio};
 ///
-/// // As many wins as losses speak for a mean of ½.
+/// // Equally many wins and losses are evidence for a mean of ½.
 /// assert!(log_likelihood_ratio(&[30, 40, 30], Hypotheses::Mean(0.5, 0.6)) < 0.0);
 /// ```
 pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
@@ -115,26 +115,25 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
             let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * libm::log(q1 / q0));
             total * each.sum::<f64>()
         }
-        // What no frequencies allow is not the case.
+        // A hypothesis that no frequencies satisfy is rejected.
         (Some(_), None) => f64::NEG_INFINITY,
         (None, Some(_)) => f64::INFINITY,
         (None, None) => 0.0,
     }
 }
 
-/// The frequencies of maximum likelihood whose mean is `mean`: q = p / (1 + θ(x − s)).
-/// `None` if none have.
+/// The maximum likelihood frequencies with mean `mean`: q = p / (1 + θ(x − s)). `None` if there are none.
 fn with_mean(grid: &[(f64, f64)], mean: f64) -> Option<Vec<f64>> {
     let shifted: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
     with_mean_zero(&shifted)
 }
 
-/// The same for values whose mean has to be 0. The root of the decreasing function Σ p·v / (1 + θv), by bisection. `None` if
-/// no frequencies have that mean.
+/// The maximum likelihood frequencies for which these values have mean 0, from the root of the decreasing function Σ
+/// p·v / (1 + θv), by bisection. `None` if there are none.
 fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
     let least = values.iter().map(|value| value.0).fold(f64::INFINITY, f64::min);
     let most = values.iter().map(|value| value.0).fold(f64::NEG_INFINITY, f64::max);
-    // Also where one of them is no number.
+    // This also rejects NaN.
     if !(least < 0.0 && most > 0.0) {
         return None;
     }
@@ -155,12 +154,12 @@ fn with_mean_zero(values: &[(f64, f64)]) -> Option<Vec<f64>> {
     Some(values.iter().map(|(v, p)| p / (1.0 + theta * v)).collect())
 }
 
-/// The frequencies of maximum likelihood with (mean − ½) / deviation = t: the constraint made linear around the present
-/// mean and deviation, and iterated ("Comments on normalized Elo", section 4.1).
+/// The maximum likelihood frequencies with (mean − ½) / deviation = t: the constraint is linearised around the current
+/// mean and deviation, and the solution is iterated ("Comments on normalized Elo", section 4.1).
 ///
-/// It begins with equal frequencies. Where t is so far away that no frequencies satisfy what is linear around these, it
-/// begins with some that have that t; and a step goes half as far, and half again, until another one can follow it.
-/// `None` if none of that helps.
+/// The iteration begins with equal frequencies, or, if no frequencies satisfy the constraint linearised there, with
+/// frequencies that already have this t. A step is halved until another step can follow it. `None` if the iteration
+/// fails.
 fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
     let step = |from: &[f64]| {
         let (mean, deviation) = moments(grid, from);
@@ -174,7 +173,7 @@ fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
     let mut found = vec![1.0 / grid.len() as f64; grid.len()];
     let mut next = step(&found);
     if next.is_none() {
-        // Towards the end of the grid t goes to infinity.
+        // Towards the end of the grid, t goes to infinity.
         let mut end = vec![0.0; grid.len()];
         *if t > 0.0 { end.last_mut() } else { end.first_mut() }? = 1.0;
         let (mut low, mut high) = (0.0, 1.0);
@@ -223,7 +222,7 @@ pub fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + libm::pow(10.0, -elo / 400.0))
 }
 
-/// The Elo difference of an expected score; `None` at 0 and 1, where there is none.
+/// The Elo difference of an expected score; `None` at 0 and 1, where it is infinite.
 ///
 /// # Examples
 /// ```
@@ -236,7 +235,7 @@ pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| -400.0 * libm::log10(1.0 / score - 1.0))
 }
 
-/// The t value of a cluster mean for a difference in normalized Elo, with so many games in a cluster.
+/// The t value of a cluster mean for a difference in normalized Elo, with this many games in a cluster.
 pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
     elo * std::f64::consts::LN_10 / 800.0 * (games as f64).sqrt()
 }
@@ -298,8 +297,8 @@ mod tests {
         assert_eq!(verdict(&[2, 0, 1, 3, 0]), Some(Verdict::First));
     }
 
-    /// Reference: the values that fastchess's own tests expect of its pentanomial ratios, and for the last four a solution
-    /// of fishtest's equations by another root finder.
+    /// Reference: the values in fastchess's own tests of pentanomial ratios, and for the last four a solution of
+    /// fishtest's equations by another root finder.
     #[test]
     fn ratios_agree_with_fastchess_and_fishtest() {
         let logistic = |first, second| Hypotheses::Mean(score_of_elo(first), score_of_elo(second));
@@ -320,7 +319,7 @@ mod tests {
         }
     }
 
-    /// The largest count that `runs` trials of this probability exceed with a probability below 0.0005.
+    /// The largest count that `runs` trials with this probability exceed with a probability below 0.0005.
     fn limit(runs: u64, probability: f64) -> u64 {
         let at_most = |count: u64| beta((runs - count) as f64, count as f64 + 1.0, 1.0 - probability, probability);
         (0..runs).find(|&count| at_most(count) > 0.9995).unwrap()

@@ -1,13 +1,14 @@
-//! What a mean is after a sequential test has stopped: estimates that stopping does not bias.
+//! Estimates of the mean after a sequential test, without the bias of stopping.
 //!
-//! A test stops when the mean is extreme, so the mean itself is too extreme. Outcomes are ordered (Siegmund 1978, "Estimation
-//! following sequential tests"): the sooner the upper bound was reached the higher, the sooner the lower the lower, and
-//! between them those that reached neither. A mean belongs to the interval if under it outcomes as high as the one that was
-//! seen, and as low, have 2.5 % or more; the estimate is the mean under which both have 50 %.
+//! A test stops when the sample mean is extreme, so the sample mean is biased. Outcomes are therefore ordered (Siegmund
+//! 1978, "Estimation following sequential tests"): an early hit of the upper bound is highest, an early hit of the
+//! lower bound lowest, and outcomes without a hit lie between. The interval contains a mean if outcomes at least as
+//! high, and at least as low, as the observed one each have a probability of 2.5 % or more. For the estimate, both
+//! probabilities are 50 %.
 //!
-//! The log likelihood ratio is taken for Brownian motion between its bounds, whose exits are known as series (Darling and
-//! Siegert 1953, "The first passage problem for a continuous Markov process"). It overshoots its bounds a little, which is
-//! left out.
+//! The log likelihood ratio is modelled as Brownian motion between its bounds, whose exit distribution is a series
+//! (Darling and Siegert 1953, "The first passage problem for a continuous Markov process"). The small overshoot of the
+//! bounds is ignored.
 
 use std::f64::consts::PI;
 
@@ -15,18 +16,18 @@ use libm::{exp, expm1, log, sin};
 
 use crate::distributions::integral;
 
-/// A test that has stopped.
+/// A sequential test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Stopped {
     /// The means of the two hypotheses, the second larger.
     pub means: (f64, f64),
     /// The bounds of the log likelihood ratio, one below 0 and one above.
     pub bounds: (f64, f64),
-    /// The mean of the clusters that were read.
+    /// The mean of the clusters.
     pub mean: f64,
     /// The standard deviation of a cluster's mean.
     pub deviation: f64,
-    /// How many clusters were read.
+    /// The number of clusters.
     pub clusters: u64,
     /// The log likelihood ratio at the end.
     pub ratio: f64,
@@ -35,7 +36,7 @@ pub struct Stopped {
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The mean that is as likely too high as too low.
+    /// The median-unbiased estimate: it is as likely too high as too low.
     pub median: f64,
     /// The lower end.
     pub low: f64,
@@ -44,7 +45,7 @@ pub struct Estimate {
 }
 
 impl Stopped {
-    /// The estimate of the mean, between 0 and 1; `None` where nothing varied.
+    /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal.
     ///
     /// # Panics
     /// Never.
@@ -73,11 +74,11 @@ impl Stopped {
         Some(Estimate { median: at(0.5), low: at(0.025), high: at(0.975) })
     }
 
-    /// The probability of an outcome at least as high as the one that was seen.
+    /// The probability, under this mean, of an outcome at least as high as the observed one.
     fn as_high(&self, mean: f64) -> f64 {
         let (first, second) = self.means;
         let middle = f64::midpoint(first, second);
-        // Frequencies that have a hypothesis for their mean are as much wider as that is away from what was seen.
+        // Frequencies fitted to a hypothesis have a larger variance, by the squared distance from the observed mean.
         let step = (second - first) / (self.deviation.powi(2) + (self.mean - middle).powi(2));
         let walk = Walk {
             drift: step * (mean - middle),
@@ -102,7 +103,7 @@ impl Stopped {
 struct Walk {
     drift: f64,
     variance: f64,
-    /// How far below 0 the lower bound is.
+    /// The distance of the lower bound below 0.
     below: f64,
     above: f64,
 }
@@ -116,19 +117,19 @@ impl Walk {
         self.below + self.above
     }
 
-    /// How fast the n-th part of the distribution fades.
+    /// The decay rate of the n-th term of the Fourier series.
     fn rate(&self, n: f64) -> f64 {
         let wave = n * PI / self.width();
         self.drift * self.drift / (2.0 * self.variance) + wave * wave * self.variance / 2.0
     }
 
-    /// Whether so little time has passed that images of the bounds tell more than waves between them, whose sums then cancel.
+    /// Whether to use the image series, because the terms of the Fourier series cancel at small times.
     fn is_early(&self, time: f64) -> bool {
         self.variance * time < 0.5 * self.width() * self.width()
     }
 
-    /// The same as [`Walk::above_by`] by reflection at the bounds: each image is reached by a motion without bounds as often as
-    /// an inverse Gaussian number is small.
+    /// [`Walk::above_by`] as an image series, by reflection at the bounds: each term is an inverse Gaussian
+    /// distribution function.
     fn above_by_images(&self, time: f64) -> f64 {
         let (spread, drift) = ((self.variance * time).sqrt(), self.drift.abs());
         let image = |k: i32| {
@@ -143,7 +144,7 @@ impl Walk {
         (-6..=6).map(image).sum()
     }
 
-    /// The density at a height of what has not reached a bound, by the same images.
+    /// The density at a height of paths that have not reached a bound, by the image series.
     fn density_by_images(&self, at: f64, time: f64) -> f64 {
         let scale = self.variance * time;
         let normal = |centre: f64| {
@@ -157,15 +158,15 @@ impl Walk {
         (-6..=6).map(image).sum()
     }
 
-    /// The parts that have not faded by some time.
+    /// The indices of the terms of the Fourier series that are not negligible at a time.
     fn parts(&self, time: f64) -> impl Iterator<Item = f64> {
-        // e^−40 is nothing beside 1.
+        // e^−40 is negligible.
         let slowest = PI * PI * self.variance * time / (2.0 * self.width() * self.width());
         let count = (40.0 / slowest).sqrt().ceil().min(1e5) as u32 + 1;
         (1..=count).map(f64::from)
     }
 
-    /// The probability of the upper bound being the first that is reached, by this time.
+    /// The probability that the upper bound is reached first, and by this time.
     fn above_by(&self, time: f64) -> f64 {
         if self.is_early(time) {
             return self.above_by_images(time);
@@ -186,7 +187,7 @@ impl Walk {
         ever - later
     }
 
-    /// The probability of being above a height at this time and never having reached a bound.
+    /// The probability of being above a height at this time without having reached a bound.
     fn between(&self, height: f64, time: f64) -> f64 {
         let width = self.width();
         let density = |at: f64| {
@@ -203,7 +204,7 @@ impl Walk {
     }
 }
 
-/// The logarithm of the standard normal distribution function, also where that is smaller than any number.
+/// The logarithm of the standard normal distribution function, also where the function underflows.
 fn ln_normal_cdf(at: f64) -> f64 {
     if at > -30.0 { log(crate::normal_cdf(at)) } else { -at * at / 2.0 - log(-at * (2.0 * PI).sqrt()) }
 }
@@ -216,7 +217,7 @@ mod tests {
     fn images_and_waves_say_the_same_and_far_means_are_estimated() {
         for drift in [-0.1, 0.0, 0.07] {
             let walk = Walk { drift, variance: 0.1, below: 2.9, above: 2.2 };
-            // A little beyond and before the time at which the one takes over from the other.
+            // Just before and after the time at which the code switches to the other series.
             let time = 0.5 * walk.width() * walk.width() / walk.variance;
             let (before, after) = (walk.above_by(time * (1.0 - 1e-9)), walk.above_by(time * (1.0 + 1e-9)));
             assert!((before - after).abs() < 1e-8, "{drift}: {before} {after}");
@@ -243,13 +244,13 @@ mod tests {
             // The density between the bounds is integrated in 200 steps.
             assert!((all - 1.0).abs() < 1e-6, "{drift} {time}: {all}");
         }
-        // Without drift the upper bound comes first as often as it is nearer.
+        // Without drift, the probability of each bound is proportional to the distance of the other.
         let walk = Walk { drift: 0.0, variance: 0.1, below: 1.0, above: 3.0 };
         assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
     }
 
-    /// Tests of agents of one strength: the estimate is too high as often as too low, and the interval holds; the mean itself
-    /// is too extreme.
+    /// Simulated tests: the estimate is too high as often as too low, and the interval has its coverage. The sample
+    /// mean is biased.
     #[test]
     fn stopping_does_not_bias_the_estimate() {
         let runs = crate::amount(400, 4000);
@@ -286,7 +287,7 @@ mod tests {
             }
             let of = |count: u32| f64::from(count) / runs as f64;
             let error = |p: f64| (p * (1.0 - p) / runs as f64).sqrt();
-            // Half a deal of overshoot is left out of the estimate.
+            // The tolerance covers the overshoot of about half a deal, which the estimate ignores.
             assert!((of(above) - 0.5).abs() < 0.05 + 3.5 * error(0.5), "{share}: {}", of(above));
             assert!(
                 (of(held) - 0.95).abs() < 0.01 + 3.5 * error(0.05),

@@ -2,7 +2,7 @@ use super::*;
 
 fn samples() -> Samples {
     let mut samples = Samples::default();
-    // The first input says win, the second loss; the third says nothing.
+    // The first input means a win, the second a loss; the third carries no information.
     for number in 0..400_u16 {
         let is_win = number % 2 == 0;
         samples.push(&[u16::from(!is_win), 2 + number % 3], f32::from(u8::from(is_win)));
@@ -10,7 +10,7 @@ fn samples() -> Samples {
     samples
 }
 
-/// Decisions among three candidates, of which the one with the first input is taken.
+/// Decisions among three candidates, in which the candidate with the first input is chosen.
 fn choices() -> Choices {
     let mut choices = Choices::default();
     for number in 0..300_u16 {
@@ -31,7 +31,7 @@ fn it_learns_what_is_taken() {
         trainer.step(&choices, 0..300, 0.01);
     }
     let last = trainer.step(&choices, 0..300, 0.01);
-    assert!((first.sum / 300.0 - 1.1).abs() < 0.4, "at first it knows nothing: {}", first.sum / 300.0);
+    assert!((first.sum / 300.0 - 1.1).abs() < 0.4, "before training: {}", first.sum / 300.0);
     assert!(last.samples == 300 && last.sum / 300.0 < 0.05, "{}", last.sum / 300.0);
 }
 
@@ -62,7 +62,7 @@ fn it_learns_which_input_wins() {
         trainer.step(&samples, 0..400, 0.01);
     }
     let last = trainer.step(&samples, 0..400, 0.01);
-    assert!((first.sum / 400.0 - 0.69).abs() < 0.3, "at first it knows nothing: {}", first.sum / 400.0);
+    assert!((first.sum / 400.0 - 0.69).abs() < 0.3, "before training: {}", first.sum / 400.0);
     assert!(last.sum / 400.0 < 0.05, "{}", last.sum / 400.0);
 }
 

@@ -1,4 +1,4 @@
-//! What a seat saw of a round, as far as it tells the order of the deck and what was decided.
+//! The sightings of one seat in a round, from which the deck order and past decisions are reconstructed.
 
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{
@@ -7,16 +7,16 @@ use cambio_core::{
 
 use crate::walk::SEATS;
 
-/// What a seat perceived, and which card of the deck each card on the table is.
+/// A seat's sightings, and the position in the deck of each card on the table.
 #[derive(Clone, Default)]
 pub(super) struct Trace {
     pub(super) sightings: Vec<Sighting>,
-    /// The face of each card that has left the stock, in the order of the deck, if it is known.
+    /// The faces of the cards that have left the stock, in deck order; `None` if unknown.
     faces: Vec<Option<Card>>,
-    /// Which of them lies in a spot; a card that was taken from the pile is none of them any more.
+    /// The index in `faces` of the card in each spot. A card taken from the pile has no index.
     places: Vec<(Spot, usize)>,
     held: Option<usize>,
-    /// Whether the deck cannot be told from here on.
+    /// Whether the deck order can no longer be reconstructed.
     pub(super) lost: bool,
 }
 
@@ -86,7 +86,7 @@ impl Trace {
         self.lift(spot);
     }
 
-    /// A shuffled deck that agrees with what was seen, each equally likely.
+    /// A random deck, uniform among the decks that agree with the sightings.
     pub(super) fn deck(&self, rules: &Rules, stream: &mut Stream) -> Vec<Card> {
         let mut unseen = rules.deck().to_vec();
         for face in self.faces.iter().flatten() {
@@ -101,7 +101,7 @@ impl Trace {
         deck
     }
 
-    /// What `seat` decided where the sightings from `at` on are what followed; `None` if they do not tell, for they end.
+    /// The decision of `seat` that explains the sightings from `at` on; `None` if there are not enough sightings.
     pub(super) fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
         let next = self.sightings.get(at);
         match state.table().phase() {
@@ -125,7 +125,7 @@ impl Trace {
         }
     }
 
-    /// What a seat declared in a window: a void snap and a pass look alike and are taken for a pass.
+    /// The declaration of a seat in a window. A void snap looks like a pass and counts as one.
     fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
         for sighting in &self.sightings[at.min(self.sightings.len())..] {
             match *sighting {
@@ -145,7 +145,7 @@ impl Trace {
         None
     }
 
-    /// The order of the next race, as it was seen.
+    /// The observed order of the next race.
     fn race(&self, at: usize, race: &Race<'_>) -> Option<RaceOrder> {
         let first = self.sightings[at.min(self.sightings.len())..].iter().find_map(|sighting| match *sighting {
             Event::Snapped { seat, .. } | Event::Aborted { seat } => Some(seat),
@@ -156,7 +156,7 @@ impl Trace {
     }
 }
 
-/// Chance of a replayed deal: races as they were seen, then from a stream.
+/// Chance for a replayed deal: observed race orders first, then a random stream.
 pub(super) struct Replayed<'t> {
     pub(super) trace: &'t Trace,
     pub(super) at: usize,

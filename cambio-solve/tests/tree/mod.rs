@@ -1,5 +1,5 @@
-//! A second, plain walk of the same engine, to hold the solver against: nodes in a list, information sets by name
-//! instead of by digest, chance branch by branch. Slow, and shares no line with the crate.
+//! A second, simple walk of the same engine, as a reference for the solver: nodes in a list, information sets by name
+//! instead of by digest, chance branch by branch. It is slow and shares no code with the crate.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use cambio_core::{
 #[derive(Default)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
-    /// The information sets of both seats by their whole history, as a chain: the one before, and what came.
+    /// The information sets of both seats by their whole history, as a chain: the previous name and the next entry.
     names: BTreeMap<(u32, String), u32>,
 }
 
 pub(crate) enum Node {
-    /// What seat a gets.
+    /// The payoff of seat a.
     End(f64),
     Chance(Vec<(f64, usize)>),
-    /// A seat, its information set, its choices and where they lead.
+    /// A seat, its information set, and its choices with their child nodes.
     Ask(Seat, u32, Vec<(Action, usize)>),
 }
 
-/// Chance that follows a list of outcomes and stops to note what is possible after it.
+/// Chance that follows a list of outcomes, and records the options of the first one after it.
 struct Guided<'l> {
     list: &'l [usize],
     next: usize,
@@ -83,7 +83,7 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// The name of a history with one thing more.
+    /// The name of a history with one more entry.
     fn name(&mut self, before: u32, what: String) -> u32 {
         let next = self.names.len() as u32 + 2;
         *self.names.entry((before, what)).or_insert(next)
@@ -152,7 +152,7 @@ impl Tree {
     }
 }
 
-/// What a finished round is worth over all faces that nobody has seen.
+/// The payoff of a finished round, averaged over all unseen faces.
 fn settle(state: &State, list: &mut Vec<usize>) -> f64 {
     let mut world = state.clone();
     let mut chance = Guided { list, next: 0, open: None };
@@ -167,7 +167,7 @@ fn settle(state: &State, list: &mut Vec<usize>) -> f64 {
     worth
 }
 
-/// Every order of a deck that can be told apart.
+/// Every distinguishable order of a deck.
 pub(crate) fn orders(rules: &Rules) -> Vec<Vec<Card>> {
     fn go(left: &mut BTreeMap<Card, usize>, order: &mut Vec<Card>, len: usize, orders: &mut Vec<Vec<Card>>) {
         if order.len() == len {
@@ -195,20 +195,20 @@ pub(crate) fn orders(rules: &Rules) -> Vec<Vec<Card>> {
     orders
 }
 
-/// The probabilities of each information set, by seat and all that the seat has perceived. What a seat declared in a
-/// window of its own shows in what it perceives next, wherever that makes a difference in these games.
+/// The probabilities of each information set, by seat and by the seat's sightings. A seat's own declaration in a window
+/// is visible in its next sightings, wherever it makes a difference in these games.
 pub(crate) type Book = BTreeMap<(Seat, Vec<String>, bool), Vec<f64>>;
 
-/// Sees a decision, what happened before it, and the probabilities of chance, of seat a's and of seat b's choices.
+/// Receives a decision, the events before it, and the probabilities of chance, of seat a's and of seat b's choices.
 pub(crate) type Visit<'v> = dyn FnMut(&State, &[Event<Card>], [f64; 3]) + 'v;
 
-/// A seat's history as it stands in a [`Book`]; the last part says whether it is asked in a window.
+/// A seat's history as a key of a [`Book`]; the last part is whether the decision is in a window.
 pub(crate) fn page(seat: Seat, sightings: &[cambio_core::Sighting], state: bool) -> (Seat, Vec<String>, bool) {
     (seat, sightings.iter().map(|sighting| format!("{sighting:?}")).collect(), state)
 }
 
-/// What a dealt deck is worth to seat a if both play by the book: no latent face anywhere. `visit` sees each decision
-/// with the probability of chance and of both seats' choices apart.
+/// The payoff of seat a in a dealt deck, without latent faces, if both seats play by the book. `visit` receives each
+/// decision with the separate probabilities of chance and of both seats' choices.
 pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit<'_>) -> f64 {
     let mut trail = Vec::new();
     let mut dice = Dice(Key::new(0, 0).stream(Purpose::Race, 0));
@@ -217,7 +217,7 @@ pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit
     play(&state, &trail, book, [1.0; 3], visit)
 }
 
-/// Chance of a dealt deck: a race goes to the seat that is given.
+/// Chance of a dealt deck: the given seat wins every race.
 struct First(usize, bool);
 
 impl Chance for First {

@@ -1,4 +1,4 @@
-//! One rating over several tables: rankings put together, and intervals by drawing clusters again.
+//! One rating over several tables: pooled rankings, with cluster bootstrap intervals.
 
 use rand::Rng;
 
@@ -8,23 +8,23 @@ use crate::interval::LEVEL;
 use crate::matrix::{Matrix, Vector};
 use crate::resampling::Draw as _;
 
-/// In how many groups of neighbours clusters are drawn again.
+/// The number of groups of neighbouring clusters that are resampled.
 const GROUPS: u64 = 512;
-/// How many times they are drawn again.
+/// The number of bootstrap resamples.
 const RESAMPLES: usize = 1000;
 
 /// Strengths over several tables.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pooled {
-    /// The strengths and their sandwich.
+    /// The strengths and their covariance.
     pub strengths: Strengths,
-    /// Of each player the 95 % interval of its strength; `None` with fewer than two clusters.
+    /// The 95 % interval of each player's strength; `None` with fewer than two clusters.
     pub intervals: Option<Vec<(f64, f64)>>,
 }
 
 impl Rankings {
-    /// The games of several tables as those of one. Clusters with the same number are one cluster, so that what tables
-    /// share is not counted twice. Positions are forgotten: the first of two is not the first of eight.
+    /// Pools the games of several tables. Clusters with the same number are one cluster, so that shared randomness is
+    /// not counted twice. Positions are dropped, because the first of two is not comparable with the first of eight.
     ///
     /// # Examples
     /// ```
@@ -65,15 +65,15 @@ impl Rankings {
     }
 }
 
-/// Fits one strength for each of so many players to the games of several tables, as [`fit`](super::fit) does for one. `None` if
-/// nothing was ranked.
+/// Fits one strength for each player to the games of several tables, as [`fit`](super::fit) does for one. `None` if
+/// there is no ranking.
 ///
-/// It takes a player to be as strong at every table; a table with more games has more weight. The intervals are
-/// from clusters drawn again with replacement: of each draw the strengths are taken one step of Newton's method
-/// from those of all (Moulton and Zeger 1989, "Analyzing repeated measures on generalized linear models via the bootstrap"), and
-/// the percentiles are as far out as Student's t makes up for few clusters (Hesterberg 2015, "What teachers should know
-/// about the bootstrap"). Where the fit needs a prior, clusters may all agree and drawing
-/// them again says nothing; there the interval is Student's with the error of the fit.
+/// The model assumes that a player is equally strong at every table; a table with more games has more weight. The
+/// intervals are from a cluster bootstrap: the strengths of each resample are one step of Newton's method from the full
+/// fit (Moulton and Zeger 1989, "Analyzing repeated measures on generalized linear models via the bootstrap"), and the
+/// percentiles are widened by Student's t for few clusters (Hesterberg 2015, "What teachers should know about the
+/// bootstrap"). If the fit needs a prior, all clusters may agree and a bootstrap shows no variation; the interval is
+/// then Student's with the standard error of the fit.
 ///
 /// # Examples
 /// ```
@@ -122,7 +122,7 @@ pub fn pool(tables: &[&Rankings], players: usize, anchor: Option<usize>, rng: &m
 }
 
 impl Model<'_> {
-    /// The strengths of clusters drawn again.
+    /// The strengths in each bootstrap resample of the clusters.
     fn resampled(&self, found: &Maximum, anchor: Option<usize>, rng: &mut impl Rng) -> Vec<Vec<f64>> {
         let size = found.at.len();
         let parts = self.parts(found.fit, &found.at);
@@ -163,7 +163,7 @@ impl Model<'_> {
     }
 }
 
-/// The ends between which 95 % of the draws are, a little farther out with few clusters.
+/// The percentile interval of the resamples, widened for few clusters.
 fn percentiles(drawn: &[Vec<f64>], player: usize, clusters: f64) -> (f64, f64) {
     let mut values: Vec<f64> = drawn.iter().map(|strengths| strengths[player]).collect();
     values.sort_by(f64::total_cmp);
@@ -180,12 +180,12 @@ mod tests {
     use super::*;
     use crate::resampling::stream;
 
-    /// A table of these players whose strengths are 0.8 apart at most: games of each deal share its luck.
+    /// A table of these players, whose strengths are at most 0.8 apart. Games on one deal share its luck.
     fn play(rng: &mut impl Rng, deals: u64, players: &[usize], shared: &[f64]) -> Rankings {
         let mut rankings = Rankings::default();
         for deal in 0..deals {
             for _ in 0..2 {
-                // Gumbel's distribution makes rankings those of Plackett and Luce.
+                // Gumbel noise gives Plackett–Luce rankings.
                 let mut order: Vec<(f64, usize)> = players
                     .iter()
                     .map(|&player| {
@@ -221,7 +221,7 @@ mod tests {
                 let (found, expected) =
                     (pooled.strengths.covariance[(player, player)], alone.covariance[(player, player)]);
                 assert!((found - expected).abs() < 1e-9 * expected, "{found} {expected}");
-                // The percentiles of 1000 draws against Student's t.
+                // The percentiles of 1000 resamples agree with Student's t.
                 let (low, high) = pooled.intervals.as_ref().unwrap()[player];
                 let t = t_quantile(0.975, 59.0) * expected.sqrt();
                 assert!(((high - low) / (2.0 * t) - 1.0).abs() < 0.15, "{low} {high} {t}");
@@ -248,7 +248,7 @@ mod tests {
                 }
             }
             let share = f64::from(held) / f64::from(all);
-            // The luck of a deal draws strengths together a little, by about a hundredth.
+            // The luck of a deal shrinks strengths a little, by about a hundredth.
             let error = (0.05 * 0.95 / runs as f64).sqrt();
             assert!((share - 0.95).abs() < 0.02 + 3.0 * error, "{deals} deals: {share}");
         }
@@ -268,7 +268,7 @@ mod tests {
         let apart = pool(&[&first, &second], 3, None, &mut stream(1, 42)).unwrap();
         assert_eq!(apart.strengths.fit, Fit::Regularised);
         let (low, high) = apart.intervals.unwrap()[0];
-        assert!(high - low > 0.5, "nothing varied, and yet it is not sure: {low} {high}");
+        assert!(high - low > 0.5, "nothing varies, but the interval is wide: {low} {high}");
         let around = pool(&[&first, &second, &back], 3, None, &mut stream(1, 42)).unwrap();
         assert_eq!(around.strengths.fit, Fit::Likelihood);
         assert!(around.strengths.strengths.iter().all(|strength| strength.abs() < 1e-9));
