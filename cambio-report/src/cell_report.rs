@@ -1,4 +1,4 @@
-//! The section of the page about one cell: a rule system at one number of seats, which the page calls a table.
+//! The section of the page about one cell: a rule system at one number of seats. The page calls a cell a table.
 
 use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest, SEAT_DEALS};
 use cambio_sim::rows::{Form, MEASURES, Measure};
@@ -13,13 +13,13 @@ use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Distribution, Estimate, Figure, Forest, Strips};
 use crate::verdict::{Ladder, Rung, digits, p_value};
 
-/// The most agents that are columns of a matrix. If there are more, only the best are columns.
+/// The most columns of a matrix of agents. With more agents, only the best ones get a column.
 const MOST_COLUMNS: usize = 12;
 const BEST_COLUMNS: usize = 8;
-/// From this number of agents on, they are the rows of the table of behaviour and not its columns.
+/// From this number of agents on, agents are the rows of the behaviour table instead of its columns.
 const MANY: usize = 8;
 
-/// What the template shows of one cell.
+/// The template's view of one cell.
 #[derive(Serialize)]
 pub(super) struct Section {
     id: String,
@@ -65,12 +65,12 @@ impl CellReport<'_> {
         rules == self.plan.cells[self.place].rules.name() && seats == self.seats()
     }
 
-    /// The numbers and names of the agents in the order of the ladder.
+    /// The ranks and names of the agents in the order of the ladder.
     fn names(&self) -> Vec<String> {
         self.ladder.rungs.iter().enumerate().map(|(place, rung)| format!("{} {}", place + 1, rung.agent)).collect()
     }
 
-    /// The same, with the names as code.
+    /// Like [`names`](Self::names), with the names as code.
     fn heads(&self) -> Vec<Prose> {
         let head = |(place, rung): (usize, &Rung<'_>)| Prose::from(format!("{}\u{a0}", place + 1)).code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()
@@ -138,9 +138,9 @@ impl CellReport<'_> {
         };
         Table {
             caption: format!(
-                "The agents, the best mean of {} first, over all lineups of this table, with 95 % intervals clustered by deal: \
-                 score intervals of shares and rank points, Student’s t of the margin. \
-                 Rank points are 1 for the best seat, 0 for the worst, ½ for par; margin is the table's mean points less the own.",
+                "The agents over all lineups of this table, the best mean of {} first. Intervals are 95 %, clustered by deal: score \
+                 intervals for shares and rank points, Student’s t for the margin. Rank points are 1 for the best seat, 0 for the \
+                 worst, ½ for par; the margin is the table’s mean points minus the agent’s.",
                 self.ladder.payoff.unit()
             )
             .into(),
@@ -169,8 +169,8 @@ impl CellReport<'_> {
             title: format!("Mean {unit}, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
-                "Mean {unit} with 95 % intervals, each by itself.{dashed} A filled diamond is the best mean or cannot be told \
-                 from it, all pairs together; a ring is behind."
+                "Mean {unit} with individual 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
+                 it in the simultaneous test of all pairs; a ring is behind."
             )
             .into(),
             drawing: Forest::new(&estimates, par, (unit, digits(ladder.payoff))),
@@ -193,14 +193,14 @@ impl CellReport<'_> {
             id: format!("ratings-{}", self.place + 1),
             title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
             description: listed(&estimates),
-            caption: Prose::from("Plackett–Luce strengths of all games at once, in Elo points; ")
+            caption: Prose::from("Plackett–Luce ratings from a joint fit of all games, in Elo points; ")
                 .then(zero(self.plan))
-                .say(". The thick bar is the 95 % interval of one, the thin line holds for all together; the marks are those of the means."),
+                .say(". The thick bar is the individual 95 % interval, the thin line the simultaneous one. The marks are as in the plot of the means."),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         }
     }
 
-    /// The empirical game, where all compositions were played.
+    /// The empirical game, if all compositions were played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<Table> {
         rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
@@ -218,12 +218,11 @@ impl CellReport<'_> {
             ];
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
-        let equilibrium =
-            if self.seats() == 2 { "the equilibrium of largest entropy" } else { "a symmetric equilibrium" };
+        let equilibrium = if self.seats() == 2 { "the maximum-entropy equilibrium" } else { "a symmetric equilibrium" };
         Some(Table {
             caption: format!(
-                "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator \
-                 dynamics, and in the α-rank; in brackets 95 % by drawing deals again."
+                "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator dynamics, and \
+                 in the α-rank, with 95 % bootstrap intervals over deals."
             )
             .into(),
             corner: "agent",
@@ -232,12 +231,12 @@ impl CellReport<'_> {
         })
     }
 
-    /// A table of pairs: every agent has a row, but perhaps not every agent a column.
+    /// A matrix of pairs, with a row for every agent and a column for each of `columns`.
     fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> Table {
         let rungs = &self.ladder.rungs;
         let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
         let left = if shown.len() < columns.len() {
-            format!(" Columns are the {BEST_COLUMNS} with the best means; pairwise.csv has all pairs.")
+            format!(" The columns are the {BEST_COLUMNS} agents with the best means; pairwise.csv has all pairs.")
         } else {
             String::new()
         };
@@ -265,7 +264,7 @@ impl CellReport<'_> {
         let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
         let rivals = |place: usize| rungs.iter().filter(|other| met(rungs[place].agent, other.agent)).count();
         let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
-        // If all agents met the same few, only these are columns.
+        // If all agents met the same few opponents, only these are columns.
         let columns: Vec<usize> = (0..rungs.len()).filter(|&place| most == 1 || rivals(place) > 1).collect();
         let cell = |one: &str, other: &str| {
             let score = self.ladder.score(one, other)?;
@@ -278,9 +277,9 @@ impl CellReport<'_> {
             let text = format!("{}{half}", number(score.mean * 100.0, 1)).into();
             Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
         };
-        let caption = "Who beats whom: the row’s score against the column in percent, where they sat at one table: 1 for the \
-                       better rank, ½ for the same. Each interval is 95 % by itself. The shade repeats the figure: blue above \
-                       one half, orange below.";
+        let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
+                       for the same. Intervals are individual 95 % intervals. The shade repeats the number: blue above one half, \
+                       orange below.";
         Some(self.matrix(caption.into(), &columns, cell))
     }
 
@@ -303,8 +302,8 @@ impl CellReport<'_> {
             Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })
         };
         let caption = format!(
-            "Differences of mean {unit}, row less column, paired by deal. The intervals hold for all {} together at 95 %. \
-             ▲ and ▼ are differences that are told from 0 by them, more and less.",
+            "Differences of mean {unit}, row minus column, paired by deal. The 95 % intervals are simultaneous over all {}. ▲ and ▼ \
+             mark significant differences, above and below 0.",
             count(self.ladder.pair_count() as u64, "pair")
         );
         self.matrix(caption.into(), &(0..rungs.len()).collect::<Vec<_>>(), cell)
@@ -335,11 +334,11 @@ impl CellReport<'_> {
         let estimates: Vec<Estimate> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
         (!estimates.is_empty()).then(|| Figure {
             id: format!("seats-{}", self.place + 1),
-            title: format!("What a seat is worth over seat a, {}", self.title()),
+            title: format!("Advantage of each seat over seat a, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
-                "What sitting in a seat is worth over seat a in {}, agents being equal; 95 % intervals. \
-                 rounds.csv says who began.",
+                "The advantage of a seat over seat a in {}, adjusted for the agents; 95 % intervals. rounds.csv has the seat that \
+                 began each round.",
                 self.ladder.payoff.unit()
             )
             .into(),
@@ -366,7 +365,7 @@ impl CellReport<'_> {
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
         Table {
-            caption: format!("The seats in {}.", self.ladder.payoff.unit()).into(),
+            caption: format!("Results by seat, in {}.", self.ladder.payoff.unit()).into(),
             corner: "seat",
             columns: columns.into_iter().map(Prose::from).collect(),
             rows: self.seat_rows().iter().map(row).collect(),
@@ -375,19 +374,20 @@ impl CellReport<'_> {
 
     fn seat_test(&self) -> Prose {
         let rows = self.seat_rows();
-        let Some(row) = rows.first() else { return "Nothing was played in any seat yet.".into() };
+        let Some(row) = rows.first() else { return "No matches were played yet.".into() };
         if row.effect.is_none() {
-            return "What a seat is worth cannot be told from who sat in it, or there are too few deals.".into();
+            return "Seat effects cannot be estimated: seats and agents are confounded, or there are too few deals."
+                .into();
         }
         let test = row.f.zip(row.f_numerator).zip(row.f_denominator).zip(row.p);
         let Some((((f, numerator), denominator), p)) = test else {
             return match row.effect_deals.unwrap_or(0) {
                 few if few < SEAT_DEALS => format!(
-                    "No verdict on the seats: the test that no seat matters takes {SEAT_DEALS} whole deals, and there {} {few}.",
+                    "No test of the seats: it needs {SEAT_DEALS} complete deals, and there {} {few}.",
                     if few == 1 { "is" } else { "are" }
                 )
                 .into(),
-                _ => "The seats’ effects do not vary from deal to deal: there is nothing to test them by.".into(),
+                _ => "The seat effects do not vary between deals, so there is no variance to test with.".into(),
             };
         };
         let word = if p < 0.05 { "the seat matters" } else { "no evidence that the seat matters" };
@@ -398,7 +398,7 @@ impl CellReport<'_> {
         .into()
     }
 
-    /// A figure with the distribution of each agent; `id` is that of all such figures.
+    /// A figure with a histogram for each agent.
     fn strips(
         &self,
         (id, title): (&str, &str),
@@ -416,11 +416,11 @@ impl CellReport<'_> {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
             match (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)) {
                 (Some(least), Some(low), Some(median), Some(high), Some(most)) => format!(
-                    "{}: {} counted, from {least} to {most}, median {median}, the middle half {low} to {high}",
+                    "{}: {} values from {least} to {most}, median {median}, middle half {low} to {high}",
                     own.label,
                     grouped(own.counts.total())
                 ),
-                _ => format!("{}: none counted", own.label),
+                _ => format!("{}: no values", own.label),
             }
         };
         let drawing = Strips::new(&own, origin, unit);
@@ -435,8 +435,8 @@ impl CellReport<'_> {
 
     fn calls(&self) -> Figure<Strips> {
         let caption = format!(
-            "In which turn an agent made the first call of a round. The turns of all seats are counted, from 1: lap 2 of {} \
-             seats begins with turn {}.",
+            "The turn in which an agent made the first call of a round. Turns of all seats are counted from 1: with {} seats, lap 2 \
+             begins at turn {}.",
             self.seats(),
             self.seats() + 1,
         );
@@ -450,7 +450,7 @@ impl CellReport<'_> {
 
     fn points(&self) -> Figure<Strips> {
         let (name, unit) = (("points", "Points at the end of a round"), "points at the end of a round");
-        let caption = "Points of an agent’s layout at the end of a round; fewer are better.";
+        let caption = "The points of an agent’s layout at the end of a round; fewer are better.";
         self.strips(name, |behaviour| &behaviour.points, (0, unit), caption)
     }
 
@@ -478,9 +478,8 @@ impl CellReport<'_> {
                 .collect(),
         };
         let table = Table {
-            caption: "How each agent played: per round where nothing else is said. What nobody did is left out. Luck is how many \
-                      points its cards, those that were dealt to it and those that it drew, were below the mean card of the \
-                      deck; a positive number is good luck."
+            caption: "How each agent played, per round unless noted. Actions that no agent took are omitted. Luck is by how many points \
+                      the cards that an agent was dealt or drew were below the deck’s mean card; positive is good luck."
                 .into(),
             corner: "agent",
             columns: measures.iter().map(|measure| measure.label.into()).collect(),
@@ -490,37 +489,37 @@ impl CellReport<'_> {
     }
 }
 
-/// The advantage of a seat over seat a, from the deals in which every match counts.
+/// The advantage of a seat over seat a, from deals without missing matches.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
     Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?, Support::Line))
 }
 
-/// Why there are no ratings, or what kind of ratings they are.
+/// Explains missing or regularised ratings.
 fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
     if rows.iter().any(|row| row.elo.is_none()) {
-        return Some("No ratings: nothing was ranked here.".into());
+        return Some("No ratings: there are no ranked games.".into());
     }
     is_regularised(rows).then_some(())?;
     let mut components: Vec<Option<usize>> = rows.iter().map(|row| row.component).collect();
     components.sort_unstable();
     components.dedup();
     let why = match components.len() {
-        1 => "the seat decides every game, or an agent of the experiment has no game here".to_owned(),
+        1 => "the seat decides every game, or an agent has no games here".to_owned(),
         groups => format!(
-            "the agents fall into {groups} groups of which one never lost, or never won, against another, or that never met"
+            "the agents fall into {groups} groups that never met, or of which one never won or never lost against another"
         ),
     };
     Some(
         format!(
-            "The ratings are regularised: {why}. Strengths that fit best would be infinitely far apart, so each agent is \
-             taken to have won and lost a game against one of mean strength. How far apart the groups are is as much as \
-             that and the number of games allow."
+            "The ratings are regularised: {why}. The maximum-likelihood ratings would be infinitely far apart, so as a prior each \
+             agent has one win and one loss against an agent of mean strength. The distance between groups depends on this prior \
+             and on the number of games."
         )
         .into(),
     )
 }
 
-/// Which rating is 0.
+/// Names the agent whose rating is 0.
 pub(super) fn zero(plan: &Plan) -> Prose {
     match plan.anchor {
         Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
@@ -528,22 +527,22 @@ pub(super) fn zero(plan: &Plan) -> Prose {
     }
 }
 
-/// Whether a prior was needed to rate these.
+/// Whether the ratings needed a prior.
 fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
 }
 
 fn reading(strips: &Strips) -> String {
-    let step = if strips.step > 1 { format!(" A bar is {} values.", strips.step) } else { String::new() };
+    let step = if strips.step > 1 { format!(" Each bar covers {} values.", strips.step) } else { String::new() };
     let tails = match strips.ends {
         (None, None) => "",
-        (Some(_), None) => " The first bar has all that is below.",
-        (None, Some(_)) => " The last bar has all that is beyond.",
-        (Some(_), Some(_)) => " The first and the last bar have all that is beyond them.",
+        (Some(_), None) => " The first bar includes all smaller values.",
+        (None, Some(_)) => " The last bar includes all larger values.",
+        (Some(_), Some(_)) => " The first and the last bar include all values beyond them.",
     };
     format!(
-        "The tallest bars are drawn alike; below them a dot is the median, the line the middle half; beside the name are how many \
-         there are and both as figures.{step}{tails}"
+        "Each histogram is scaled to its tallest bar. Below it, the dot is the median and the line the middle half; beside the name \
+         are the number of values, the median and the middle half.{step}{tails}"
     )
 }
 
@@ -551,7 +550,7 @@ fn half(interval: &Interval, digits: usize) -> String {
     spread(interval.mean, interval.low().zip(interval.high()), digits)
 }
 
-/// A shade that leaves the text readable.
+/// The strength of a shade, limited so that the text stays readable.
 fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }

@@ -1,26 +1,26 @@
-//! A page of curves: how something responds to what was tried, or goes with time.
+//! A page of curves: response curves of tuning, or learning curves.
 
 use serde::Serialize;
 
 use crate::parts::{Prose, Table};
 use crate::plot::{Curve, Figure};
 
-/// What such a page shows.
+/// The content of the page.
 #[derive(Serialize)]
 pub(crate) struct CurvePage {
     pub(crate) title: String,
     pub(crate) verdicts: Vec<Prose>,
     /// The heading over the curves.
     pub(crate) heading: &'static str,
-    /// How to read them.
+    /// Explains how to read the curves.
     pub(crate) reading: Prose,
     pub(crate) curves: Vec<Figure<Curve>>,
-    /// The points of the curves, and what their table is called.
+    /// The table of the points, and its name.
     pub(crate) points: Option<Table>,
     pub(crate) points_name: &'static str,
-    /// Who replies to whom best, if the candidates are each other's field.
+    /// The best responses, in self-play mode.
     pub(crate) replies: Option<Table>,
     pub(crate) how: Prose,
-    /// What makes it again.
+    /// The command that reproduces the results.
     pub(crate) command: String,
 }

@@ -1,4 +1,4 @@
-//! The page of a network that learned.
+//! The report page of a network trained by self-play.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::parts::{Prose, Table, TableCell, TableRow};
 use crate::plot::{Curve, Figure, Sample, Standing};
 use crate::template::page;
 
-/// The most points of the curve of the loss; of more, every second, third and so on is drawn.
+/// The most points of the loss curve; a longer curve is thinned to every second, third … point.
 const MOST_POINTS: usize = 60;
 
 /// The fields of `recipe.toml` that the page shows.
@@ -76,7 +76,7 @@ impl JudgedRow {
     }
 }
 
-/// What a learner has written down so far.
+/// The results that a learner has written so far.
 #[derive(Clone, Copy)]
 struct Learning<'a> {
     recipe: &'a Recipe,
@@ -86,7 +86,7 @@ struct Learning<'a> {
     bound: &'a [JudgedRow],
 }
 
-/// The rows of a file, none if it is not there.
+/// The rows of a file; empty if it does not exist.
 fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
     if !file.exists() {
         return Ok(Vec::new());
@@ -96,10 +96,10 @@ fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
     rows.map_err(|error| RunError::damaged(file, error.to_string()))
 }
 
-/// Makes the page of a network that learned, or is learning, from the recipe and the tables in its folder.
+/// Makes the page of a network from the recipe and the tables in its folder, during or after training.
 ///
 /// # Errors
-/// If the folder has no recipe, or a file of it cannot be read.
+/// If the folder has no recipe, or a file cannot be read.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("cambio-learned-{}", std::process::id()));
@@ -130,20 +130,20 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
             title: learning.title(),
             verdicts: learning.verdicts(&seats.join(", ")),
             heading: "How it learned",
-            reading: "Bars are 95 % intervals, clustered by deal. The network is judged on deals that it does not learn from, in \
-                      all seats, and plays the averaged weights."
+            reading: "Bars are 95 % intervals, clustered by deal. The network is evaluated in all seats, on held-out deals, with \
+                      averaged weights."
                 .into(),
             curves,
             points: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
             points_name: "Levels",
             replies: None,
-            how: Prose::from("The recipe below gives the same network, byte for byte, for any number of threads: ")
+            how: Prose::from("The recipe below reproduces the network byte for byte, for any number of threads: ")
                 .code("cambio learn recipe.toml --out DIR")
                 .say(". ")
                 .code("curve.csv")
                 .say(" and ")
                 .code("judged.csv")
-                .say(" have all figures, and ")
+                .say(" contain all numbers, and ")
                 .code("levels")
                 .say(" the network at each evaluation."),
             command: text,
@@ -156,7 +156,7 @@ fn thousands(matches: u64) -> String {
     if matches < 10_000 { number(matches as f64 / 1e3, 1) } else { grouped(matches / 1000) }
 }
 
-/// A figure's curve by matches, and its points in words: for each the matches, the mean, its interval and the mean in words.
+/// A curve over matches, and its description. A point has the matches, the mean, its interval and the mean in words.
 fn curve(
     points: impl Iterator<Item = (u64, f64, Option<(f64, f64)>, String)>,
     standing: Standing,
@@ -191,7 +191,7 @@ impl<'a> Learning<'a> {
         let rounds = self.curve.last().map_or(0, |row| row.rounds);
         let of = if rounds > 0 { format!(", {} in all", count(rounds, "round")) } else { String::new() };
         let left = self.recipe.matches.saturating_sub(done);
-        let rest = if left > 0 { format!("; {} are to come.", grouped(left)) } else { ".".to_owned() };
+        let rest = if left > 0 { format!("; {} remain.", grouped(left)) } else { ".".to_owned() };
         let first = format!("It has learned from {} at {seats} seats{of}{rest}", count(done, "match"));
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
         let told = last.map(|row| {
@@ -202,19 +202,19 @@ impl<'a> Learning<'a> {
             ))
         });
         let agreed = self.agreed.last().map(|row| {
-            Prose::from(format!("It takes {} % of the decisions of ", row.share()))
-                .code(&row.against)
-                .say(format!(
-                    " with a choice, of {} over {} that it did not learn from; a draw among the candidates would take {} %.",
+            Prose::from(format!("It agrees in {} % with the decisions of ", row.share())).code(&row.against).say(
+                format!(
+                    " with a choice, over {} in {} that were held out; a random choice would agree in {} %.",
                     count(row.decisions, "decision"),
                     count(row.deals, "deal"),
                     number(100.0 * row.by_chance, 1)
-                ))
+                ),
+            )
         });
         let bound = self.bound.iter().map(|row| {
             Prose::from("A lower bound on how far ").code(&row.against).say(format!(
-                " can be exploited at {} seats: the best of the levels, {}, wins {} % on {} that neither taught nor chose it; \
-                 equals win {} %.",
+                " can be exploited at {} seats: the best level, {}, wins {} % on {} that were used neither for training nor for \
+                 selection; equal players win {} %.",
                 row.seats,
                 row.level,
                 row.share(),
@@ -236,9 +236,10 @@ impl<'a> Learning<'a> {
             id: format!("wins-{}", place + 1),
             title: format!("Wins against {against} at {seats} seats, by matches"),
             description,
-            caption: Prose::from("Against ")
-                .code(against)
-                .say(format!(" in every other seat, {seats} seats; equals win {} %.", number(100.0 / seats as f64, 1))),
+            caption: Prose::from("Against ").code(against).say(format!(
+                " in every other seat, {seats} seats; equal players win {} %.",
+                number(100.0 / seats as f64, 1)
+            )),
             drawing,
         }
     }
@@ -247,10 +248,10 @@ impl<'a> Learning<'a> {
         let (drawing, description) = shares(self.agreed.iter(), "decisions in %");
         Figure {
             id: "agreement".to_owned(),
-            title: "Decisions that are the agent's too, by matches".to_owned(),
+            title: "Agreement with the agent's decisions, by matches".to_owned(),
             description,
-            caption: "Of the decisions with a choice in deals that it did not learn from, those in which the network takes the \
-                      decision of the record or one that it cannot tell from that."
+            caption: "The share of decisions with a choice, in held-out deals, in which the network takes the recorded decision or \
+                      one with identical features."
                 .into(),
             drawing,
         }
@@ -265,8 +266,7 @@ impl<'a> Learning<'a> {
             id: "loss".to_owned(),
             title: "Loss by matches".to_owned(),
             description,
-            caption: "The mean cross-entropy between what the network expected and what followed, in nats, since the checkpoint \
-                      before."
+            caption: "The mean cross-entropy between the network's predictions and the outcomes since the previous checkpoint, in nats."
                 .into(),
             drawing,
         }
@@ -286,7 +286,7 @@ impl<'a> Learning<'a> {
         let heads =
             rivals.iter().map(|(seats, against)| Prose::default().code(against).say(format!(", {seats} seats")));
         Table {
-            caption: "The network at each evaluation: matches learned from, and wins in percent.".into(),
+            caption: "The network at each evaluation: training matches, and wins in percent.".into(),
             corner: "network",
             columns: std::iter::once("matches".into()).chain(heads).collect(),
             rows: levels.iter().map(row).collect(),

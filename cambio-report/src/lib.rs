@@ -1,11 +1,11 @@
-//! `report.html`: a run, a response curve, or a network that learned, as one page. A browser shows it without a network, and it can be printed.
+//! `report.html`: the report page of a run, a response curve or a learned network, for screens offline and for print.
 //!
-//! A page is a function of the rows, the experiment and the lock, like the tables of a run. It contains no date, machine or
-//! path. This crate makes the words and the coordinates; the templates in `templates/` lay them out, and the template engine
-//! escapes every text.
+//! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock. It contains no date,
+//! machine or path. This crate computes the texts and coordinates. The templates in `templates/` contain the layout,
+//! and the template engine escapes every text.
 //!
-//! The plots are SVG templates too, because a plot needs a title, a description and a role for screen readers, and takes its
-//! colours and fonts from the page. They are forests, strips of bars and one curve, which need little geometry (`plot`).
+//! The plots are SVG templates, so that they have a title, a description and a role for screen readers, and use the
+//! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry.
 
 mod cell_report;
 mod curves;

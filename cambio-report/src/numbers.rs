@@ -1,16 +1,16 @@
-//! Numbers for people.
+//! Formatting of numbers.
 
-/// Stands for a missing number.
+/// The placeholder for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// A number with `digits` decimals, a true minus sign, and no minus before 0.
+/// A number with `digits` decimals, a typographic minus sign, and no minus sign before 0.
 pub(crate) fn number(value: f64, digits: usize) -> String {
     let text = format!("{:.digits$}", value.abs());
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     if value < 0.0 && !is_zero { format!("−{text}") } else { text }
 }
 
-/// The same, with a plus sign before positive numbers.
+/// Like [`number`], with a plus sign before positive numbers.
 pub(crate) fn signed(value: f64, digits: usize) -> String {
     let text = number(value, digits);
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
@@ -21,12 +21,12 @@ pub(crate) fn maybe(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| number(value, digits))
 }
 
-/// A mean with its interval; without the interval where there is none.
+/// A mean with its interval, if there is one.
 pub(crate) fn plus_minus(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
     format!("{}{}", number(mean, digits), spread(mean, ends, digits))
 }
 
-/// An interval behind its mean: how far the farther end is if both are about as far, otherwise the ends.
+/// An interval after its mean: the half-width if the interval is symmetric, otherwise the ends.
 pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
     ends.map_or_else(String::new, |(low, high)| {
         if is_even(mean - low, high - mean, digits) {
@@ -37,8 +37,8 @@ pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> Stri
     })
 }
 
-/// Whether an interval reaches as far below its mean as above it, as far as so many decimals say: the last may differ by one
-/// where three or more of it are shown.
+/// Whether an interval is symmetric when its half-widths are rounded to `digits` decimals. The last digit may differ by
+/// one if the half-widths are at least three units of that digit.
 pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
     let unit = 10_f64.powi(-(digits as i32));
     let shown = |half: f64| (half / unit).round();
@@ -46,14 +46,14 @@ pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
     most - least < 0.5 || (least >= 3.0 && most - least < 1.5)
 }
 
-/// A whole number with its digits in groups of three.
+/// A whole number with digit grouping: `48,000,000`.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let from = |place: usize| if (digits.len() - place).is_multiple_of(3) && place > 0 { "," } else { "" };
     digits.char_indices().flat_map(|(place, digit)| [from(place).to_owned(), digit.to_string()]).collect()
 }
 
-/// A number of things: `1 deal`, `2 deals`.
+/// A number with its noun: `1 deal`, `2 deals`.
 pub(crate) fn count(value: u64, one: &str) -> String {
     let ending = match (value, one.strip_suffix("ch")) {
         (1, _) => "",
@@ -71,7 +71,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// Cuts a text to `most` letters, the last an ellipsis. For plots, in which lines do not break.
+/// Truncates a text to `most` characters including the ellipsis.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

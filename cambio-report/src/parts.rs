@@ -1,8 +1,8 @@
-//! The parts of pages: prose and tables.
+//! Building blocks of pages: prose and tables.
 
 use serde::Serialize;
 
-/// Text in which the names of agents and other code are marked.
+/// Text in which code, such as the names of agents, is marked.
 #[derive(Clone, Default, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Prose(Vec<Piece>);
@@ -15,21 +15,21 @@ struct Piece {
 }
 
 impl Prose {
-    /// Adds plain text. No line breaks between a figure and its sign or unit.
+    /// Adds plain text, with no-break spaces around `±` and before `%`.
     pub(crate) fn say(mut self, text: impl AsRef<str>) -> Prose {
         let text = text.as_ref().replace(" %", "\u{a0}%").replace(" ± ", "\u{a0}±\u{a0}");
         self.0.push(Piece { parts: vec![text], is_code: false });
         self
     }
 
-    /// Adds a name or other code. A line may break after each parameter.
+    /// Adds code. A line may break after each parameter.
     pub(crate) fn code(mut self, text: impl AsRef<str>) -> Prose {
         let parts = text.as_ref().split_inclusive([',', ' ']).map(str::to_owned).collect();
         self.0.push(Piece { parts, is_code: true });
         self
     }
 
-    /// `a`, `b` and `c`.
+    /// Adds a list of code: `a`, `b` and `c`.
     pub(crate) fn list(self, codes: &[&str]) -> Prose {
         codes.iter().enumerate().fold(self, |prose, (place, code)| {
             let joint = match place {
@@ -59,7 +59,7 @@ impl From<String> for Prose {
     }
 }
 
-/// A table. The first cell of each row is its head.
+/// A table. The first cell of each row is a header.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
     pub(crate) caption: Prose,
@@ -74,11 +74,11 @@ pub(crate) struct TableRow {
     pub(crate) cells: Vec<TableCell>,
 }
 
-/// A cell of a table: a figure, perhaps with a shade that repeats what the figure says.
+/// A cell of a table: a number or text, optionally with a shade that visualizes the number.
 #[derive(Clone, Default, Debug, Serialize)]
 pub(crate) struct TableCell {
     pub(crate) text: Prose,
-    /// The class: `up`, `down`, `long`, or empty.
+    /// The CSS class: `up`, `down`, `long` or empty.
     pub(crate) tone: &'static str,
     /// The strength of the shade, from 0 to 1.
     pub(crate) shade: f64,

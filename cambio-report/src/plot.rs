@@ -1,4 +1,4 @@
-//! The geometry of plots, in units of the drawing. A letter is about seven units wide.
+//! The geometry of plots, in SVG user units. A letter is about seven units wide.
 
 use cambio_stats::histogram::Histogram;
 use serde::Serialize;
@@ -6,12 +6,12 @@ use serde::Serialize;
 use crate::numbers::{grouped, number, short};
 use crate::parts::Prose;
 
-/// The width of a drawing. It is scaled to the screen, and letters stay readable on narrow and wide ones.
+/// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
 const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// Cuts a label to the room beside its figure. A letter of the label is about 6.5 units wide, one of the figure 6.
+/// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6.
 fn fitting(label: &str, figure: &str) -> String {
     short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
 }
@@ -19,19 +19,17 @@ fn fitting(label: &str, figure: &str) -> String {
 /// A drawing with its texts.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Figure<D> {
-    /// The id of the figure on its page.
+    /// The HTML id.
     pub(super) id: String,
-    /// The title.
     pub(super) title: String,
     /// A description in words, for readers who do not see the drawing.
     pub(super) description: String,
-    /// Explains how to read it.
+    /// Explains how to read the figure.
     pub(super) caption: Prose,
-    /// The drawing.
     pub(super) drawing: D,
 }
 
-/// Rounds to a tenth of a unit, finer than a printer's dot.
+/// Rounds to a tenth of a unit, which is finer than a printer's dot.
 fn tenth(at: f64) -> f64 {
     (at * 10.0).round() / 10.0 + 0.0
 }
@@ -52,7 +50,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale that covers all values, with a little room at the ends.
+    /// A scale that covers all values, with a margin at the ends.
     fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = values
             .into_iter()
@@ -62,7 +60,7 @@ impl Scale {
         Scale { low: low - room, high: high + room, from, to }
     }
 
-    /// The same scale, widened if needed to `span` on each side of the middle.
+    /// Widens the scale to at least `span` on each side of the middle.
     fn at_least(self, span: f64) -> Scale {
         let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
         let half = half.max(span);
@@ -89,7 +87,7 @@ impl Scale {
     }
 }
 
-/// An estimate with its interval.
+/// A row of a forest plot: an estimate with its interval.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Estimate {
     pub(super) label: String,
@@ -102,7 +100,7 @@ pub(super) struct Estimate {
     pub(super) is_best: bool,
 }
 
-/// Estimates under each other, each with its interval.
+/// A forest plot: estimates with intervals, one per row.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Forest {
     width: f64,
@@ -129,7 +127,7 @@ struct ForestRow {
 const FOREST_ROW: f64 = 34.0;
 
 impl Forest {
-    /// A forest with an axis in this unit, with ticks of `digits` decimals.
+    /// A forest plot with an axis in this unit, and ticks with `digits` decimals.
     pub(super) fn new(estimates: &[Estimate], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
         let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
         let values = estimates
@@ -164,14 +162,14 @@ impl Forest {
     }
 }
 
-/// A distribution under a label.
+/// A histogram with a label.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution<'a> {
     pub(super) label: String,
     pub(super) counts: &'a Histogram,
 }
 
-/// Distributions under each other, on one axis: small multiples.
+/// Histograms on a common axis, one per row (small multiples).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Strips {
     width: f64,
@@ -180,9 +178,9 @@ pub(super) struct Strips {
     rows: Vec<Strip>,
     ticks: Vec<Tick>,
     unit: String,
-    /// The number of values that a bar stands for.
+    /// The number of values per bar.
     pub(super) step: i64,
-    /// The values at which the tails begin, if the first or the last bar contains a tail.
+    /// The values at which the tails begin, if the first or last bar contains a tail.
     pub(super) ends: (Option<i64>, Option<i64>),
 }
 
@@ -200,12 +198,12 @@ struct Strip {
 
 const STRIP_ROW: f64 = 64.0;
 const STRIP_BARS: f64 = 30.0;
-/// The most bars that the eye can distinguish.
+/// The most bars, so that they remain distinguishable.
 const MOST_BARS: i64 = 60;
 
 impl Strips {
-    /// Strips with bars of the same width, which begin at `origin`. A tail of less than 0.5 % of every agent's counts goes into
-    /// the last bar on its side.
+    /// Histograms with bars of equal width, starting at `origin`. A tail of less than 0.5 % of every agent's counts
+    /// goes into the outermost bar on its side.
     pub(super) fn new(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> Strips {
         let ends = |share: f64| distributions.iter().filter_map(move |own| own.counts.quantile(share));
         let (least, most) = (ends(0.0).min().unwrap_or(origin), ends(1.0).max().unwrap_or(origin));
@@ -230,7 +228,7 @@ impl Strips {
                 let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
                 format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
             });
-            // The middle of the value's part of its bar.
+            // The centre of the value's part of its bar.
             let at = |value: i64| {
                 let place = (value - origin - first * step) as f64 + 0.5;
                 tenth(LEFT + (place / step as f64).clamp(0.0, bars as f64) * wide)
@@ -267,7 +265,7 @@ impl Strips {
     }
 }
 
-/// Ticks under bars of `step` values each, at the bars that contain round numbers.
+/// Ticks at round numbers, under bars of `step` values.
 fn bar_ticks(origin: i64, step: i64, bars: usize) -> Vec<Tick> {
     let span = (step * bars as i64) as f64;
     let scale = Scale { low: origin as f64, high: origin as f64 + span, from: LEFT, to: RIGHT };
@@ -290,29 +288,28 @@ fn whole(value: i64) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) label: String,
-    /// Its value on the axis; with `None` the points have equal distances.
+    /// The position on the axis; with `None` the points are equally spaced.
     pub(super) at: Option<f64>,
     pub(super) mean: f64,
     pub(super) interval: Option<(f64, f64)>,
     pub(super) band: Option<(f64, f64)>,
-    /// The share of resamples in which it is the best.
+    /// The share of bootstrap resamples in which it is the best.
     pub(super) share: Option<f64>,
     pub(super) standing: Standing,
 }
 
-/// How a point compares with the best.
+/// The comparison of a point with the best one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Standing {
-    /// It is the best.
     Best,
-    /// It is not distinguishable from the best.
+    /// Not distinguishable from the best.
     Level,
-    /// It is worse, or not comparable.
+    /// Worse than the best, or not comparable.
     Behind,
 }
 
-/// A response curve: means with their intervals and a simultaneous band, and below it how often each value is the best.
+/// A curve: means with intervals and a simultaneous band, and below it how often each value is the best.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Curve {
     width: f64,
@@ -381,7 +378,7 @@ impl Curve {
                 .filter(|share| *share >= 0.095)
                 .map_or_else(String::new, |share| format!("{:.0}", share * 100.0)),
         };
-        // Every value has a mark, but only as many have a number as stay readable.
+        // Every value has a mark, but only every n-th a label, so that labels stay readable.
         let letters = samples.iter().map(|own| own.label.chars().count()).max().unwrap_or(1) as f64;
         let room = ((RIGHT - left) / (letters * 6.5 + 6.0)).max(2.0);
         let every = (samples.len() as f64 / room).ceil().max(1.0) as usize;

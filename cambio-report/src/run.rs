@@ -15,7 +15,7 @@ use crate::verdict::Ladder;
 
 const MOST_FAULTS: usize = 50;
 
-/// A run and its tables.
+/// A run and its derived tables.
 ///
 /// ```
 /// use std::path::Path;
@@ -36,9 +36,9 @@ pub struct Run<'a> {
     pub plan: &'a Plan,
     /// The experiment file.
     pub spec: &'a str,
-    /// How much of the plan was played.
+    /// The number of batches played, out of all.
     pub extent: Extent,
-    /// The tables.
+    /// The derived tables.
     pub derived: &'a Derived,
 }
 
@@ -48,10 +48,10 @@ impl<'a> Run<'a> {
         Run { plan: &stored.plan, spec: &stored.spec, extent: stored.extent(), derived }
     }
 
-    /// Writes the page into the folder of the run.
+    /// Writes `report.html` into the folder of the run.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(self, folder: &Path) -> Result<(), RunError> {
         Ok(write_whole(&folder.join("report.html"), of_run(self).as_bytes())?)
     }
@@ -91,8 +91,8 @@ pub fn of_run(run: Run<'_>) -> String {
         sections: tables.iter().map(CellReport::section).collect(),
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
-            FaultPolicy::Stop if extent.is_whole() => "None: an agent at fault would have stopped the run.".into(),
-            FaultPolicy::Stop => Prose::from("An agent at fault stops this run; if one did, the match up to it is in ")
+            FaultPolicy::Stop if extent.is_whole() => "None: a fault would have stopped the run.".into(),
+            FaultPolicy::Stop => Prose::from("A fault stops this run; if one did, the match up to it is in ")
                 .code("fault.jsonl")
                 .say("."),
             FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
@@ -104,7 +104,7 @@ pub fn of_run(run: Run<'_>) -> String {
     page("run.html", shown)
 }
 
-/// The verdict over all tables.
+/// The summary over all tables.
 fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
     if let [only] = tables {
         return only.ladder.verdict(extent);
@@ -122,10 +122,10 @@ fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
     }
     leaders.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     if leaders.is_empty() {
-        return "No table here compares agents.".into();
+        return "No table compares different agents.".into();
     }
     let shown = leaders.len().min(3);
-    let mut prose = Prose::from(if extent.is_whole() { "" } else { "So far " });
+    let mut prose = Prose::from(if extent.is_whole() { "" } else { "So far, " });
     for (place, (agent, times)) in leaders[..shown].iter().enumerate() {
         let joint = if place == 0 {
             ""
@@ -146,19 +146,16 @@ fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
         prose = prose.say(format!(" and {} others at the rest", leaders.len() - shown));
     }
     prose.say(match clear {
-        0 => {
-            "; at none of them can the leader be told from all others, corrected for all pairs of the table.".to_owned()
-        }
+        0 => "; at no table is the leader distinguishable from all others, corrected for all pairs of the table."
+            .to_owned(),
         all if all == compared => {
-            "; every lead holds against all others, corrected for all pairs of its table.".to_owned()
+            "; at every table the leader beats all others, corrected for all pairs of the table.".to_owned()
         }
-        some => format!(
-            "; at {some} of {compared} the leader can be told from all others, corrected for all pairs of its table."
-        ),
+        some => format!("; at {some} of {compared} the leader beats all others, corrected for all pairs of the table."),
     })
 }
 
-/// The notes that a reader needs before any number.
+/// The caveats at the top of the page.
 fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
     let Run { plan, derived, .. } = run;
     let mut notes = Vec::new();
@@ -166,20 +163,20 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
         let (batches, of) = (grouped(run.extent.batches), grouped(run.extent.of));
         notes.push(
             Prose::from(format!(
-                "This run is not complete: {batches} of {of} batches were played. All numbers are of these alone; "
+                "This run is incomplete: {batches} of {of} batches were played, and all numbers are based on these. "
             ))
             .code("cambio run --resume")
-            .say(" plays the rest."),
+            .say(" plays the remaining batches."),
         );
     }
     let forfeits: u64 = derived.summary.iter().map(|row| row.forfeits).sum();
     if forfeits > 0 {
         notes.push(
-            format!("{} forfeited by a fault count as lost by who was at fault.", count(forfeits, "match")).into(),
+            format!("Forfeited because of a fault: {}. The agent at fault loses.", count(forfeits, "match")).into(),
         );
     } else if !derived.faults.is_empty() {
         let dropped = count(derived.faults.len() as u64, "deal block");
-        notes.push(format!("Dropped as a whole for a fault in it: {dropped}.").into());
+        notes.push(format!("Dropped because of a fault: {dropped}.").into());
     }
     let marked = |is_marked: fn(&PlannedAgent) -> bool| -> Vec<&str> {
         plan.agents.iter().filter(|agent| is_marked(agent)).map(|agent| agent.label.as_str()).collect()
@@ -187,18 +184,16 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
     let seers = marked(|agent| agent.sees_all);
     if !seers.is_empty() {
         let see = if seers.len() == 1 { "sees" } else { "see" };
-        notes.push(Prose::default().list(&seers).say(format!(" {see} hidden cards: this is an analysis, no contest.")));
+        notes.push(Prose::default().list(&seers).say(format!(" {see} hidden cards: this is analysis, not a contest.")));
     }
     let loose = marked(|agent| !agent.reproducible);
     if !loose.is_empty() {
-        let may = "may decide differently when played again: their rows cannot be reproduced.";
+        let may = "may decide differently when replayed, so their rows are not reproducible.";
         notes.push(Prose::default().list(&loose).say(format!(" {may}")));
     }
     let few = tables.iter().filter_map(|table| table.ladder.rungs.iter().map(|rung| rung.mean.clusters).min()).min();
     if let Some(few) = few.filter(|few| *few < 30) {
-        notes.push(
-            format!("A table here has no more than {}: too few to trust an interval.", count(few, "deal")).into(),
-        );
+        notes.push(format!("A table has only {}, which is too few for reliable intervals.", count(few, "deal")).into());
     }
     notes
 }
@@ -237,8 +232,8 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
     };
     Table {
         caption: format!(
-            "Who leads at each table, in {}. The lead over the next has the 95 % interval that holds for all pairs of its \
-             table together; it is clear if everybody else can be told from the leader, and open with so many who cannot.",
+            "The leader of each table, in {}. The lead is over the next agent, with its 95 % interval, simultaneous over all pairs \
+             of the table. Clear: the leader beats all others. Open with N: N agents may be as good.",
             payoff.unit()
         )
         .into(),
@@ -262,15 +257,15 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     };
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };
     let interval = if is_regularised {
-        " No games can compare all agents, so each is taken to have won and lost a game against one of mean strength; intervals \
-         are 95 %, by the error of the fit, clustered by deal."
+        " The games do not connect all agents, so as a prior each agent has one win and one loss against an agent of mean strength. \
+         Intervals are 95 %, from the standard errors of the fit, clustered by deal."
     } else {
-        " Intervals are 95 %, by resampling deals, which have the same cards at every table."
+        " Intervals are 95 % bootstrap intervals over deals, which have the same cards at every table."
     };
     Table {
-        caption: Prose::from(format!("{kind} for all tables, in Elo points; "))
+        caption: Prose::from(format!("{kind} over all tables, in Elo points; "))
             .then(zero(plan))
-            .say(". It takes an agent to be as strong at every table, and a table with more games has more weight.")
+            .say(". The model assumes that an agent is equally strong at every table; tables with more games have more weight.")
             .say(interval),
         corner: "agent",
         columns: ["Elo", "tables", "games"].map(Prose::from).into(),
@@ -290,16 +285,16 @@ fn faults(derived: &Derived) -> Table {
     };
     let all = derived.faults.len();
     let first =
-        if all > MOST_FAULTS { format!(", the first {MOST_FAULTS}; all are in faults.csv") } else { String::new() };
+        if all > MOST_FAULTS { format!(", first {MOST_FAULTS} shown; all are in faults.csv") } else { String::new() };
     Table {
-        caption: format!("{}{first}. faults.jsonl has the matches up to them.", count(all as u64, "fault")).into(),
+        caption: format!("{}{first}. faults.jsonl has the match up to each fault.", count(all as u64, "fault")).into(),
         corner: "agent",
         columns: ["what", "where", "when", "policy"].map(Prose::from).into(),
         rows: derived.faults.iter().take(MOST_FAULTS).map(row).collect(),
     }
 }
 
-/// The command that plays the run again. Options of the command line are found by comparing the plan with the file.
+/// The command that reproduces the run. Command-line options are recovered by comparing the plan with the file.
 fn command(run: Run<'_>) -> String {
     let plan = run.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];
@@ -320,40 +315,40 @@ fn command(run: Run<'_>) -> String {
 fn how(run: Run<'_>) -> Vec<Prose> {
     let plan = run.plan;
     let mut how = vec![
-        Prose::from("The same version, ")
+        Prose::from("With the same version, ")
             .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
-            .say(", gives the same bytes for any number of threads from this experiment, which is ")
+            .say(", this command gives the same bytes for any number of threads. The experiment below is ")
             .code("spec.toml")
-            .say(" in this folder:"),
+            .say(" in this folder."),
     ];
     let known = cambio_agents::roster();
     let own: Vec<&str> =
         plan.agents.iter().map(|agent| agent.label.as_str()).filter(|label| known.parse(label).is_err()).collect();
     if !own.is_empty() {
-        how.push(Prose::from("The program has to be one that has the agents ").list(&own).say("."));
+        how.push(Prose::from("The program must have the agents ").list(&own).say("."));
     }
     let named = toml::from_str::<Experiment>(run.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
     if !files.is_empty() {
         how.push(
-            Prose::from("Beside it have to be the rule files that it names, ")
+            Prose::from("The experiment needs these rule files beside it: ")
                 .list(&files)
-                .say("; in full they are in ")
+                .say(". Their full content is in ")
                 .code("spec.lock.json")
                 .say("."),
         );
     }
     how.push(
-        Prose::from("The run is ")
+        Prose::from("Run ")
             .code(plan.run_id())
-            .say(format!(", of seed {} and {}. ", plan.seed, count(plan.deals, "deal")))
+            .say(format!(", seed {}, {}. ", plan.seed, count(plan.deals, "deal")))
             .code("cambio verify DIR --all")
-            .say(" plays it again and compares; ")
+            .say(" replays it and compares the results; ")
             .code("manifest.json")
-            .say(" says by which revision, with which compiler and for which target it was made, ")
+            .say(" contains the revision, compiler and target; ")
             .code("ledger.jsonl")
-            .say(" has the BLAKE3 of all rows."),
+            .say(" contains the BLAKE3 hashes of all rows."),
     );
     how
 }

@@ -1,4 +1,4 @@
-//! Pages from templates.
+//! Renders pages from templates.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -23,5 +23,5 @@ pub(crate) fn page(template: &str, view: impl Serialize) -> String {
         }
         environment.get_template(template)?.render(Serde(view))
     };
-    render().expect("our templates are well formed and ask for what there is")
+    render().expect("the templates are valid and use only defined variables")
 }

@@ -1,4 +1,4 @@
-//! The page of a response curve.
+//! The report page of tuning: response curves.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::plot::{Curve, Figure, Sample, Standing};
 use crate::template::page;
 use crate::verdict::digits;
 
-/// The results of tuning, as `curve.csv` and `tuning.json` hold them.
+/// The results of tuning, as stored in `curve.csv` and `tuning.json`.
 ///
 /// ```
 /// use cambio_report::{Tuning, of_tuning};
@@ -55,11 +55,11 @@ use crate::verdict::digits;
 pub struct Tuning<'a> {
     /// The rows of `curve.csv`.
     pub points: &'a [Point],
-    /// The object of `tuning.json`.
+    /// The content of `tuning.json`.
     pub result: &'a TuningResult,
 }
 
-/// The most curves, if the candidates are each other's field.
+/// The most curves, in self-play mode.
 const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
@@ -81,13 +81,13 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
         points: replies.is_none().then(|| tuning.table()),
         points_name: "Response",
         replies,
-        how: Prose::from("The same version, ")
+        how: Prose::from("With the same version, ")
             .code(format!("cambio {}", result.version))
-            .say(", gives the same numbers for any number of threads from the command below. ")
+            .say(", the command below gives the same numbers for any number of threads. ")
             .code("curve.csv")
-            .say(" has them in full, ")
+            .say(" contains all numbers, ")
             .code("tuning.json")
-            .say(" says what was found."),
+            .say(" the result."),
         command: result.command.clone(),
     };
     page("curves.html", shown)
@@ -98,7 +98,7 @@ impl<'a> Tuning<'a> {
         self.result.payoff.unit()
     }
 
-    /// One more decimal than in a tournament, because neighbouring values differ by little.
+    /// One decimal more than in a tournament, because neighbouring values differ little.
     fn digits(&self) -> usize {
         digits(self.result.payoff) + 1
     }
@@ -111,19 +111,19 @@ impl<'a> Tuning<'a> {
         self.points.iter().filter(move |point| point.field == field)
     }
 
-    /// Whether the point is the best against its field. If the candidates are each other's field, it is the best reply there.
+    /// Whether the point is the best against its field; in self-play mode, the best response to it.
     pub fn is_best(&self, point: &Point) -> bool {
         if let Found::AgainstField(found) = &self.result.found {
             return point.agent == found.best;
         }
         let sign = self.result.payoff.sign();
-        // Of equal points, the first.
+        // The first of equal points.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
         let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
         best.is_some_and(|best| std::ptr::eq(best, point))
     }
 
-    /// A mean with its interval, or why it has none.
+    /// A mean with its interval, or a note that it is fixed by construction.
     fn told(&self, point: &Point) -> String {
         if point.is_mirror {
             return format!("{} by construction", number(point.mean, self.digits()));
@@ -155,7 +155,7 @@ impl<'a> Tuning<'a> {
         let told = |point: &&Point| {
             let level = match self.standing(point) {
                 Standing::Best => ", the best",
-                Standing::Level => ", not told from the best",
+                Standing::Level => ", not distinguishable from the best",
                 Standing::Behind => "",
             };
             format!("{}: {}{level}", point.value, self.told(point))
@@ -171,12 +171,12 @@ impl<'a> Tuning<'a> {
 
     fn reading(&self) -> &'static str {
         if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
-            "Bars are 95 % intervals, each by itself; the shaded band holds for all values together. The filled diamond is the \
-             best, a filled dot cannot be told from it (Hsu), a ring is behind. Below: how often each value is the best when \
-             deals are drawn again, in percent."
+            "Bars are individual 95 % intervals; the shaded band is simultaneous over all values. The filled diamond is the best, a \
+             filled dot is not distinguishable from it (Hsu), a ring is behind. Below: how often each value is the best under \
+             bootstrap resampling of deals, in percent."
         } else {
-            "Bars are 95 % intervals, each by itself. Not all values have the same deals, so there is no band for all together. \
-             The filled diamond is the one that was chosen."
+            "Bars are individual 95 % intervals. The values were not played on the same deals, so there is no simultaneous band. The \
+             filled diamond is the selected value."
         }
     }
 
@@ -199,8 +199,8 @@ impl<'a> Tuning<'a> {
         first = first.list(&field);
         first = match (best.among_best, level.len()) {
             (None, _) => first.say("."),
-            (Some(_), 0) => first.say(", and every other value is told from it (Hsu, 95 %)."),
-            (Some(_), _) => first.say(format!("; not told from it (Hsu, 95 %): {}.", level.join(", "))),
+            (Some(_), 0) => first.say(", and every other value is significantly worse (Hsu, 95 %)."),
+            (Some(_), _) => first.say(format!("; not distinguishable from it (Hsu, 95 %): {}.", level.join(", "))),
         };
         vec![first, self.validation(found.validation.as_ref())]
     }
@@ -208,25 +208,25 @@ impl<'a> Tuning<'a> {
     fn validation(&self, validation: Option<&Validation>) -> Prose {
         let played = match validation {
             None => {
-                return "It was not tried on fresh deals: the best of many is flattered by the deals that it was chosen on."
+                return "It was not validated on fresh deals: the mean of the best of many values is too optimistic on the deals that selected it."
                     .into();
             }
             Some(Validation::Same { incumbent }) => {
-                return Prose::from("It is the incumbent, ").code(incumbent).say(": there is nothing to validate.");
+                return Prose::from("It is the incumbent, ").code(incumbent).say(", so there is nothing to validate.");
             }
             Some(Validation::Played(played)) => played,
         };
         let digits = self.digits();
         let interval = played.low.zip(played.high);
         let word = match interval {
-            Some((low, high)) if low > 0.0 || high < 0.0 => "a difference that is told from 0",
-            _ => "no difference that is told from 0",
+            Some((low, high)) if low > 0.0 || high < 0.0 => "a significant difference",
+            _ => "not a significant difference",
         };
         let ends = interval.map_or_else(String::new, |(low, high)| {
             format!(" (95 % interval {} to {})", number(low, digits), number(high, digits))
         });
         Prose::from(format!(
-            "On {} fresh deals it makes {} {}, the incumbent ",
+            "On {} fresh deals it averages {} {}, the incumbent ",
             grouped(played.deals),
             number(played.winner, digits),
             self.unit()
@@ -268,19 +268,18 @@ impl<'a> Tuning<'a> {
                 cells: cells.into_iter().chain(deals).map(TableCell::from).collect(),
             }
         };
-        let mut columns = vec!["mean", "own", "together", "best", "standing"];
+        let mut columns = vec!["mean", "individual", "simultaneous", "best", "standing"];
         columns.extend(is_uneven.then_some("deals"));
-        let of = if is_uneven { String::new() } else { format!(" Of {} each.", count(deals, "deal")) };
+        let of = if is_uneven { String::new() } else { format!(" Each value was played on {}.", count(deals, "deal")) };
         let mirror = if self.points.iter().any(|point| point.is_mirror) {
-            " By construction: a value that meets copies of itself alone gets its share of what is shared out, whatever is \
-             played."
+            " By construction: a value that plays only copies of itself gets a fixed share."
         } else {
             ""
         };
         Table {
             caption: format!(
-                "Each value’s mean {}, its own 95 % interval, that of all together, how often it is the best when deals are \
-                 drawn again, and whether it can be told from the best.{of}{mirror}",
+                "The mean {} of each value, its individual and simultaneous 95 % intervals, how often it is the best under \
+                 bootstrap resampling of deals, and whether it is distinguishable from the best.{of}{mirror}",
                 self.unit()
             )
             .into(),
@@ -301,10 +300,10 @@ impl<'a> Tuning<'a> {
         };
         let prose = Prose::from(first).code(&self.result.agent);
         if found.is_empty() {
-            return prose.say(format!(" is a best reply to tables of itself {table}."));
+            return prose.say(format!(" is a best response to tables full of itself {table}."));
         }
         prose.say(format!(
-            ", {} cannot be told from the best reply to tables of itself {table}: {}, for all that can be told.",
+            ", {} is not distinguishable from the best response to tables full of itself {table}: {}, as far as the data show.",
             found.join(", "),
             if found.len() == 1 { "a symmetric equilibrium" } else { "symmetric equilibria" }
         ))
@@ -330,8 +329,8 @@ impl<'a> Tuning<'a> {
         };
         Table {
             caption: format!(
-                "The mean {} of the row’s value at a table full of the column’s. ▲ is the best reply to the column, = cannot \
-                 be told from it (Hsu, 95 %).",
+                "The mean {} of the row’s value at a table full of the column’s. ▲ is the best response to the column, = is not \
+                 distinguishable from it (Hsu, 95 %).",
                 self.unit()
             )
             .into(),
@@ -341,7 +340,8 @@ impl<'a> Tuning<'a> {
         }
     }
 }
-/// Writes what a tuning found into a folder: `curve.csv`, `scores.csv` but after CMA-ES, `tuning.json` and `report.html`.
+
+/// Writes the results of tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -372,8 +372,7 @@ fn files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     Ok(files)
 }
 
-/// Appends the header and a row for each deal, with a column for each candidate. A cell is empty if the candidate had
-/// dropped out.
+/// Appends a row for each deal, with a column for each candidate; the cell of an eliminated candidate is empty.
 fn append(scores: &FieldScores, is_first: bool, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
     let FieldScores { field, agents, by_deal } = scores;
     if is_first {

@@ -1,4 +1,4 @@
-//! The verdict: who leads at a table, by how much, and whether that is more than chance.
+//! The verdict on a table: which agent leads, by how much, and whether the lead is significant.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use cambio_stats::Interval;
 use crate::numbers::{grouped, number, plus_minus};
 use crate::parts::Prose;
 
-/// The number of decimals with which a payoff is shown.
+/// The number of decimals of a payoff.
 pub(super) fn digits(payoff: Payoff) -> usize {
     match payoff {
         Payoff::RankPoints | Payoff::Win => 3,
@@ -28,11 +28,11 @@ pub(super) struct Ladder<'a> {
 
 pub(super) struct Rung<'a> {
     pub(super) agent: &'a str,
-    /// Its number in the plan.
+    /// The number of the agent in the plan.
     pub(super) place: usize,
     pub(super) mean: Interval,
     pub(super) summary: &'a SummaryRow,
-    /// Whether it leads, or is not distinguishable from the leader.
+    /// Whether it leads or is not distinguishable from the leader.
     pub(super) is_among_best: bool,
 }
 
@@ -40,24 +40,24 @@ pub(super) struct Rung<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap<'a> {
     pub(super) difference: f64,
-    /// The interval that holds together with those of all pairs: it decides.
+    /// The simultaneous interval over all pairs.
     pub(super) together: Option<(f64, f64)>,
-    /// What the interval is called.
+    /// The name of the interval's method.
     method: &'a str,
-    /// The p-value that says the same, corrected for all pairs.
+    /// The corresponding p-value, corrected for all pairs.
     p: Option<f64>,
     deals: u64,
 }
 
 impl Gap<'_> {
-    /// Whether it is a difference by the interval that holds for all pairs together. Where there is no spread at all, as of a
-    /// margin that is the same in each deal, nothing can be told.
+    /// Whether the simultaneous interval excludes 0. False without a p-value: if all deals have the same difference,
+    /// there is no variance to test with.
     pub(super) fn is_told_apart(&self) -> bool {
         self.p.is_some() && self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 }
 
-/// The pairwise score of the first agent against the second, where they met.
+/// The pairwise score of the first agent against the second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Score {
     pub(super) mean: f64,
@@ -94,7 +94,7 @@ impl<'a> Ladder<'a> {
         ladder
     }
 
-    /// The row of a pair, and whether the row has the pair in reverse.
+    /// The row of a pair, and whether the pair is reversed in it.
     fn pair(&self, one: &str, other: &str) -> Option<(&'a PairRow, bool)> {
         let straight = self.pairs.get(&(one, other)).map(|row| (*row, false));
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
@@ -138,12 +138,12 @@ impl<'a> Ladder<'a> {
         self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
     }
 
-    /// A mean with its interval and unit.
+    /// A mean with its interval.
     pub(super) fn told(&self, mean: &Interval) -> String {
         plus_minus(mean.mean, mean.low().zip(mean.high()), digits(self.payoff))
     }
 
-    /// A gap as how much better the first is, with the interval that holds for all pairs.
+    /// By how much the first agent is better, with the simultaneous interval.
     pub(super) fn told_gap(&self, gap: &Gap<'_>) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
         let interval = gap.together.map(|(low, high)| {
@@ -153,42 +153,37 @@ impl<'a> Ladder<'a> {
         (number(sign * gap.difference, digits), interval)
     }
 
-    /// How sure a gap is: the interval that decides, its method, and for how many pairs it holds.
+    /// Describes the significance of a gap: the simultaneous interval, its method, and the p-value.
     fn assurance(&self, gap: &Gap<'_>) -> String {
         let Some((p, interval)) = gap.p.zip(self.told_gap(gap).1) else {
             return match gap.deals {
-                0 | 1 => "of one deal, by which nothing can be tested".to_owned(),
+                0 | 1 => "only one deal, so there is no test".to_owned(),
                 _ if gap.together.is_some() => {
-                    format!(
-                        "the same in each of {} deals, so that there is no spread to test it by",
-                        grouped(gap.deals)
-                    )
+                    format!("the same in all {} deals, so there is no variance to test with", grouped(gap.deals))
                 }
-                _ => "some pairs have too few deals in common for intervals of all of them".to_owned(),
+                _ => "some pairs share too few deals for simultaneous intervals".to_owned(),
             };
         };
         let (p, method) = (p_value(p), gap.method);
         match self.pair_count() {
             1 => format!("95 % {method} interval {interval}; {p}"),
-            pairs => format!(
-                "{interval} by the 95 % {method} intervals that hold for all {pairs} pairs together; {p}, corrected alike"
-            ),
+            pairs => format!("simultaneous 95 % {method} interval over all {pairs} pairs {interval}; corrected {p}"),
         }
     }
 
     pub(super) fn verdict(&self, extent: Extent) -> Prose {
-        let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far {text}") };
+        let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far, {text}") };
         let Some((leader, others)) = self.rungs.split_first() else {
-            return "Nothing was played here yet.".into();
+            return "No matches were played here yet.".into();
         };
         let Some(second) = others.first() else {
             return Prose::from(so_far(""))
                 .code(leader.agent)
-                .say(" is alone here: there is nobody to compare it with.");
+                .say(" is the only agent here, so there is no comparison.");
         };
         let unit = self.payoff.unit();
         if !self.compares() {
-            return "Every agent sits with copies of itself alone: this compares nobody.".into();
+            return "Every agent plays only copies of itself, so there is no comparison.".into();
         }
         let rivals = self.rivals();
         let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
@@ -211,13 +206,13 @@ impl<'a> Ladder<'a> {
         let behind = all - 1 - rivals.len();
         let is_open = behind == 0 && all > 2;
         let lead = if is_open {
-            lead.say("nobody can be told from it yet: the next, ")
+            lead.say("no other agent is distinguishable from it yet: the next, ")
         } else {
-            lead.say("cannot be told from ")
+            lead.say("is not distinguishable from ")
         };
         let lead = lead.code(rival.agent).say(if is_open { ", is " } else { ", which is " });
         let lead = match self.gap(leader.agent, rival.agent) {
-            Some(gap) if gap.difference == 0.0 => lead.say(format!("level with it ({})", self.assurance(&gap))),
+            Some(gap) if gap.difference == 0.0 => lead.say(format!("equal ({})", self.assurance(&gap))),
             Some(gap) => lead.say(format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap))),
             None => lead.say("behind"),
         };
@@ -225,13 +220,13 @@ impl<'a> Ladder<'a> {
         let lead = match names.len() {
             0 => lead,
             _ if is_open => lead,
-            1..=3 => lead.say(", nor from ").list(&names),
-            more => lead.say(format!(", nor from {more} others")),
+            1..=3 => lead.say(", or from ").list(&names),
+            more => lead.say(format!(", or from {more} others")),
         };
         match behind {
             0 => lead.say("."),
-            1 => lead.say("; the other one is behind by more than chance."),
-            _ => lead.say(format!("; the other {behind} are behind by more than chance.")),
+            1 => lead.say("; the other agent is significantly behind."),
+            _ => lead.say(format!("; the other {behind} agents are significantly behind.")),
         }
     }
 }

@@ -1,22 +1,22 @@
-// What all pages share: requests to the server, and what is kept in this browser.
+// Shared by all pages: requests to the server, and settings stored in this browser.
 
 export { h, LETTERS } from "./table.js";
 
-// Asks the server; a problem becomes an error with its sentence.
+// Sends a request to the server; throws an error with the server's message if it fails.
 export async function ask(path, body) {
   const request = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let answer;
   try {
     answer = await fetch(path, request);
   } catch {
-    throw new Error("the server does not answer; is `cambio serve` still running?");
+    throw new Error("no answer from the server; is `cambio serve` still running?");
   }
   const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(told.error ?? `the server answers ${answer.status}`);
+  if (!answer.ok) throw new Error(told.error ?? `the server returned status ${answer.status}`);
   return told;
 }
 
-// A choice that this browser remembers.
+// A setting stored in this browser.
 export function remembered(name, otherwise) {
   try {
     return JSON.parse(localStorage.getItem(`cambio.${name}`)) ?? otherwise;
@@ -29,6 +29,6 @@ export function remember(name, value) {
   try {
     localStorage.setItem(`cambio.${name}`, JSON.stringify(value));
   } catch {
-    // A browser that keeps nothing asks again next time.
+    // Without local storage the setting is not kept.
   }
 }

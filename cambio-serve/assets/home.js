@@ -1,4 +1,4 @@
-// The page on which a table is opened.
+// The start page, which opens a table.
 import { ask, h, LETTERS, remember, remembered } from "./common.js";
 
 const main = document.getElementById("main");
@@ -12,23 +12,23 @@ if (options) {
   const field = (label, input, note) => h("label", { class: "field" }, h("span", {}, label), input, note ? h("small", {}, note) : null);
   const presets = h("select", { id: "rules", onchange: explain },
     ...options.presets.map(({ name }) => h("option", { value: name, selected: name === last.rules }, name)),
-    h("option", { value: "file" }, "a rule file of your own"));
+    h("option", { value: "file" }, "my own rule file"));
   const file = h("textarea", { rows: 6, spellcheck: "false", placeholder: "base = \"classic\"\nname = \"my table\"\nhand = 6" });
-  const fileField = field("The rule file", file, "As `cambio rules classic` prints one; after `base` only what differs.");
+  const fileField = field("Rule file", file, "Name a preset as `base`, then list only what differs. `cambio rules classic` prints a complete file.");
   const seat = h("select", { id: "seat" });
   const check = (id, checked) => h("input", { type: "checkbox", id, checked });
   const notes = check("notes", last.notes);
   const practice = check("practice", last.practice);
   const round = check("round", last.one_round);
-  const reaction = h("select", { id: "reaction" }, ...[["", "chance"], [1500, "speed: agents take 1.5 s"], [1000, "speed: agents take 1 s"], [600, "speed: agents take 0.6 s"]]
+  const reaction = h("select", { id: "reaction" }, ...[["", "by chance"], [1500, "by speed: bots need about 1.5 s"], [1000, "by speed: bots need about 1 s"], [600, "by speed: bots need about 0.6 s"]]
     .map(([value, word]) => h("option", { value, selected: String(value) === String(last.reaction ?? "") }, word)));
-  const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "a random one" });
+  const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const more = h("button", { type: "button", onclick: () => { add("greedy"); opponents.lastChild.querySelector("input").focus(); } }, "Add an opponent");
   const names = h("datalist", { id: "agents" }, ...options.agents.map(({ spec, about }) => h("option", { value: spec }, about)));
 
   function add(spec) {
     const about = h("small");
-    const input = h("input", { type: "text", list: "agents", value: spec, required: true, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "An opponent", oninput: tell });
+    const input = h("input", { type: "text", list: "agents", value: spec, required: true, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "Opponent", oninput: tell });
     function tell() {
       const known = options.agents.find((agent) => agent.spec === input.value.split("(")[0].trim());
       about.textContent = known ? known.about + (known.params ? ` Parameters: ${known.params.length > 90 ? `${known.params.slice(0, 90)}…` : known.params}.` : "") : "";
@@ -39,7 +39,7 @@ if (options) {
     sit();
   }
 
-  // As many seats as there are players.
+  // Offers one seat for each player.
   function sit() {
     const count = opponents.children.length + 1;
     const was = seat.value || last.seat;
@@ -51,7 +51,7 @@ if (options) {
   function explain() {
     const preset = options.presets.find(({ name }) => name === presets.value);
     fileField.hidden = Boolean(preset);
-    short.replaceChildren(...(preset ? preset.in_short.map((line) => h("p", {}, line)) : [h("p", {}, "The rules are shown at the table.")]));
+    short.replaceChildren(...(preset ? preset.in_short.map((line) => h("p", {}, line)) : [h("p", {}, "You will see the rules at the table.")]));
   }
 
   async function open(event) {
@@ -74,19 +74,19 @@ if (options) {
 
   main.replaceChildren(
     h("h1", {}, "Play Cambio"),
-    h("p", { class: "facts" }, "A game of memory and speed, on this machine, against agents of your choice."),
+    h("p", { class: "facts" }, "A card game of memory and speed, against bots of your choice."),
     options.tables.length ? h("p", {}, "Open tables: ", ...options.tables.map((table) => h("a", { class: "chip", href: `play?table=${table}` }, `table ${table}`))) : "",
     h("form", { class: "form", onsubmit: open },
       field("Rules", presets), fileField,
-      h("section", { class: "short-box", "aria-label": "The rules in three lines" }, short),
-      h("fieldset", {}, h("legend", {}, "Opponents"), opponents, names, more, h("small", {}, "Any agent with any parameters, such as greedy(call_at=7).")),
+      h("section", { class: "short-box", "aria-label": "How to play" }, short),
+      h("fieldset", {}, h("legend", {}, "Opponents"), opponents, names, more, h("small", {}, "A bot can have parameters, such as greedy(call_at=7).")),
       field("Your seat", seat),
-      field("Who is first when several snap", reaction, "By speed your time is that from the open window to your snap. Those of the agents are drawn: half of them are faster than the time named here, and two of three lie between it divided and multiplied by 1.35."),
-      h("fieldset", {}, h("legend", {}, "How"),
-        h("label", { class: "check" }, notes, h("span", {}, "Show what I have seen", h("small", {}, "Otherwise cards are shown for a moment, and you have to remember them."))),
-        h("label", { class: "check" }, practice, h("span", {}, "Practice", h("small", {}, "Hints can be had, and decisions taken back."))),
-        h("label", { class: "check" }, round, h("span", {}, "One round instead of a match"))),
-      h("details", {}, h("summary", {}, "The same cards again"), field("Seed of the deal", seed, "A whole number or a text. Who knows it, knows the cards.")),
+      field("If several players snap, who is first?", reaction, "By speed, the fastest snap wins, and the bots need about the time that you choose here. By chance, you can take your time."),
+      h("fieldset", {}, h("legend", {}, "Options"),
+        h("label", { class: "check" }, notes, h("span", {}, "Keep showing the cards that I have seen", h("small", {}, "If off, you see a card only for a moment and have to remember it."))),
+        h("label", { class: "check" }, practice, h("span", {}, "Practice", h("small", {}, "Allow hints and undo."))),
+        h("label", { class: "check" }, round, h("span", {}, "Play one round only"))),
+      h("details", {}, h("summary", {}, "Play a certain deal"), field("Seed", seed, "A whole number or a text. Anyone with this seed gets the same deal.")),
       problem,
       h("div", { class: "row" }, h("button", { type: "submit", class: "primary", id: "deal" }, "Deal"))));
   (last.opponents.length ? last.opponents : ["greedy"]).forEach(add);

@@ -1,4 +1,4 @@
-// The table at which somebody plays. It shows what the server sends, which is what this seat may know.
+// The page of a table. It shows only what the server sends, which is what this seat may know.
 import { Board } from "./table.js";
 import { ask, h, LETTERS, remember, remembered } from "./common.js";
 
@@ -6,18 +6,25 @@ const main = document.getElementById("main");
 const number = new URLSearchParams(location.search).get("table");
 const path = (what) => `api/tables/${encodeURIComponent(number)}/${what}`;
 
-// How long a card flies, and how long a card is shown that is to be remembered.
+// For each pace: how long a card moves and how long the page waits after a step, in milliseconds.
 const PACES = { slow: [700, 900], normal: [380, 350], fast: [160, 80], "at once": [0, 0] };
+// How long a card is shown that the player has to remember.
 const GLIMPSE = 3000;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
 const WORDS = {
-  draw: "Draw", take: "Take the open card", call: "Call", end: "End the turn", drop: "Drop it", skip: "Do without", pass: "Pass",
+  draw: "Draw", take: "Take the open card", call: "Call", end: "End my turn", drop: "Discard it", skip: "Skip", pass: "Pass",
+};
+// Verbs that need a card: the text of their button, and the words before the card's name.
+const AIMS = {
+  keep: ["Keep it", "keep it in place of"], look: ["Peek", "peek at"], peek: ["Peek", "peek at"], snap: ["Snap", "snap"], touch: ["Touch", "touch"],
+  give: ["Give", "give"], swap: ["Swap", "swap"], show: ["Turn up", "turn up"],
+  cheat: ["Peek for a penalty card", "take a penalty card to peek at"],
 };
 
 const told = {
   setting: null,
   step: null,
-  // What the person is choosing with: a verb, and the first card of a swap.
+  // The selected verb, and the first card of a swap.
   verb: null,
   first: null,
 };
@@ -25,7 +32,7 @@ let board = null;
 let queue = [];
 let isPlaying = false;
 let clock = null;
-// When the page first asked at the step that it shows.
+// The time at which the page first showed the question of the current step.
 const asking = { n: null, since: 0 };
 
 const question = h("p", { class: "question", role: "status", "aria-live": "assertive" });
@@ -35,20 +42,20 @@ const advice = h("p", { class: "hint-line", role: "status" });
 const log = h("ol", { class: "log", "aria-live": "polite", "aria-label": "What happened", tabindex: "0" });
 const stage = h("div", {});
 const dialog = h("dialog", { "aria-labelledby": "ended" });
-const rules = h("details", { class: "rules", open: true }, h("summary", {}, "The rules in three lines"));
-const cards = h("details", {}, h("summary", {}, "What the cards are worth"));
+const rules = h("details", { class: "rules", open: true }, h("summary", {}, "How to play"));
+const cards = h("details", {}, h("summary", {}, "Card values and powers"));
 
 const select = (name, label, values, otherwise, act) => {
   const chosen = remembered(name, otherwise);
   return h("select", { "aria-label": label, onchange: (event) => { remember(name, event.target.value); act?.(); } },
     ...values.map(([value, word]) => h("option", { value, selected: String(value) === String(chosen) }, word)));
 };
-const pace = select("pace", "Pace", Object.keys(PACES).map((word) => [word, word]), "normal");
-const seconds = select("clock", "Clock for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
-const windows = select("windows", "When I am asked to snap", [["always", "always"], ["known", "only if I know a match"]], "always", () => offer());
-const adviser = select("adviser", "Who gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
+const pace = select("pace", "Speed", Object.keys(PACES).map((word) => [word, word]), "normal");
+const seconds = select("clock", "Time limit for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
+const windows = select("windows", "When to ask me about snaps", [["always", "always"], ["known", "only when I know a match"]], "always", () => offer());
+const adviser = select("adviser", "Agent that gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
 const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint from");
-const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Take back");
+const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 
 function begin(hello) {
   const isNew = !told.setting;
@@ -66,14 +73,14 @@ function begin(hello) {
           h("h2", {}, "What happened"), log,
           h("h2", {}, "Settings"),
           h("div", { class: "settings" },
-            h("label", {}, "Pace", pace),
-            setting.snaps ? h("label", {}, "Clock for snaps", seconds) : null,
-            setting.snaps && setting.notes ? h("label", {}, "Ask me to snap", windows) : null,
+            h("label", {}, "Speed", pace),
+            setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : null,
+            setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : null,
             setting.practice ? h("div", { class: "row" }, hintButton, adviser, undoButton) : null,
             h("button", { type: "button", onclick: leave }, "Leave the table")),
           cards,
-          h("p", { class: "keys" }, "Keys: 1 to 9 choose your own cards, Tab and the arrows reach all others, Enter chooses; the letters stand on the buttons; m snaps a card that you know to match. Small letters on a card tell who has seen it.",
-            setting.practice ? " h asks for a hint, u takes back." : ""))),
+          h("p", { class: "keys" }, "Keys: 1 to 9 choose your own cards. Tab and the arrows go to any card, Enter chooses it. The letters on the buttons are keys too. m snaps a card that you know matches. Small letters on a card show who has seen it.",
+            setting.practice ? " h gives a hint, u undoes your last decision." : ""))),
       dialog);
     board = new Board(stage, { kinds: setting.kinds, names: setting.names, me: setting.seat });
   }
@@ -93,7 +100,7 @@ function write(lines) {
 
 const wait = (time) => new Promise((done) => setTimeout(done, time));
 
-// Plays the steps that have come, one after the other.
+// Shows the queued steps, one after the other.
 async function play() {
   if (isPlaying) return;
   isPlaying = true;
@@ -101,7 +108,7 @@ async function play() {
     const step = queue.shift();
     silence();
     const [flight, pause] = queue.length > 12 || document.hidden ? [0, 0] : PACES[pace.value] ?? PACES.normal;
-    // A held card and the one that it replaces go one after the other.
+    // The moves of a step run one after the other.
     for (const move of step.moves) await board.fly([move], flight);
     write(step.lines);
     show(step);
@@ -123,14 +130,14 @@ function show(step) {
   told.first = null;
   advice.textContent = "";
   board.render(step.scene);
-  // What the table does not keep showing is shown for a moment.
+  // Without notes this is the only time that the card is shown.
   board.glimpse(step.glimpses, told.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   if (step.scene.turns > 1) rules.open = false;
   end(step);
   offer();
 }
 
-// The choices as verbs with their cards.
+// The choices grouped by verb, each with its cards.
 function verbsOf(choices) {
   const verbs = new Map();
   for (const choice of choices) {
@@ -156,14 +163,14 @@ function offer() {
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
   if (asked.window && windows.value === "known" && told.setting.notes && !asked.matches.length) {
-    question.textContent = "A card has landed; you know no match.";
+    question.textContent = "A card was discarded. You know no match, so you pass.";
     act("pass");
     return;
   }
   told.verb = aimed.some(([verb]) => verb === told.verb) ? told.verb : aimed[0]?.[0] ?? null;
   question.replaceChildren(h("b", {}, sentence(asked, verbs)));
   buttons.replaceChildren(
-    ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === told.verb), onclick: () => { told.verb = verb; told.first = null; offer(); } }, verb)) : []),
+    ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === told.verb), onclick: () => { told.verb = verb; told.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
     ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : "", "data-verb": verb, onclick: () => act(verb) }, WORDS[verb], h("kbd", {}, KEYS[verb]))));
   const places = new Map();
   if (told.verb === "swap") {
@@ -172,30 +179,37 @@ function offer() {
       else if (told.first === one) places.set(other, `swap ${one} with`);
       else if (told.first === other) places.set(one, `swap ${other} with`);
     }
-    if (told.first !== null) places.set(told.first, "do not swap");
+    if (told.first !== null) places.set(told.first, "deselect");
   } else if (told.verb) {
-    for (const [spot] of verbs.get(told.verb)) places.set(spot, told.verb);
+    for (const [spot] of verbs.get(told.verb)) places.set(spot, AIMS[told.verb]?.[1] ?? told.verb);
   }
   if (plain.includes("draw")) places.set("stock", "draw from the");
   if (plain.includes("take")) places.set("pile", "take from the");
-  if (plain.includes("drop")) places.set("pile", "drop onto the");
+  if (plain.includes("drop")) places.set("pile", "discard onto the");
   board.offer(places, choose, told.first === null ? asked.matches : [told.first]);
   if (asked.window) tick();
 }
 
 function sentence(asked, verbs) {
-  const text = asked.question.charAt(0).toUpperCase() + asked.question.slice(1);
-  if (told.verb === "swap") return `${text}: ${told.first === null ? "choose two cards to swap" : `swap ${told.first} with…`}`;
-  if (asked.window) return `${text}: snap a card, or pass`;
-  if (told.verb === "keep") return `${text}: keep it in the place of a card${verbs.has("drop") ? ", or drop it" : ""}`;
-  if (verbs.has("draw")) return `${text}: draw${verbs.has("take") ? ", or take the open card" : ""}${verbs.has("call") ? ", or call" : ""}`;
-  return text;
+  const text = glyphs(asked.question.charAt(0).toUpperCase() + asked.question.slice(1));
+  if (told.verb === "swap") return told.first === null ? `${text}: choose two cards to swap` : `Swap ${told.first} with which card?`;
+  if (verbs.has("pass")) return `${text}.`;
+  if (told.verb === "keep") return `${text}. Keep it in place of one of your cards${verbs.has("drop") ? ", or discard it" : ""}.`;
+  if (verbs.has("draw")) return `${text}: draw a card${verbs.has("take") ? ", or take the open card" : ""}${verbs.has("call") ? ", or call" : ""}.`;
+  return verbs.has("end") ? `${text}?` : text;
+}
+
+// Shows the suits of French cards in a sentence as glyphs: 9h becomes 9♥.
+function glyphs(text) {
+  const suits = { h: "♥", d: "♦", c: "♣", s: "♠" };
+  const isLabel = (word) => told.setting.kinds.some((kind) => kind.label === word && kind.suit === word.slice(-1));
+  return text.replace(/\b\w+[hdcs]\b/g, (word) => (isLabel(word) ? `${word.slice(0, -1)}${suits[word.slice(-1)]}\uFE0E` : word));
 }
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
-  if (scene.asked) return scene.asked === told.setting.seat ? "" : `${scene.asked} (${told.setting.names[LETTERS.indexOf(scene.asked)]}) decides…`;
-  return "A card has landed: who snaps?";
+  if (scene.asked) return scene.asked === told.setting.seat ? "" : `${scene.asked} (${told.setting.names[LETTERS.indexOf(scene.asked)]}) is thinking…`;
+  return "A card was discarded. Waiting for snaps…";
 }
 
 function choose(place) {
@@ -214,7 +228,7 @@ function choose(place) {
   return act(`${told.verb} ${place}`);
 }
 
-// The clock of a snap window; at its end the seat passes.
+// Runs the time limit of a snap window; when it ends, the player passes.
 function tick() {
   const time = Number(seconds.value) * 1000;
   if (!time) return;
@@ -252,12 +266,12 @@ async function hint() {
   if (!told.setting?.practice || !told.step?.ask) return;
   const { n } = told.step;
   hintButton.disabled = true;
-  advice.textContent = `${adviser.value} thinks…`;
+  advice.textContent = `${adviser.value} is thinking…`;
   try {
     const { agent, action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (told.step.n === n) {
       const some = considered.slice(0, 4).map((one) => `${one.action} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
-      advice.replaceChildren(h("b", {}, `${agent} would: ${action}`), some.length > 1 ? h("small", {}, `${some.join(", ")}, in ${unit}`) : "");
+      advice.replaceChildren(h("b", {}, `${agent} suggests: ${action}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
       board.offer(new Map([...board.root.querySelectorAll(".offered")].map((card) => [card.dataset.place, told.verb])), choose, action.split(" ").slice(1));
     }
   } catch (error) {
@@ -280,18 +294,18 @@ function end(step) {
   const { names, seat } = told.setting;
   const who = (index) => (LETTERS[index] === seat ? "you" : names[index]);
   const rank = ranks?.[LETTERS.indexOf(seat)];
-  const title = ranks ? (rank === 1 ? "You have won the match" : `The match is over: you have rank ${rank} of ${names.length}`)
-    : winners.includes(seat) ? (winners.length > 1 ? "You share the round" : "You win the round") : `${[...winners].join(" and ")} ${winners.length > 1 ? "share" : "wins"} the round`;
+  const title = ranks ? (rank === 1 ? "You won the match" : `The match is over. You finished ${rank}${["th", "st", "nd", "rd"][rank] ?? "th"} of ${names.length}`)
+    : winners.includes(seat) ? (winners.length > 1 ? "You share the win of this round" : "You win this round") : `${[...winners].join(" and ")} ${winners.length > 1 ? "share the win of" : "wins"} this round`;
   dialog.replaceChildren(...[
     h("h2", { id: "ended" }, title),
     h("ul", {}, ...scores.map((line) => h("li", {}, line))),
     h("table", { class: "totals" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "total"), ranks ? h("th", { scope: "col" }, "rank") : null)),
       h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${LETTERS[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
     h("div", { class: "row" }, ...(ranks
-      ? [h("a", { class: "button primary", href: `watch?table=${number}` }, "Watch the match"), h("a", { class: "button", href: path("record"), download: "" }, "Download the record"), h("a", { class: "button", href: "./" }, "Another table")]
+      ? [h("a", { class: "button primary", href: `watch?table=${number}` }, "Replay the match"), h("a", { class: "button", href: path("record"), download: "" }, "Save the match"), h("a", { class: "button", href: "./" }, "New table")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: told.step.n }) }, "Next round")])),
   ].filter(Boolean));
-  // It leaves the table in sight, where all cards are turned up.
+  // Not modal, so that the table with all cards turned up stays visible.
   if (!dialog.open) dialog.show();
   dialog.querySelector(".primary").focus();
 }
@@ -321,7 +335,7 @@ document.addEventListener("keydown", (event) => {
   if (verb) act(verb);
 });
 
-// The server sends steps as they come; a page that was away is told where things stand.
+// Receives the steps from the server. After a lost connection the server sends the current state.
 let source = null;
 function listen() {
   source = new EventSource(path("events"));
@@ -332,11 +346,11 @@ function listen() {
     if (!told.setting || wasClosed) {
       source.close();
       const problem = await ask(path("record")).catch((error) => error);
-      const text = problem instanceof Error ? problem.message : "the table does not answer";
+      const text = problem instanceof Error ? problem.message : "the table does not respond";
       if (/in progress/.test(text)) return setTimeout(listen, 1000);
-      main.replaceChildren(h("h1", {}, "No table"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { href: "./" }, "Open a table")));
+      main.replaceChildren(h("h1", {}, "Table not found"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { href: "./" }, "Open a new table")));
     } else {
-      question.textContent = "The server does not answer; trying again…";
+      question.textContent = "No connection to the server. Trying again…";
     }
     return undefined;
   });

@@ -1,19 +1,19 @@
-// The run folders under the root, and their matches.
+// The page of the run folders and their matches.
 import { ask, h } from "./common.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
-const KINDS = [["all", "all matches"], ["failed", "a caller failed"], ["wrong", "a snapped card was wrong"], ["foreign", "a card of somebody else was snapped"], ["guess", "a snap at a guess"], ["swing", "the greatest swing first"], ["long", "the most turns first"]];
+const KINDS = [["all", "all matches"], ["failed", "with a failed call"], ["wrong", "with a wrong snap"], ["foreign", "with a snap of another seat's card"], ["guess", "with a guessed snap"], ["swing", "largest swing first"], ["long", "most turns first"]];
 const MEANINGS = {
-  guess: "A seat snapped a card that it had not seen; the link goes to the first such decision.",
-  swing: "The swing of a match is the most that one of its rounds moved the scores of two seats apart; the link goes to that round.",
+  guess: "A guessed snap is a snap of a card that the seat had not seen. The link goes to the first one.",
+  swing: "The swing of a match is the largest score difference between two seats in one round. The link goes to that round.",
 };
 
-// How often the list is read again while a run goes on.
+// The interval in milliseconds at which the list is updated during a run.
 const AGAIN = 3000;
 
-// The head of a table whose rows a column sorts: once upwards, once more downwards. What looks like a number counts as one.
-// `state` keeps the choice for a table that is made anew.
+// The head of a sortable table: a click on a column sorts upwards, a second click downwards. Numbers are compared as numbers.
+// `state` keeps the choice when the table is rebuilt.
 function columns(state, ...names) {
   const head = h("tr", {}, ...names.map((name, index) => h("th", { scope: "col" },
     name ? h("button", { type: "button", class: "sorts", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name) : "")));
@@ -35,18 +35,18 @@ function columns(state, ...names) {
 const listed = {};
 
 function list({ root, runs }) {
-  main.replaceChildren(h("h1", {}, "Runs"), h("p", { class: "facts" }, `The run folders under ${root}.`),
-    runs.length === 0 ? h("p", {}, "There is none. `cambio run … --out` makes one, and `cambio serve --runs DIR` shows another folder.")
+  main.replaceChildren(h("h1", {}, "Runs"), h("p", { class: "facts" }, `Run folders in ${root}`),
+    runs.length === 0 ? h("p", {}, "No runs yet. `cambio run SPEC --out DIR` creates one; `cambio serve --runs DIR` shows the runs of another folder.")
       : h("div", { class: "scroll" }, h("table", { class: "list" }, columns(listed, "run", "agents", "rules and seats", "matches", ""),
         h("tbody", {}, ...runs.map((run) => h("tr", {},
           h("th", { scope: "row" }, run.title),
           h("td", {}, run.problem ?? run.agents.join(", ")),
           h("td", {}, run.rules.join(", ")),
           h("td", {}, ...(run.matches === run.of ? [run.matches] : [`${run.matches} of ${run.of} `,
-            h("progress", { max: run.of, value: run.matches, "aria-label": `How far ${run.title} is` })])),
+            h("progress", { max: run.of, value: run.matches, "aria-label": `Progress of ${run.title}` })])),
           h("td", {}, run.report ? h("a", { href: `runs/report?run=${encodeURIComponent(run.name)}`, target: "_blank", rel: "noopener" }, "report") : "", " ",
             run.problem ? "" : h("a", { href: `runs?run=${encodeURIComponent(run.name)}` }, "matches"))))))));
-  // Whoever reads with the keys keeps the place, so the list is left alone while something in it has the focus.
+  // No update while an element of the list has the focus, so that keyboard users keep their place.
   if (runs.some((run) => !run.problem && run.matches < run.of)) {
     const again = () => {
       if (document.hidden || main.contains(document.activeElement)) return setTimeout(again, AGAIN);
@@ -58,22 +58,22 @@ function list({ root, runs }) {
 
 async function matches(name) {
   const kind = h("select", { "aria-label": "Which matches", onchange: () => fill() }, ...KINDS.map(([value, word]) => h("option", { value, selected: value === asked.get("kind") }, word)));
-  const agent = h("input", { type: "text", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "An agent that takes part", onchange: () => fill() });
+  const agent = h("input", { type: "text", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: () => fill() });
   const count = h("p", { class: "facts", role: "status" });
   const rows = h("div", { class: "scroll" });
   const sorted = {};
   main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs" }, "All runs")),
-    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With"), agent)), count, rows);
+    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent)), count, rows);
   async function fill() {
     count.textContent = "Reading…";
     delete sorted.by;
     history.replaceState(null, "", `runs?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) })}`);
     try {
       const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value })}`);
-      const stopped = found.stopped ? ` The search ended after these ${found.scanned}, because it took too long.` : "";
-      count.textContent = `${found.fitting} of ${found.scanned} matches fit; ${found.matches.length} are shown.${stopped} ${MEANINGS[kind.value] ?? ""}`;
+      const stopped = found.stopped ? ` The search reached its time limit after ${found.scanned} matches.` : "";
+      count.textContent = `Found ${found.fitting} of ${found.scanned} matches; showing ${found.matches.length}.${stopped} ${MEANINGS[kind.value] ?? ""}`;
       const swings = kind.value === "swing";
-      rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players, seat a first", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
+      rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
         h("tbody", {}, ...found.matches.map((match) => {
           const { rules, seats, lineup, deal, rotation } = match;
           const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });

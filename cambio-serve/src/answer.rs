@@ -1,4 +1,4 @@
-//! Answers: JSON, or a problem in one sentence.
+//! Responses: JSON, or an error with one sentence.
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
@@ -7,12 +7,12 @@ use cambio_core::Record;
 use cambio_view::{Film, Refusal};
 use serde::Serialize;
 
-/// Why a request is refused: a status and a sentence.
+/// An error response: a status and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Problem(pub(crate) StatusCode, pub(crate) String);
 
 impl Problem {
-    #[expect(clippy::needless_pass_by_value, reason = "errors are passed on as they are")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass owned errors")]
     pub(crate) fn bad(what: impl ToString) -> Problem {
         Problem(StatusCode::BAD_REQUEST, what.to_string())
     }
@@ -30,7 +30,7 @@ impl From<Refusal> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response<Body> {
-        // What others wrote may be quoted; a page shows it as text.
+        // The sentence may quote untrusted text.
         let sentence = cambio_core::shown(&self.1).up_to(2000).to_string();
         (self.0, json(&serde_json::json!({ "error": sentence }))).into_response()
     }
@@ -39,22 +39,22 @@ impl IntoResponse for Problem {
 pub(crate) type Answer = Result<Response<Body>, Problem>;
 
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
-    let text = serde_json::to_string(value).expect("what is sent is plain data");
+    let text = serde_json::to_string(value).expect("plain data serializes");
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// A film, and the record that it was made of: the page sends that back when it asks why something was decided.
+/// A replay and its record, which the page sends back when it requests an explanation or a review.
 #[derive(Serialize)]
 struct Shown<'a> {
     film: &'a Film,
     record: &'a str,
 }
 
-/// Makes the film of a record on a thread of its own.
+/// Makes the replay of a record on a blocking thread.
 pub(crate) async fn show(record: Record) -> Answer {
     let made = tokio::task::spawn_blocking(move || (Film::of(&record), record.to_json())).await;
     let (film, text) =
-        made.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the film cannot be made".to_owned()))?;
+        made.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be made".to_owned()))?;
     let film = film.map_err(Problem::bad)?;
     Ok(json(&Shown { film: &film, record: &text }))
 }

@@ -1,4 +1,4 @@
-//! The requests of the pages, and their answers.
+//! The HTTP API of the pages.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::desk::Desk;
 use crate::matches;
 use crate::runs;
 
-/// The most bytes of a request's body, and of one that brings a record.
+/// The most bytes of a request's body, and of a body that contains a record.
 const BODY: usize = 64 * 1024;
 const RECORD: usize = 8 * 1024 * 1024;
 
@@ -70,14 +70,14 @@ fn file(asset: Option<assets::Asset>) -> Answer {
     Ok(([(header::CONTENT_TYPE, asset.kind)], asset.text).into_response())
 }
 
-/// Reads a body of JSON. A form of another site cannot send this type.
+/// Parses a JSON body. The content type is required because a form of another site cannot send it.
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind != "application/json" {
-        let what = format!("the content type is `{kind}`; allowed is `application/json`");
+        let what = format!("the content type must be `application/json`, found `{kind}`");
         return Err(Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
-    serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the request is no good: {error}")))
+    serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the request is not valid: {error}")))
 }
 
 #[derive(Serialize)]
@@ -110,20 +110,20 @@ async fn options(State(desk): Desks) -> Answer {
     let mut agents = Vec::new();
     for entry in desk.settings.roster.entries().iter().filter(|entry| !entry.sees_all()) {
         let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
-        // An agent that needs a text cannot be named by its name alone.
+        // Skips agents that need a quoted text.
         if desk.settings.roster.parse(entry.name()).is_ok() {
             let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
             agents.push(Choice { spec, about, params: params.join(", ") });
         }
     }
     for spec in &desk.settings.allowed {
-        let about = "Named when the server was started.".to_owned();
+        let about = "Allowed with --with.".to_owned();
         agents.push(Choice { spec: spec.clone(), about, params: String::new() });
     }
     Ok(json(&Options { presets: PRESETS.map(preset).into(), agents, tables: desk.rooms.numbers() }))
 }
 
-/// What a page asks for when it opens a table.
+/// The request to open a table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wish {
@@ -150,7 +150,7 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let seats = wish.opponents.len() + 1;
     if !(2..=MAX_SEATS).contains(&seats) {
         let found = wish.opponents.len();
-        return Err(Problem::bad(format!("{found} opponents; allowed are 1 to {}", MAX_SEATS - 1)));
+        return Err(Problem::bad(format!("there must be 1 to {} opponents, found {found}", MAX_SEATS - 1)));
     }
     let unit = if wish.one_round { Unit::Rounds } else { Unit::Match };
     let rules = unit.of(desk.rules(&wish.rules)?);
@@ -158,7 +158,8 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let person =
         letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
     let last = Seat::ALL[seats - 1];
-    let person = person.ok_or_else(|| Problem::bad(format!("at {seats} seats, allowed are seats a to {last}")))?;
+    let person =
+        person.ok_or_else(|| Problem::bad(format!("the seat must be a to {last} in a game of {seats} players")))?;
     let opponents = wish.opponents.iter().map(|spec| desk.agent(spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = wish.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
     let key = Key::new(read_seed(&seed).map_err(|what| Problem::bad(format!("the seed is `{seed}`; {what}")))?, 0);
@@ -167,19 +168,20 @@ async fn open(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer {
     let reaction = wish.reaction;
     if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
         let (from, to) = (MEDIANS.start(), MEDIANS.end());
-        return Err(Problem::bad(format!("the reaction time is {median} ms; allowed are {from} to {to} ms")));
+        return Err(Problem::bad(format!("the reaction time must be {from} to {to} ms, found {median} ms")));
     }
     let invitation = Invitation { deal, person, opponents, notes: wish.notes, practice: wish.practice, reaction };
-    // Agents may read a network.
+    // On a blocking thread, because agents may read a network from disk.
     let sitting = tokio::task::spawn_blocking(move || Sitting::new(invitation)).await;
-    let sitting =
-        sitting.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "an agent cannot sit down".to_owned()))?;
+    let sitting = sitting.map_err(|_| {
+        Problem(StatusCode::INTERNAL_SERVER_ERROR, "an agent could not be started; this is a bug in cambio".to_owned())
+    })?;
     let table =
         desk.rooms.open(sitting).map_err(|refusal| Problem(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))
 }
 
-/// The steps of a table as they come. A page that connects, or was away for too long, is sent all that it needs to begin.
+/// Streams the steps of a table. A page that connects, or has missed too many steps, receives the full current state.
 async fn events(
     State(desk): Desks,
     Path(table): Path<u64>,
@@ -225,12 +227,12 @@ struct Deed {
     at: u64,
     #[serde(default)]
     action: String,
-    /// Milliseconds since the page showed what is asked.
+    /// Milliseconds since the page showed the question.
     #[serde(default)]
     time: Option<u32>,
 }
 
-/// Does something at a table, and lets its agents go on.
+/// Handles a request at a table, then lets its agents continue.
 fn at_table(
     desk: &Arc<Desk>,
     table: u64,
@@ -269,20 +271,17 @@ async fn advise(State(desk): Desks, Path(table): Path<u64>, headers: HeaderMap, 
     let room = desk.room(table)?;
     let adviser = desk.agent(&question.agent)?;
     let Ok(_turn) = room.hints.try_acquire() else {
-        return Err(Problem(StatusCode::TOO_MANY_REQUESTS, "a hint is being thought of already".to_owned()));
+        return Err(Problem(StatusCode::TOO_MANY_REQUESTS, "a hint is already being computed".to_owned()));
     };
     let (invitation, actions) = {
         let sitting = room.sitting();
         if !sitting.invitation().practice {
-            return Err(Problem(
-                StatusCode::CONFLICT,
-                "this match is for real; hints can be had in practice".to_owned(),
-            ));
+            return Err(Problem(StatusCode::CONFLICT, "hints are available only at a practice table".to_owned()));
         }
         (sitting.invitation().clone(), sitting.actions())
     };
     let thought = tokio::task::spawn_blocking(move || hint(&invitation, &actions, &adviser)).await;
-    Ok(json(&thought.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
+    Ok(json(&thought.map_err(|_| Problem::bad("the agent failed: it panicked"))??))
 }
 
 async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {
@@ -290,11 +289,13 @@ async fn close(State(desk): Desks, Path(table): Path<u64>) -> Answer {
     Ok(done())
 }
 
-/// A sitting may hold its lock while an agent is told something, so it is asked on a thread that may wait.
+/// On a blocking thread, because the lock of a session may be held while an agent receives events.
 async fn record_of(desk: &Arc<Desk>, table: u64) -> Result<Record, Problem> {
     let room = desk.room(table)?;
     let record = tokio::task::spawn_blocking(move || room.sitting().record()).await;
-    Ok(record.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be made".to_owned()))??)
+    Ok(record.map_err(|_| {
+        Problem(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be made; this is a bug in cambio".to_owned())
+    })??)
 }
 
 async fn record(State(desk): Desks, Path(table): Path<u64>) -> Answer {
@@ -310,12 +311,12 @@ async fn film_of_table(State(desk): Desks, Path(table): Path<u64>) -> Answer {
 }
 
 async fn film(body: Bytes) -> Answer {
-    let text = std::str::from_utf8(&body).map_err(|error| Problem::bad(format!("not UTF-8: {error}")))?;
+    let text = std::str::from_utf8(&body).map_err(|error| Problem::bad(format!("the record is not UTF-8: {error}")))?;
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     show(Record::read(line.trim()).map_err(Problem::bad)?).await
 }
 
-/// Which agent is asked at which decision of which match.
+/// The request to explain a decision.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Why {
@@ -330,10 +331,10 @@ async fn explain(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer 
     let agent = desk.agent(&why.agent)?;
     let record = Record::read(&why.record.to_string()).map_err(Problem::bad)?;
     let found = tokio::task::spawn_blocking(move || inquire(&record, (why.round, why.decision), &agent)).await;
-    Ok(json(&found.map_err(|_| Problem::bad("the agent cannot say: it panicked"))??))
+    Ok(json(&found.map_err(|_| Problem::bad("the agent failed: it panicked"))??))
 }
 
-/// Which round of which match is to be appraised.
+/// The request to review a round.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Worth {
@@ -349,5 +350,5 @@ async fn appraise(State(desk): Desks, headers: HeaderMap, body: Bytes) -> Answer
 
 async fn appraisal(State(desk): Desks, Path(number): Path<u64>) -> Answer {
     let progress = desk.appraisals.progress(number);
-    Ok(json(&progress.ok_or_else(|| Problem::missing("this appraisal is not kept any more; ask for it again"))?))
+    Ok(json(&progress.ok_or_else(|| Problem::missing("this analysis is no longer kept; start it again"))?))
 }

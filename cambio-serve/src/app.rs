@@ -1,4 +1,4 @@
-//! What answers requests.
+//! The application: maps requests to responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::desk::Desk;
 use crate::gate::{Gate, HEADERS, POLICY};
 use crate::settings::Settings;
 
-/// How long an answer may take, the reading of the request's body included. What takes longer thinks in the background.
+/// The time limit of a response, including reading the body. Longer computations run in the background.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// What answers requests: a function from a request to an answer, and the tables behind it. Clones answer for the same tables.
+/// The application: maps a request to a response, and owns the tables. Clones share the tables.
 ///
 /// ```
 /// use axum::body::Body;
@@ -45,21 +45,21 @@ pub struct App {
 }
 
 impl App {
-    /// What answers at this port of the loopback address, for whoever knows the token.
+    /// An application for this port of the loopback address. Requests must contain the token.
     pub fn new(settings: Settings, token: String, port: u16) -> App {
         let desk = Arc::new(Desk::new(settings));
         App { gate: Arc::new(Gate::new(token, port)), router: api::router(Arc::clone(&desk)), desk }
     }
 
-    /// Opens a table with any match, and returns its number. Agents begin to think when a page looks at it.
+    /// Opens a table for a session, and returns its number. The agents start to decide when a page connects.
     ///
     /// # Errors
-    /// If as many tables are open as may be.
+    /// If the maximum number of tables is open.
     pub fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
         self.desk.rooms.open(sitting)
     }
 
-    /// The answer to a request.
+    /// Responds to a request.
     pub async fn respond(&self, request: Request<Body>) -> Response<Body> {
         let mut response = self.answer(request).await;
         let headers = response.headers_mut();
@@ -81,7 +81,7 @@ impl App {
         let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
         match path.parse::<Uri>() {
             Ok(uri) => head.uri = uri,
-            Err(_) => return Problem(StatusCode::BAD_REQUEST, "this address is none".to_owned()).into_response(),
+            Err(_) => return Problem(StatusCode::BAD_REQUEST, "the address is not valid".to_owned()).into_response(),
         }
         let answer = self.router.clone().oneshot(Request::from_parts(head, body));
         match tokio::time::timeout(ANSWER, answer).await {

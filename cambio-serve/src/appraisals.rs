@@ -1,4 +1,4 @@
-//! The appraisals of rounds, worked out in the background, once a round.
+//! Reviews of rounds, computed in the background, once for each round.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -12,23 +12,23 @@ use crate::rooms::locked;
 
 /// The number of playouts for each chance.
 const PLAYOUTS: u32 = 200;
-/// The most rounds whose appraisals are kept.
+/// The most reviews that are kept.
 const KEPT: usize = 64;
-/// After how long an appraisal that no page asks about stops.
+/// A review stops if no page has requested its progress for this time.
 const UNWATCHED: Duration = Duration::from_secs(20);
 
-/// Which round of which record.
+/// The hash of a record and the number of a round.
 type RoundOf = (blake3::Hash, usize);
 
-/// The appraisal of a round.
+/// The review of a round.
 #[derive(Debug)]
 pub(crate) struct Job {
     number: u64,
     of: RoundOf,
     progress: Mutex<Progress>,
-    /// When a page asked last.
+    /// The time of the last request.
     asked: Mutex<Instant>,
-    /// Whether a worker has it or is going to take it.
+    /// Whether it is running or scheduled.
     runs: Mutex<bool>,
 }
 
@@ -38,7 +38,7 @@ impl Job {
     }
 }
 
-/// The appraisals of the rounds that were asked for last. One is worked out at a time.
+/// The most recent reviews. One is computed at a time.
 #[derive(Debug)]
 pub(crate) struct Appraisals {
     jobs: Mutex<(u64, VecDeque<Arc<Job>>)>,
@@ -50,8 +50,7 @@ impl Appraisals {
         Appraisals { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Begins the appraisal of a round, counted from 1, unless it is there already. Returns its number. Fails if the
-    /// record has no such round.
+    /// Starts the review of a round, counted from 1, unless it exists. Returns its number. Fails without such a round.
     pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, Refusal> {
         let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
             return Err(Refusal(format!("the match has no round {round}")));
@@ -80,7 +79,7 @@ impl Appraisals {
         Ok(number)
     }
 
-    /// How far an appraisal is; `None` if there is none of this number.
+    /// The progress of a review; `None` if no review has this number.
     pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
         let job = locked(&self.jobs).1.iter().find(|job| job.number == number).map(Arc::clone)?;
         *locked(&job.asked) = Instant::now();
@@ -89,7 +88,7 @@ impl Appraisals {
     }
 }
 
-/// Works an appraisal out when its turn comes, as long as a page asks about it.
+/// Computes a review when the worker is free, as long as a page requests its progress.
 async fn work(worker: Arc<Semaphore>, job: Arc<Job>, record: Arc<Record>) {
     let Ok(_turn) = worker.acquire().await else { return };
     loop {
@@ -106,12 +105,12 @@ async fn work(worker: Arc<Semaphore>, job: Arc<Job>, record: Arc<Record>) {
             Ok(None) => {}
             Err(_) => {
                 let progress = &mut *locked(&job.progress);
-                progress.trouble = Some("the appraisal panicked; this is a bug in cambio".to_owned());
+                progress.trouble = Some("the analysis panicked; this is a bug in cambio".to_owned());
                 progress.over = true;
             }
         }
         *locked(&job.runs) = false;
-        // A page may have come back meanwhile.
+        // A page may have requested the progress since the review stopped.
         let is_due = !locked(&job.progress).over && job.is_watched();
         if !is_due || std::mem::replace(&mut *locked(&job.runs), true) {
             return;

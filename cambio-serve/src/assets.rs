@@ -1,4 +1,4 @@
-//! The files of the pages, compiled in.
+//! The static files of the pages, compiled in.
 
 use cambio_view::{TABLE_JS, VIEWER_CSS, WATCH_JS};
 
@@ -7,7 +7,7 @@ pub(crate) struct Asset {
     pub(crate) text: &'static str,
 }
 
-/// The pages by path, without a slash before them.
+/// The page at a path without leading slash.
 pub(crate) fn page(path: &str) -> Option<Asset> {
     let text = match path {
         "" => include_str!("../assets/home.html"),

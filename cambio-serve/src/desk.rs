@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! The state that all request handlers share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use crate::appraisals::Appraisals;
 use crate::rooms::{Room, Rooms};
 use crate::settings::Settings;
 
-/// How many rule systems of their own pages may bring: the process keeps every one.
+/// The most rule files that pages may send, because the process keeps each one in memory.
 const MOST_RULES: usize = 1000;
 
-/// What all handlers share.
+/// The state that all request handlers share.
 #[derive(Debug)]
 pub(crate) struct Desk {
     pub(crate) settings: Settings,
@@ -30,29 +30,29 @@ impl Desk {
         Desk { rooms, appraisals: Appraisals::new(), settings, rules_made: AtomicUsize::new(0) }
     }
 
-    /// Reads the spec of an agent that a page may name.
+    /// Parses the spec of an agent from a page.
     pub(crate) fn agent(&self, spec: &str) -> Result<AgentSpec, Problem> {
-        // Files are read when a spec is: who may name it is asked first.
+        // Checked before parsing, because parsing can read files.
         if spec.contains('"') && !self.settings.allowed.iter().any(|allowed| allowed == spec) {
-            let what = "is not among the agents that `cambio serve` was started with (`--with`)";
+            let what = "is not allowed here; start `cambio serve` with `--with` to allow it";
             return Err(Problem::bad(format!("agent `{spec}` {what}")));
         }
         let agent = self.settings.roster.parse(spec).map_err(Problem::bad)?;
         if agent.sees_all() {
-            let what = "sees hidden cards; allowed are agents that play by what they saw";
+            let what = "sees hidden cards and cannot play at a table";
             return Err(Problem::bad(format!("agent `{agent}` {what}")));
         }
         Ok(agent)
     }
 
-    /// Reads the name of a preset, or the text of a rule file.
+    /// Parses the name of a preset or the text of a rule file.
     pub(crate) fn rules(&self, text: &str) -> Result<Rules, Problem> {
         if !text.contains('=') {
             return Rules::preset(text).map_err(Problem::bad);
         }
         let spec = RulesSpec::from_toml(text).map_err(Problem::bad)?;
         if self.rules_made.fetch_add(1, Ordering::Relaxed) >= MOST_RULES {
-            let what = format!("{MOST_RULES} rule files were brought; start the server anew");
+            let what = format!("the server has already loaded {MOST_RULES} rule files; restart it to load more");
             return Err(Problem(StatusCode::TOO_MANY_REQUESTS, what));
         }
         spec.validate().map_err(Problem::bad)

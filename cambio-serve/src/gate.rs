@@ -1,24 +1,24 @@
-//! The gate before every request: the token of the address, the host, and where the request comes from.
+//! The request guard: checks the token, the host and the origin of every request.
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
 use crate::answer::Problem;
 
-/// What a request has to show.
+/// Checks requests before they are handled.
 #[derive(Debug)]
 pub(crate) struct Gate {
     token: String,
-    /// The hosts under which the server is reached, each with its port.
+    /// The accepted `Host` values.
     hosts: Vec<String>,
 }
 
 impl Gate {
-    /// A gate for a server at this port of the loopback address.
+    /// A guard for a server at this port of the loopback address.
     pub(crate) fn new(token: String, port: u16) -> Gate {
         Gate { token, hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec() }
     }
 
-    /// The rest of the path behind the token, if the request may come in.
+    /// Returns the path after the token if the request is allowed.
     pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
         let turn = |status, why: &str| Err(Problem(status, why.to_owned()));
         let of = |name: header::HeaderName| {
@@ -27,10 +27,10 @@ impl Gate {
             (first, values.next().is_some())
         };
         let is_ours = |host: &str| self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
-        // A name of somebody else's that leads to this machine would make its pages ours (DNS rebinding).
+        // Prevents DNS rebinding: a foreign host name that resolves to this machine.
         match of(header::HOST) {
             (Some(host), false) if is_ours(host) => {}
-            _ => return turn(StatusCode::MISDIRECTED_REQUEST, "this server answers to 127.0.0.1 and localhost alone"),
+            _ => return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be 127.0.0.1 or localhost"),
         }
         match of(header::ORIGIN) {
             (None, _) => {}
@@ -42,22 +42,22 @@ impl Gate {
             return turn(StatusCode::FORBIDDEN, "the request comes from a page of another site");
         }
         if !matches!(*method, Method::GET | Method::HEAD | Method::POST) {
-            return turn(StatusCode::METHOD_NOT_ALLOWED, "allowed are GET and POST");
+            return turn(StatusCode::METHOD_NOT_ALLOWED, "the method must be GET or POST");
         }
         let path = uri.path().strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
-        // The comparison of two hashes takes the same time wherever they differ.
+        // Hashes are compared in constant time.
         if blake3::hash(token.as_bytes()) != blake3::hash(self.token.as_bytes()) {
             return turn(
                 StatusCode::FORBIDDEN,
-                "this address has not the token of this server; open the address that `cambio serve` printed",
+                "this address does not contain the token of this server; open the address that `cambio serve` printed",
             );
         }
         Ok(format!("/{rest}"))
     }
 }
 
-/// What every answer says to the browser: nothing from elsewhere, no script but ours, no frame around us.
+/// Security headers of every response: no sniffing, no referrer, no cache, no frames, no use by other origins.
 pub(crate) const HEADERS: [(header::HeaderName, HeaderValue); 6] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -67,13 +67,13 @@ pub(crate) const HEADERS: [(header::HeaderName, HeaderValue); 6] = [
     (header::HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// The policy of our own pages.
+/// The content security policy of our pages.
 pub(crate) const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The policy of pages that lie in run folders: they have their style in them, and no script.
+/// The content security policy of pages in run folders, which have inline styles and no scripts.
 pub(crate) const STORED_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
 );

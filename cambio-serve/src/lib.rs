@@ -1,16 +1,17 @@
-//! A local web application: play Cambio against agents, watch matches that are over, look into run folders.
+//! A local web application: play Cambio against agents, replay finished matches, browse run folders.
 //!
-//! [`Server`] binds a port of the loopback address. [`App`] is what answers: a function from requests to answers, which tests ask
-//! without a network.
+//! [`Server`] binds a port of the loopback address. [`App`] maps requests to responses, also without a network.
 //!
-//! # What a browser may know
-//! A page for a player is sent the steps of a [`Sitting`](cambio_view::Sitting), made of observations, sightings and public
-//! information. The state of the match stays here. `tests/hidden.rs` plays matches again from decks that differ only where the seat cannot look, and compares
-//! every byte. A match can be watched when it is over.
+//! # Hidden information
+//! A player's page receives the steps of a [`Sitting`](cambio_view::Sitting), which contain only observations,
+//! sightings and public information. The state of the match stays in the server. `tests/hidden.rs` replays matches from
+//! decks that differ only in cards that the seat has not seen, and compares every byte. A match can be replayed only
+//! when it is over.
 //!
-//! # Who may ask
-//! The address has a random token; the `Host` has to be this machine's, the `Origin` ours. Bodies, heads, connections, tables and
-//! times are bounded. Specs that start programs or read files are refused unless the settings name them.
+//! # Access
+//! The address contains a random token. The `Host` must be this machine and the `Origin` this server. Bodies, headers,
+//! connections, tables and times are limited. Specs that start programs or read files are rejected unless the settings
+//! allow them.
 
 mod answer;
 mod api;

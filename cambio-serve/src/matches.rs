@@ -1,4 +1,4 @@
-//! The matches of a run that somebody looks for: by their rows, and where rows do not tell by their records.
+//! Search for matches of a run, by their rows, or by their records if the rows do not contain the property.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Lines};
@@ -19,30 +19,30 @@ use crate::answer::{Answer, Problem, json};
 use crate::desk::Desk;
 use crate::runs::{aside, folder, may_start};
 
-/// How many matches a list has.
+/// The most matches in a list.
 const LISTED: usize = 50;
-/// How many rows of matches are read for a list.
+/// The most rows that a search reads.
 const SCANNED: u64 = 2_000_000;
-/// So long records are looked through for a list, or matches played again.
+/// Time limit for scanning records and replaying matches.
 const LOOKING: Duration = Duration::from_secs(10);
 
-/// Which matches a list has.
+/// The property of the matches in a list.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
-    /// All, in the order of the rows.
+    /// All matches, in the order of the rows.
     All,
     /// A caller failed.
     Failed,
     /// A snapped card was wrong.
     Wrong,
-    /// A card of somebody else was snapped.
+    /// A card of another seat was snapped.
     Foreign,
     /// A seat snapped a card that it had not seen.
     Guess,
-    /// Those with the greatest swing: the most that one round moved the scores of two seats apart.
+    /// The matches with the largest swing: the largest score difference between two seats in one round.
     Swing,
-    /// Those with the most turns.
+    /// The matches with the most turns.
     Long,
 }
 
@@ -50,13 +50,13 @@ enum Kind {
 pub(crate) struct Wanted {
     run: String,
     kind: Kind,
-    /// An agent that takes part; all if it is empty.
+    /// An agent that takes part; empty for any agent.
     #[serde(default)]
     agent: String,
 }
 
 impl Kind {
-    /// Whether the rows say that the match fits, or at least that it may.
+    /// Whether the rows show that the match has the property or may have it.
     fn fits(self, players: &[PlayerRow<'_>]) -> bool {
         let mut counts = players.iter().map(|player| &player.counts);
         match self {
@@ -81,17 +81,17 @@ struct Listed {
     winners: String,
     players: Vec<String>,
     swing: Option<f64>,
-    /// Where in the match to look.
+    /// The round and the decision that the link opens.
     at: Option<(usize, usize)>,
 }
 
-/// How far the scores of two seats lie apart.
+/// The largest score difference between two seats.
 fn swing(round: &RoundRow<'_>) -> f64 {
     let units = || round.scores.iter().map(|score| score.units());
     f64::from(units().max().unwrap_or(0) - units().min().unwrap_or(0)) / f64::from(Score::UNITS)
 }
 
-/// Inserts a match where its key belongs, the highest first, and keeps as many as are listed.
+/// Inserts a match in descending order of the key, and truncates the list.
 fn rank(listed: &mut Vec<Listed>, one: Listed, key: impl Fn(&Listed) -> f64) {
     let at = listed.partition_point(|other| key(other) >= key(&one));
     listed.insert(at, one);
@@ -163,13 +163,13 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
     Ok(json(&found.await?))
 }
 
-/// The records of a run: those that it stored, in the order of its rows, else made by playing again.
+/// The records of a run: stored ones, in the order of the rows, or replayed ones.
 enum Records {
     Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
     Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
 }
 
-/// What of a record tells which match it is.
+/// The fields of a record that identify its match.
 #[derive(Deserialize)]
 struct Head {
     rules: Value,
@@ -191,7 +191,7 @@ impl Records {
         Ok(Records::Played { plan, block: None })
     }
 
-    /// Goes on to the record of this row. It has to be told of every row in order; one that was at fault may have no record.
+    /// Advances to the record of this row, if it has one. Must be called for every row in order.
     fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) {
         let Records::Stored { lines, next, own } = self else { return };
         *next = next.take().or_else(|| lines.next()?.ok());
@@ -205,7 +205,7 @@ impl Records {
         *own = if fits { next.take() } else { None };
     }
 
-    /// The record of the row that it went on to, if there is one. The row is of this block and rotation.
+    /// The record of the row of the last `step`, which has this block number and rotation; `None` if it has no record.
     fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, Problem> {
         match self {
             Records::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
@@ -220,7 +220,7 @@ impl Records {
     }
 }
 
-/// The first decision, by round and number, that snapped a card which its seat had not seen.
+/// The round and number of the first decision that snapped a card which its seat had not seen.
 fn first_guess(record: &Record) -> Option<(usize, usize)> {
     #[derive(Default)]
     struct Guesses {
@@ -242,7 +242,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
         }
     }
     let mut guesses = Guesses::default();
-    // What a flawed record has up to its flaw counts too.
+    // The part before a flaw counts too.
     let _ = replay(record, &mut guesses);
     guesses.first
 }

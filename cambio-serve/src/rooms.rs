@@ -1,4 +1,4 @@
-//! The open tables: so many at most, each with a person, and the threads that think for their agents.
+//! The open sessions, limited in number, and the threads on which their agents decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,18 +8,18 @@ use tokio::sync::{Semaphore, watch};
 
 use cambio_view::{Refusal, Sitting};
 
-/// One table.
+/// A table: a session that pages can connect to.
 #[derive(Debug)]
 pub(crate) struct Room {
     sitting: Mutex<Sitting>,
-    /// Changes with every step; closed tables are `None`.
+    /// The number of the last step; `None` when the table is closed.
     changed: watch::Sender<Option<u64>>,
     touched: Mutex<Instant>,
-    /// One hint at a time.
+    /// Limits hints to one at a time.
     pub(crate) hints: Semaphore,
 }
 
-/// A lock that a panic elsewhere does not poison: what it guards is whole between calls.
+/// Locks a mutex and ignores poisoning: the data is consistent between calls.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -52,14 +52,13 @@ impl Room {
     }
 }
 
-/// The tables that are open, by number, and the number of the last one.
+/// The open tables by number, and the last number.
 #[derive(Debug, Default)]
 struct Open {
     last: u64,
     rooms: BTreeMap<u64, Arc<Room>>,
 }
 
-/// All tables.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     open: Mutex<Open>,
@@ -74,15 +73,13 @@ impl Rooms {
         Rooms { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
     }
 
-    /// Opens a table, and closes those that nobody looks at any more. Fails if as many are open as may be.
+    /// Opens a table after closing idle ones. Fails if the maximum number is open.
     pub(crate) fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
         let mut open = locked(&self.open);
         open.rooms.retain(|_, room| !room.is_idle(self.idle));
         if open.rooms.len() >= self.most {
             let most = self.most;
-            return Err(Refusal(format!(
-                "{most} tables are open; allowed are {most}: close one, or wait until one is idle"
-            )));
+            return Err(Refusal(format!("all {most} tables are in use: leave one, or wait until one is idle")));
         }
         open.last += 1;
         let number = open.last;
@@ -103,14 +100,14 @@ impl Rooms {
         locked(&self.open).rooms.keys().copied().collect()
     }
 
-    /// Closes a table. Its pages are told.
+    /// Closes a table and notifies its pages.
     pub(crate) fn close(&self, number: u64) {
         if let Some(room) = locked(&self.open).rooms.remove(&number) {
             room.changed.send_replace(None);
         }
     }
 
-    /// Lets the agents of a table decide until the person is asked, on threads of their own, and tells the pages.
+    /// Runs the agents of a table in the background until the person has to decide, and notifies the pages.
     pub(crate) fn think(&self, room: &Arc<Room>) {
         let last = room.sitting().feed().last();
         room.tell(last);
@@ -118,7 +115,6 @@ impl Rooms {
         tokio::spawn(async move {
             loop {
                 let Ok(_permit) = thinkers.acquire().await else { return };
-                // A table that was closed needs no more thought.
                 if room.changed.borrow().is_none() {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! The run folders under a root: their reports, and their matches played again.
+//! The run folders under a root: their reports and replays of their matches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::answer::{Answer, Problem, json, show};
 use crate::desk::Desk;
 use crate::gate::STORED_POLICY;
 
-/// How many folders are listed, and how deep below the root they may lie.
+/// The most listed folders, and their greatest depth below the root.
 const FOLDERS: usize = 200;
 const DEPTH: usize = 2;
 
@@ -26,7 +26,7 @@ pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(film)).route("/runs/report", get(report))
 }
 
-/// A run folder, as the list shows it.
+/// A run folder in the list.
 #[derive(Serialize, Default)]
 struct Folder {
     name: String,
@@ -36,11 +36,11 @@ struct Folder {
     matches: u64,
     of: u64,
     report: bool,
-    /// Why it cannot be read, if it cannot.
+    /// The error if the folder cannot be read.
     problem: Option<String>,
 }
 
-/// The run folders under a root, by their names below it.
+/// The run folders under a root, by relative path.
 fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let mut open = vec![(root.to_owned(), String::new(), 0)];
@@ -49,7 +49,7 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
             found.insert(if name.is_empty() { ".".to_owned() } else { name }, path);
         } else if depth < DEPTH {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-            // Links may lead out of the root.
+            // Symbolic links are skipped, because they may lead out of the root.
             for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
                 let Ok(own) = entry.file_name().into_string() else { continue };
                 let below = if name.is_empty() { own } else { format!("{name}/{own}") };
@@ -63,13 +63,13 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The folder of this name. A name is one of the list, so no path leads elsewhere.
+/// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
 pub(crate) fn folder(desk: &Desk, name: &str) -> Result<PathBuf, Problem> {
     let found = folders(&desk.settings.runs).remove(name);
     found.ok_or_else(|| Problem(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
 }
 
-/// Does what may take a while on a thread that may wait.
+/// Runs blocking work on a blocking thread.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -116,8 +116,7 @@ async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
     Ok((head, text.await?).into_response())
 }
 
-/// What a run folder names is not started unasked. Fails if the run has an agent that starts a program or reads a file,
-/// and whoever started the server did not name it.
+/// Fails if the run has an agent that starts a program or reads a file and that the settings do not allow.
 pub(crate) fn may_start(desk: &Desk, run: &StoredRun) -> Result<(), Problem> {
     let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
     quoted.try_for_each(|agent| desk.agent(&agent.label).map(|_| ()))

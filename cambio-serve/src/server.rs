@@ -1,4 +1,4 @@
-//! The loop over connections: so many at once, and none that takes its time.
+//! The accept loop, with limits on the number of connections and on slow clients.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use tower::service_fn;
 use crate::app::App;
 use crate::settings::Settings;
 
-/// The most connections at once. A browser keeps up to six for each of its windows.
+/// The most connections at once. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
-/// How long a client may take for the head of a request.
+/// The time limit for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// The most bytes of the head of a request.
 const HEAD_BYTES: usize = 16 * 1024;
-/// How often the loop looks whether it is to stop.
+/// The interval at which the loop checks `stop`.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A server that is bound to its address.
+/// A server bound to an address.
 #[derive(Debug)]
 pub struct Server {
     runtime: tokio::runtime::Runtime,
@@ -35,10 +35,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds a port of the loopback address; port 0 is any free one. The token of its address is random.
+    /// Binds a port of the loopback address; port 0 selects a free one. The address contains a random token.
     ///
     /// # Errors
-    /// If the port is taken, or the machine has no entropy or threads.
+    /// If the port is in use, or the machine cannot provide random bytes or threads.
     ///
     /// ```
     /// use cambio_serve::{Server, Settings};
@@ -58,12 +58,12 @@ impl Server {
         Ok(Server { app: App::new(settings, token, port), runtime, listener, address })
     }
 
-    /// The address to open in a browser. Whoever knows it may play and read the runs.
+    /// The address to open in a browser. Anyone who knows it may play and read the runs.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Answers requests until `stop` says so; it is asked ten times a second.
+    /// Serves requests until `stop` returns true; it is called ten times a second.
     pub fn run(self, mut stop: impl FnMut() -> bool) {
         let Server { runtime, listener, app, .. } = self;
         runtime.block_on(async {
@@ -71,7 +71,7 @@ impl Server {
             while !stop() {
                 let Ok(next) = tokio::time::timeout(LOOK_EVERY, accept(&listener, &places)).await else { continue };
                 let Some((stream, place)) = next else {
-                    // Out of descriptors, or the client has gone: the next one may do better.
+                    // No file descriptors left, or the client has disconnected: try again later.
                     tokio::time::sleep(LOOK_EVERY).await;
                     continue;
                 };
@@ -82,7 +82,7 @@ impl Server {
                 });
             }
         });
-        // Searches that still think have nobody to tell.
+        // Running searches are abandoned.
         runtime.shutdown_background();
     }
 }
@@ -103,6 +103,6 @@ async fn serve(app: App, stream: TcpStream) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
-    // What goes wrong on a connection is its client's.
+    // Connection errors concern only this client.
     let _ = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(answer)).await;
 }

@@ -1,23 +1,22 @@
-//! What a server is started with.
+//! The settings of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cambio_agents::Roster;
 
-/// What a server is started with.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The agents that may be played against.
+    /// The available agents.
     pub roster: Roster,
-    /// Specs with a text in quotes that a page may name: they start programs and read files, so whoever starts the server names
-    /// them.
+    /// The specs with a quoted text that pages may use. Such specs start programs or read files.
     pub allowed: Vec<String>,
     /// The folder whose run folders are shown.
     pub runs: PathBuf,
     /// The most open tables.
     pub tables: usize,
-    /// After how long a table that nobody looks at is closed when another is opened.
+    /// A table that has had no open page for this time is closed when another one is opened.
     pub idle: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What a hostile or clumsy client, or a broken agent, can do to the server: get a clear sentence, and nothing else.
+//! Hostile clients, malformed requests and broken agents get a clear error, and cause no other harm.
 
 use crate::asking::{HOST, Page, TOKEN, amount, get, post, read, run, sentence};
 use axum::body::Body;
@@ -17,7 +17,7 @@ fn wish(rules: &str, opponent: &str) -> String {
 }
 
 #[test]
-fn who_has_not_the_token_or_comes_from_elsewhere_is_turned_away() {
+fn requests_without_the_token_or_from_elsewhere_are_rejected() {
     let app = app_with(roster());
     let ask = |path: &str, headers: &[(&str, &str)], method: &str| {
         let mut request = Request::builder().method(method).uri(path);
@@ -30,7 +30,8 @@ fn who_has_not_the_token_or_comes_from_elsewhere_is_turned_away() {
     let home = format!("/{TOKEN}/");
     assert_eq!(ask(&home, ours, "GET"), (200, String::new()));
     assert_eq!(ask(&home, &[("host", "localhost:8417"), ("origin", "http://localhost:8417")], "GET").0, 200);
-    let no_token = "this address has not the token of this server; open the address that `cambio serve` printed";
+    let no_token =
+        "this address does not contain the token of this server; open the address that `cambio serve` printed";
     for path in
         ["/", "/play", "/0123456789abcdee/", "/0123456789abcdef0/", "/%30123456789abcdef/", "//0123456789abcdef/"]
     {
@@ -59,7 +60,7 @@ async fn sentence_or_page(response: axum::http::Response<Body>) -> (u16, String)
 }
 
 #[test]
-fn bad_wishes_get_a_sentence() {
+fn invalid_requests_for_a_table_get_a_clear_error() {
     run(async {
         let app = app_with(roster());
         let ask = async |path: &str, body: String| sentence(post(&app, path, body).await).await;
@@ -71,18 +72,18 @@ fn bad_wishes_get_a_sentence() {
             (
                 wish("classic", r#"external("touch /tmp/pwned")"#),
                 400,
-                "is not among the agents that `cambio serve` was",
+                "is not allowed here; start `cambio serve` with `--with`",
             ),
-            (wish("classic", r#"learned("/etc/passwd")"#), 400, "is not among the agents"),
-            (r#"{"rules":"classic","opponents":[]}"#.to_owned(), 400, "0 opponents; allowed are 1 to 7"),
-            (r#"{"rules":"classic","opponents":["greedy"],"seat":"c"}"#.to_owned(), 400, "allowed are seats a to b"),
+            (wish("classic", r#"learned("/etc/passwd")"#), 400, "is not allowed here"),
+            (r#"{"rules":"classic","opponents":[]}"#.to_owned(), 400, "there must be 1 to 7 opponents, found 0"),
+            (r#"{"rules":"classic","opponents":["greedy"],"seat":"c"}"#.to_owned(), 400, "the seat must be a to b"),
             (r#"{"rules":"classic","opponents":["greedy"],"cards":1}"#.to_owned(), 400, "unknown field `cards`"),
             (
                 r#"{"rules":"classic","opponents":["greedy"],"reaction":3}"#.to_owned(),
                 400,
-                "the reaction time is 3 ms; allowed are 200 to 5000 ms",
+                "the reaction time must be 200 to 5000 ms, found 3 ms",
             ),
-            ("[".to_owned(), 400, "the request is no good"),
+            ("[".to_owned(), 400, "the request is not valid"),
             (" ".repeat(70_000), 413, ""),
         ] {
             let response = post(&app, "api/tables", wish.clone()).await;
@@ -94,12 +95,12 @@ fn bad_wishes_get_a_sentence() {
         let plain =
             Request::post(format!("/{TOKEN}/api/tables")).header("host", HOST).header("content-type", "text/plain");
         let refused = sentence(app.respond(plain.body(Body::from(wish("classic", "greedy"))).unwrap()).await).await;
-        assert_eq!(refused, (415, "the content type is `text/plain`; allowed is `application/json`".to_owned()));
+        assert_eq!(refused, (415, "the content type must be `application/json`, found `text/plain`".to_owned()));
     });
 }
 
 #[test]
-fn a_decision_is_taken_once_by_whoever_is_asked() {
+fn a_decision_is_carried_out_once_and_only_for_the_seat_to_act() {
     run(async {
         let app = app_with(roster());
         read(post(&app, "api/tables", wish("classic", "greedy")).await).await;
@@ -109,16 +110,16 @@ fn a_decision_is_taken_once_by_whoever_is_asked() {
         let act = async |at: u64, action: &str| {
             sentence(post(&app, "api/tables/1/act", format!(r#"{{"at":{at},"action":"{action}"}}"#)).await).await
         };
-        assert_eq!(act(0, "call").await, (409, "`call` is not offered; one of: draw".to_owned()));
-        assert!(act(0, "fly").await.1.starts_with("`fly` is no decision"));
+        assert_eq!(act(0, "call").await, (409, "`call` is not possible now; choose one of: draw".to_owned()));
+        assert!(act(0, "fly").await.1.starts_with("`fly` is not a decision"));
         assert_eq!(act(0, "draw").await.0, 200);
-        // The other tab had not seen it.
-        assert_eq!(act(0, "draw").await, (409, "the table has moved on since; look at it again".to_owned()));
+        // The other tab had not seen that decision.
+        assert_eq!(act(0, "draw").await, (409, "the table has changed since then; look at it again".to_owned()));
         let step = page.next().await.unwrap();
         assert!(step["ask"]["question"].as_str().unwrap().starts_with("you hold "), "{step}");
         let (status, why) = sentence(get(&app, "api/tables/1/record").await).await;
         assert_eq!((status, why.starts_with("the match is in progress")), (409, true));
-        // Taken back, the same card is drawn again.
+        // After undo the same card is drawn again.
         let undone = format!(r#"{{"at":{}}}"#, step["n"]);
         assert_eq!(read(post(&app, "api/tables/1/undo", undone).await).await.0, 200);
         let back = page.next().await.unwrap();
@@ -133,7 +134,7 @@ fn a_decision_is_taken_once_by_whoever_is_asked() {
     });
 }
 
-/// Panics, or decides what is illegal.
+/// Panics, or decides illegally.
 struct Broken(bool);
 
 impl Agent for Broken {
@@ -149,7 +150,7 @@ fn a_broken_agent_stops_its_match_and_no_other() {
     run(async {
         let app = app_with(roster);
         for (number, agent, what) in [
-            (1, "bomb", "bomb in seat b cannot go on: it panicked: the bomb has gone off"),
+            (1, "bomb", "bomb in seat b failed: it panicked: the bomb has gone off"),
             (2, "cheat", "cheat in seat b decided `keep h9`, which is illegal"),
         ] {
             read(post(&app, "api/tables", wish("classic", agent)).await).await;
@@ -182,10 +183,7 @@ fn a_thousand_tables_are_refused_beyond_the_bound() {
             if status == 200 {
                 opened += 1;
             } else {
-                assert!(
-                    told.contains("8 tables are open; allowed are 8: close one, or wait until one is idle"),
-                    "{told}"
-                );
+                assert!(told.contains("all 8 tables are in use: leave one, or wait until one is idle"), "{told}");
                 assert_eq!(status, 429);
                 refused += 1;
             }
@@ -196,7 +194,7 @@ fn a_thousand_tables_are_refused_beyond_the_bound() {
     });
 }
 
-/// A request of parts that fit, and of parts that do not.
+/// A random request, with valid and invalid parts.
 fn fuzzed(stream: &mut Stream) -> Request<Body> {
     let mut pick = |list: &[&str]| list[stream.below(list.len() as u32) as usize].to_owned();
     let method = pick(&["GET", "GET", "POST", "POST", "POST", "HEAD", "PUT"]);
@@ -266,7 +264,6 @@ fn fuzzed_requests_get_an_answer_and_no_server_error() {
             let shown = format!("{} {}", request.method(), request.uri());
             let response = app.respond(request).await;
             let status = response.status().as_u16();
-            // Its body never ends while the table is open.
             let (_, text) = read(response).await;
             assert!(status < 500, "request {number}, {shown}: {status} {text}");
             *counts.entry(status).or_insert(0u64) += 1;

@@ -1,4 +1,4 @@
-//! Appraisals as a page asks for them.
+//! Reviews of rounds over the API.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn record(deal: u64) -> Value {
 }
 
 #[test]
-fn a_round_is_worked_out_in_the_background_once() {
+fn a_round_is_reviewed_in_the_background_once() {
     run(async {
         let app = App::new(Settings::new(roster()), TOKEN.to_owned(), 8417);
         let begin = async |deal: u64, round: u64| {
@@ -45,12 +45,12 @@ fn a_round_is_worked_out_in_the_background_once() {
             assert_eq!((&told["player"], &told["trouble"]), (&json!("heuristic"), &Value::Null));
             assert_eq!(told["chances"].as_array().unwrap().len(), told["decisions"].as_array().unwrap().len() + 1);
         }
-        assert_eq!(number(0).await, one, "it is kept");
+        assert_eq!(number(0).await, one, "the review is kept");
         let (status, what) = sentence(begin(0, 2).await).await;
         assert_eq!((status, what.as_str()), (409, "the match has no round 2"));
         assert_eq!(sentence(begin(0, 0).await).await.0, 409);
         assert_eq!(sentence(get(&app, "api/appraisals/77").await).await.0, 404);
-        // More rounds than are kept: the first one is forgotten, and can be asked for again.
+        // More reviews than are kept: the first one is dropped, and can be requested again.
         for deal in 2..70 {
             number(deal).await;
         }

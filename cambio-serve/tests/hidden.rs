@@ -1,9 +1,8 @@
-//! Nothing hidden reaches the browser: in two worlds that a seat cannot tell apart, the page of that seat is sent the same
-//! bytes.
+//! Non-interference: in two worlds that a seat cannot distinguish, the page of that seat receives the same bytes.
 //!
-//! A match is played with random decisions and stopped where the person is asked. Then cards of its deck change places that the
-//! seat has not seen, and what others declared in a window that is still open changes, too: the second world. Both are
-//! played over the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
+//! A match is played with random decisions and stopped when the person has to decide. The second world exchanges cards
+//! of the deck that the seat has not seen, and changes the secret declarations of other seats in an open window. Both
+//! worlds are played over the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
 
 use std::sync::Arc;
 
@@ -32,22 +31,22 @@ impl Agent for Scripted {
     fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
         let own = self.script.iter().filter(|(seat, _)| *seat == self.seat);
         self.at += 1;
-        Ok(own.map(|(_, action)| *action).nth(self.at - 1).expect("nobody is asked beyond the script"))
+        Ok(own.map(|(_, action)| *action).nth(self.at - 1).expect("the script has an answer to every request"))
     }
 }
 
-/// A match up to a decision of the person.
+/// A match that stops at a decision of the person.
 #[derive(Clone)]
 struct World {
     deal: Deal,
     seats: usize,
     person: Seat,
     script: Vec<(Seat, Action)>,
-    /// The median of the agents' reaction times, if speed decides races; the person has no time.
+    /// The median of the agents' reaction times if speed decides races; the person sends no time.
     reaction: Option<u32>,
 }
 
-/// Carries a decision out, in a match whose races speed may decide.
+/// Carries out a decision; with `reaction`, speed decides the race.
 fn act(playing: &mut Playing, action: Action, person: Seat, reaction: Option<u32>) {
     let (round, race) = (playing.rounds(), playing.races());
     if let Some(median) = reaction {
@@ -57,7 +56,7 @@ fn act(playing: &mut Playing, action: Action, person: Seat, reaction: Option<u32
     playing.act(action).unwrap();
 }
 
-/// A decision that keeps a match going: it passes, ends and declines mostly.
+/// A random decision that mostly passes and rarely calls, so that the match continues.
 fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
     let choices = view.choices();
     if choices.contains(Action::Pass) && stream.chance(4, 5) {
@@ -72,7 +71,7 @@ fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
 }
 
 impl World {
-    /// A match that stops where the person is asked; `None` if it ended before.
+    /// A random match up to a decision of the person; `None` if it ended before.
     fn play(key: Key, stream: &mut Stream) -> Option<World> {
         let rules = Rules::preset(PRESETS[stream.below(6) as usize]).unwrap();
         let seats = 2 + stream.below(3) as usize;
@@ -93,8 +92,7 @@ impl World {
         }
     }
 
-    /// The match where it stops, and everything that the person perceived; `None` if a decision is not the asked seat's, or not
-    /// legal.
+    /// The match at its end, and all sightings of the person; `None` if a decision is illegal or of the wrong seat.
     fn perceived(&self) -> Option<(Playing, Vec<Sighting>)> {
         let mut playing = Playing::observed(self.deal.clone(), self.seats, &mut ()).unwrap();
         let mut sightings: Vec<Sighting> = playing.sightings(self.person).collect();
@@ -107,8 +105,7 @@ impl World {
         Some((playing, sightings))
     }
 
-    /// Another world that the person cannot tell from this one, if one is found: by the definition of the sightings, and not by
-    /// any model of what they tell.
+    /// Another world with the same sightings, so that the person cannot distinguish it; this world if none is found.
     fn forged(&self, stream: &mut Stream) -> World {
         let (playing, sightings) = self.perceived().unwrap();
         let round = playing.rounds();
@@ -121,7 +118,7 @@ impl World {
         for _ in 0..24 {
             let mut other = world.clone();
             let mut deck = other.deal.deck(round).to_vec();
-            // The cards of the first hands, and those that come next, matter most.
+            // One card is from the first hands or the next draws, because these matter most.
             let near = (self.seats * 6).min(deck.len());
             let (one, two) = (stream.below(near as u32) as usize, stream.below(deck.len() as u32) as usize);
             deck.swap(one, two);
@@ -130,7 +127,7 @@ impl World {
                 world = other;
             }
         }
-        // What others declared in the window that is open.
+        // Change the declarations of other seats in the open window.
         if playing.state().table().phase() == Phase::Window {
             for place in (0..world.script.len()).rev().take_while(|&place| self.script[place].0 != self.person) {
                 let mut other = world.clone();
@@ -157,7 +154,7 @@ impl World {
             .collect()
     }
 
-    /// Plays the match over an app, and returns every byte that the person's pages were sent.
+    /// Plays the match over an app, and returns every byte that the person's pages received.
     async fn played(&self, notes: bool) -> String {
         let script = Arc::new(self.script.clone());
         let own: Vec<Action> =
@@ -192,8 +189,7 @@ impl World {
             sent += &text;
         }
         sent += &page.all;
-        // What is refused tells nothing either, a hint comes from what the seat perceived, and a page that is loaded again gets
-        // the same.
+        // Rejections, hints and a reloaded page must not reveal hidden cards either.
         for request in [
             post(&app, "api/tables/1/act", r#"{"at":0,"action":"keep h9"}"#).await,
             post(&app, "api/tables/1/hint", r#"{"agent":"heuristic"}"#).await,
@@ -210,7 +206,7 @@ impl World {
 }
 
 #[test]
-fn two_worlds_that_a_seat_cannot_tell_apart_give_the_same_bytes() {
+fn two_worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
     let pairs = amount(60, 10_000);
     let (mut compared, mut differ, mut bytes) = (0, 0, 0);
     for deal in 0.. {
@@ -229,14 +225,14 @@ fn two_worlds_that_a_seat_cannot_tell_apart_give_the_same_bytes() {
             break;
         }
     }
-    // The worlds were really others, and something was sent.
+    // Check that the worlds differ and that enough bytes were compared.
     assert!(differ * 10 > compared * 9, "only {differ} of {compared} pairs differ in a hidden card");
     assert!(bytes as u64 > compared * 2_000, "{bytes} bytes");
 }
 
 #[test]
-fn bytes_differ_where_the_seat_can_tell_the_worlds_apart() {
-    // The comparison can fail: where a card differs that the seat has seen, so do the bytes.
+fn bytes_differ_if_the_seat_can_distinguish_the_worlds() {
+    // Shows that the comparison can fail: if a card differs that the seat has seen, the bytes differ.
     let (mut told, mut tried) = (0, 0);
     for deal in 0..30 {
         let key = Key::new(43, deal);

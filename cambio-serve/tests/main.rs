@@ -1,4 +1,4 @@
-//! The tests of the server, in one program so that it is linked once.
+//! The tests of the server, in one binary so that it is linked once.
 
 mod abuse;
 mod appraisal;

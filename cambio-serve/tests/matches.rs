@@ -1,4 +1,4 @@
-//! Matches of a run that somebody looks for.
+//! Searches for matches of a run.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn play(path: &Path, records: bool) {
     Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap();
 }
 
-/// The record of a match of a list.
+/// The record of a listed match.
 fn record_of(path: &Path, listed: &Value) -> Record {
     let which: StoredMatch = serde_json::from_value(listed.clone()).unwrap();
     which.play(StoredRun::open(path).unwrap(), &roster()).unwrap()
@@ -57,9 +57,9 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
             record.rounds[round as usize - 1].decisions[decision as usize - 1].split_once(' ').unwrap();
         assert!(matches!(action.parse(), Ok(Action::Snap(_))), "{seat} {action}");
         let agents = record.fields["agents"].as_array().unwrap();
-        assert!(agents.iter().any(|agent| agent == "random"), "nobody else guesses: {agents:?}");
+        assert!(agents.iter().any(|agent| agent == "random"), "only random guesses: {agents:?}");
     }
-    assert_eq!(list("without", "guess", ""), guesses, "what is played again tells the same as what was stored");
+    assert_eq!(list("without", "guess", ""), guesses, "replayed and stored records give the same list");
 
     let swings = list("with", "swing", "greedy");
     let swings = swings["matches"].as_array().unwrap();

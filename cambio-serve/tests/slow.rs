@@ -1,4 +1,4 @@
-//! Clients that take their time get no more of it than there is, and nobody waits for them.
+//! Slow clients are disconnected, and do not delay other clients.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cambio_serve::{Server, Settings};
 
-/// As many at once as the server has places for.
+/// The number of slow clients, below the server's connection limit.
 const SLOW: usize = 200;
 
 struct Address {
@@ -23,7 +23,7 @@ impl Address {
         stream
     }
 
-    /// Asks for the home page, and returns how the answer begins and how long it took.
+    /// Requests the home page, and returns the status line and the time that the response took.
     fn ask(&self) -> (String, Duration) {
         let (begun, mut stream) = (Instant::now(), self.connect());
         let Address { host, path } = self;
@@ -35,7 +35,7 @@ impl Address {
 }
 
 #[test]
-fn slow_clients_are_hung_up_on_and_nobody_waits_for_them() {
+fn slow_clients_are_disconnected_and_do_not_delay_others() {
     let server = Server::bind(0, Settings::new(cambio_agents::roster())).unwrap();
     let (host, path) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
     let address = Address { host: host.to_owned(), path: format!("/{path}") };
@@ -48,7 +48,8 @@ fn slow_clients_are_hung_up_on_and_nobody_waits_for_them() {
     let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
     let mut slow: Vec<TcpStream> = (0..SLOW).map(|_| address.connect()).collect();
     for (number, stream) in slow.iter_mut().enumerate() {
-        // They never end the head of their request; half of them in the long version, which takes a minute, never send what it announces.
+        // The head of the request never ends. In the full version, which takes a minute, half of the clients send a
+        // head but not the body.
         let body = if number % 2 == 0 || !full { "" } else { "Content-Length: 100\r\n\r\n{" };
         write!(stream, "{head}{body}").unwrap();
     }
@@ -56,11 +57,11 @@ fn slow_clients_are_hung_up_on_and_nobody_waits_for_them() {
     assert_eq!(status, "HTTP/1.1 200 OK");
     assert!(took < Duration::from_secs(5), "it took {took:?} among slow clients");
 
-    // Every one of them is answered or hung up on by the server.
+    // The server responds to or disconnects every slow client.
     for (number, stream) in slow.iter_mut().enumerate() {
         let mut answer = Vec::new();
         if let Err(error) = stream.read_to_end(&mut answer) {
-            // A connection that is reset has ended too.
+            // A reset also ends the connection.
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "client {number}");
         }
         let answer = String::from_utf8_lossy(&answer);

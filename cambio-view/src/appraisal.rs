@@ -1,10 +1,10 @@
-//! How the seats stood over a round of a match that is over, and what the decisions cost.
+//! Reviews: the win chance of each seat over a round of a finished match, and the cost of each decision.
 
 use cambio_agents::{Appraisal, Appraiser, Estimate, Regret};
 use cambio_core::{Action, Card, Event, Observer, Record, RoundResult, Seat, Standing, State, replay, shown};
 use serde::Serialize;
 
-/// A mean, and half of its 95 % interval.
+/// A mean and half the width of its 95 % interval.
 #[derive(Serialize, Clone, Copy, PartialEq, Debug)]
 struct Measured {
     mean: f64,
@@ -17,7 +17,7 @@ impl From<Estimate> for Measured {
     }
 }
 
-/// What a decision cost against the best one.
+/// The best decision found, and how much better it was.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct Cost {
     best: String,
@@ -36,28 +36,27 @@ impl From<Regret> for Cost {
 struct Decided {
     by: char,
     action: String,
-    /// By what its seat could know, and against an oracle; nothing where nothing else could be decided.
+    /// The costs given the seat's knowledge, and against an oracle; `None` if there was no other legal decision.
     known: Option<Cost>,
     open: Option<Cost>,
     blunder: bool,
 }
 
-/// How far the appraisal of a round is.
+/// The progress of a review of one round.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Progress {
     decisions: Vec<Decided>,
-    /// The chance of each seat at the table after each decision, that after the deal first. After the last decision it is what the round
-    /// gave.
+    /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome.
     chances: Vec<Vec<Measured>>,
     of: usize,
-    /// Who plays on in playouts, and by how many a chance is measured.
+    /// The policy of the playouts, and the number of playouts for each chance.
     player: &'static str,
     playouts: u32,
-    /// Whether the chance is one to win the round; else it is one to win the match.
+    /// Whether the chance is to win the round; otherwise to win the match.
     one_round: bool,
-    /// What a blunder costs at least.
+    /// The smallest cost of a blunder.
     least: f64,
-    /// Whether nothing more is to come.
+    /// Whether the review is finished.
     pub over: bool,
     /// The flaw of the record, if it has one.
     pub trouble: Option<String>,
@@ -80,14 +79,14 @@ impl Progress {
     }
 }
 
-/// Appraises one round of a record that is replayed.
+/// Reviews one round while its record is replayed.
 struct Watcher<'a> {
     round: usize,
     playouts: u32,
     at: usize,
     appraiser: Option<Appraiser>,
     progress: Progress,
-    /// Is told after each decision, and says whether to go on.
+    /// Receives the progress after each decision, and returns whether to continue.
     tell: &'a mut dyn FnMut(&Progress) -> bool,
     stopped: bool,
 }
@@ -106,7 +105,7 @@ impl Observer for Watcher<'_> {
         }
         let (setup, playouts) = (standing.setup, self.playouts);
         let appraiser = self.appraiser.get_or_insert_with(|| Appraiser::new(&setup.rules, setup.seats, playouts));
-        // What other rounds tell is gone when a round is dealt.
+        // A deal resets the knowledge, so the events of earlier rounds are not needed.
         if self.at == self.round {
             appraiser.round_begins(standing);
             self.progress.player = appraiser.player();
@@ -148,8 +147,8 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Appraises a round of a record, counted from 1. `tell` receives the progress after each decision, and returns whether to go on; `None` if
-/// it stopped the appraisal. A flaw of the record ends the appraisal, which reports it.
+/// Reviews a round of a record, counted from 1. `tell` receives the progress after each decision, and returns whether
+/// to continue; if not, the result is `None`. A flaw of the record ends the review; [`Progress::trouble`] reports it.
 ///
 /// # Panics
 /// If the record has no such round.
@@ -162,7 +161,7 @@ pub fn appraise(
     let of = record.rounds[round - 1].decisions.len();
     let progress = Progress::new(of, playouts);
     let mut watcher = Watcher { round, playouts, at: 0, appraiser: None, progress, tell, stopped: false };
-    // A flaw of a later round is none of this one.
+    // A flaw in a later round does not matter here.
     let flaw = replay(record, &mut watcher).err().filter(|_| watcher.progress.decisions.len() < of);
     let Watcher { mut progress, stopped, .. } = watcher;
     progress.trouble = flaw.map(|flaw| shown(&flaw.to_string()).up_to(500).to_string());
@@ -205,9 +204,13 @@ mod tests {
                 assert!(text.starts_with(&format!("{} {}", decided.by, decided.action)), "{text}: {decided:?}");
             }
             assert!(!progress.one_round && progress.over && progress.trouble.is_none(), "{progress:?}");
-            assert_eq!(appraise(&record, round, 8, &mut |_| true), Some(progress), "the numbers are the same again");
+            assert_eq!(
+                appraise(&record, round, 8, &mut |_| true),
+                Some(progress),
+                "the same record gives the same numbers"
+            );
         }
-        // Who wins the match has won it after its last round.
+        // After the last round only the winners of the match have a chance above 0.
         let last = appraise(&record, record.rounds.len(), 8, &mut |_| true).unwrap().chances.pop().unwrap();
         let ranks: Vec<u64> = serde_json::from_value(record.fields["ranks"].clone()).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! What a seat can believe of the cards that it does not see, beside what they are.
+//! A seat's beliefs about the cards that it does not see, together with the true cards.
 
 use std::collections::BTreeSet;
 
@@ -7,33 +7,33 @@ use cambio_core::rng::Stream;
 use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Sighting, Spot, Standing, State, Table};
 use serde::Serialize;
 
-/// In so many worlds the cards are looked at.
+/// The number of sampled worlds.
 const WORLDS: usize = 600;
 
-/// The cards that a seat does not see. Cards of one rank and of the same points are one class.
+/// A seat's beliefs about the cards that it does not see. Cards of the same rank and points form one class.
 #[derive(Serialize, Clone, Debug)]
 pub struct Beliefs {
-    /// The classes, those of the fewest points first.
+    /// The names of the classes, the fewest points first.
     classes: Vec<String>,
     unseen: Vec<Unseen>,
 }
 
-/// A card that a seat does not see: for each class how likely it is.
+/// A card that the seat does not see, with the probability of each class.
 #[derive(Serialize, Clone, Debug)]
 struct Unseen {
     spot: String,
-    /// The number of the class that it is of.
+    /// The class of the true card.
     truth: usize,
-    /// From the cards alone that the seat has seen.
+    /// The probabilities given only the cards that the seat has seen.
     even: Vec<f64>,
-    /// Also from what the others decided, if they play as `learned`; nothing where no network knows the cards.
+    /// The probabilities given also the other seats' decisions, if they play like `learned`; `None` if no network
+    /// supports the rules.
     inferred: Option<Vec<f64>>,
 }
 
-/// Cards of one rank and of the same points.
 struct Classes {
     names: Vec<String>,
-    /// By the number of a kind.
+    /// The class of each kind.
     of: Vec<usize>,
 }
 
@@ -44,13 +44,13 @@ impl Classes {
         let keys: Vec<(i32, String)> = cards.iter().map(key).collect::<BTreeSet<_>>().into_iter().collect();
         let is_alone = |rank: &str| keys.iter().filter(|(_, other)| other == rank).count() == 1;
         let name = |(points, rank): &(i32, String)| {
-            if is_alone(rank) { rank.clone() } else { format!("{rank} of {points}") }
+            if is_alone(rank) { rank.clone() } else { format!("{rank} ({points})") }
         };
-        let of = |card: &Card| keys.iter().position(|other| *other == key(card)).expect("it is the key of a card");
+        let of = |card: &Card| keys.iter().position(|other| *other == key(card)).expect("every card has a key");
         Classes { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
     }
 
-    /// For each spot how often a card of each class lies there in these worlds.
+    /// For each spot, the share of worlds with a card of each class there.
     fn shares(&self, worlds: &[State], spots: &[Spot]) -> Vec<Vec<f64>> {
         let mut shares = vec![vec![0.0; self.names.len()]; spots.len()];
         for world in worlds {
@@ -64,7 +64,7 @@ impl Classes {
     }
 }
 
-/// Follows what a seat perceives.
+/// Tracks the sightings of a seat.
 pub(crate) struct Believer {
     classes: Classes,
     knowledge: Knowledge,
@@ -104,7 +104,8 @@ impl Believer {
             inference.spectate(table);
         }
     }
-    /// What the seat can believe where it is asked, and what is true.
+
+    /// The beliefs of the seat when it decides, with the true cards.
     pub(crate) fn believe(&mut self, view: &Observation<'_>, truth: &State) -> Beliefs {
         let spots: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
         let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
@@ -141,11 +142,11 @@ mod tests {
         .unwrap();
         for decision in ["draw", "keep a1"] {
             believer.spectate(state.table());
-            let mut heard = |event: &Event<Card>| believer.notice(&event.seen_from(Seat::B));
-            state.apply(decision.parse().unwrap(), &mut dice, &mut heard).unwrap();
+            let mut sink = |event: &Event<Card>| believer.notice(&event.seen_from(Seat::B));
+            state.apply(decision.parse().unwrap(), &mut dice, &mut sink).unwrap();
         }
         let beliefs = believer.believe(&state.observe(Seat::B), &state);
-        // Ranks 2 to 10, aces, jacks, queens, jokers, and kings by their colour where that changes their points.
+        // Ranks 2 to 10, aces, jacks, queens, jokers, and kings by colour where the points differ.
         assert!(beliefs.classes.len() >= 13 && beliefs.unseen.len() == 6, "{beliefs:?}");
         let points: Vec<i32> = beliefs
             .classes
@@ -154,7 +155,7 @@ mod tests {
                 let kinds = (0..rules.kinds().len()).filter_map(Card::new);
                 let mut of = kinds.filter(|card| {
                     let rank = &rules.kind(*card).rank;
-                    class == rank || *class == format!("{rank} of {}", rules.points(*card))
+                    class == rank || *class == format!("{rank} ({})", rules.points(*card))
                 });
                 rules.points(of.next().unwrap())
             })
@@ -170,9 +171,9 @@ mod tests {
             for shares in [&unseen.even, inferred] {
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{unseen:?}");
             }
-            assert!(mean(&unseen.even) > 5.0, "nothing is known of it but the cards: {unseen:?}");
+            assert!(mean(&unseen.even) > 5.0, "only the remaining cards are known: {unseen:?}");
             if unseen.spot == "a1" {
-                assert!(mean(inferred) < 4.0, "a kept card is a low one: {unseen:?}");
+                assert!(mean(inferred) < 4.0, "a kept card is likely to be low: {unseen:?}");
             }
         }
         assert!(beliefs.unseen.iter().any(|unseen| unseen.spot == "a1"));

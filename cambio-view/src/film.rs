@@ -1,4 +1,4 @@
-//! A match that is over, as frames that a page steps through.
+//! Replays: a finished match as frames that a page steps through.
 
 use cambio_core::{
     Action, Card, Event, Flaw, Observer, Record, RoundResult, Rules, Score, Seat, Setup, Standing, State, replay,
@@ -10,18 +10,18 @@ use crate::narrator::Narrator;
 use crate::scene::{KindView, Move, Scene};
 use crate::words::{rules_in_short, scores_in_words};
 
-/// A line about an event.
+/// A line of text about an event.
 #[derive(Serialize, Debug)]
 #[serde(untagged)]
 pub enum Line {
-    /// What everybody perceived.
+    /// The same line for every viewer.
     Open(String),
-    /// Where one seat alone saw a face: the words with it, that seat, and the words for the others.
+    /// An event whose face only one seat saw: the line with the face, the seat, and the line for other viewers.
     Private(String, char, String),
 }
 
 impl Line {
-    /// The words for one seat, or for somebody who may see every card.
+    /// The line for a viewer: one seat, or with `None` a viewer that may see every card.
     ///
     /// ```
     /// use cambio_view::Line;
@@ -37,27 +37,29 @@ impl Line {
     }
 }
 
-/// The table after a decision, and what the decision led to. The first frame of a round is the deal.
+/// The table after a decision, with the events that followed from it. The first frame of a round is the deal.
 #[derive(Serialize, Debug)]
 pub struct Frame {
-    /// Who decided; `None` for the deal.
+    /// The seat that decided; `None` for the deal.
     pub by: Option<char>,
-    /// What was decided; `None` for the deal.
+    /// The decision; `None` for the deal.
     pub action: Option<String>,
-    /// Whether it was declared in a snap window, in secret.
+    /// Whether it was a secret declaration in a snap window.
     pub secret: bool,
-    /// What it led to, in words.
+    /// The events that followed, in words.
     pub lines: Vec<Line>,
     moves: Vec<Move>,
-    /// The table then.
+    /// The table after these events.
     pub scene: Scene,
 }
 
 impl Frame {
-    /// What was decided, for one seat or for somebody who may see everything: a declaration is a secret of its seat.
+    /// The decision as a seat sees it, which hides other seats' declarations in snap windows; with `None` unhidden.
     pub fn decided(&self, view: Option<char>) -> String {
         match (self.by, &self.action) {
-            (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => format!("{by} declares in secret"),
+            (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => {
+                format!("{by} chose whether to snap (hidden)")
+            }
             (Some(by), Some(action)) => format!("{by}: {action}"),
             _ => "the deal".to_owned(),
         }
@@ -69,40 +71,40 @@ impl Frame {
 pub struct RoundFilm {
     /// The deal, and a frame for each decision.
     pub frames: Vec<Frame>,
-    /// How it was scored, if it ended.
+    /// The scores in words, if the round ended.
     pub scores: Vec<String>,
-    /// The totals after it, seat a first; empty if it did not end.
+    /// The totals after the round, seat a first; empty if the round did not end.
     pub totals: Vec<String>,
 }
 
-/// A match as a page shows it: every card, who has seen it, every event in words.
+/// A replay: a finished match with every card, the seats that have seen it, and every event in words.
 ///
-/// It is made of a [`Record`], so only of a match that is over, or that somebody stopped and wrote down.
+/// It is made from a [`Record`], so the match is over or was stopped and saved.
 #[derive(Serialize, Debug)]
 pub struct Film {
-    /// Who plays against whom.
+    /// The players: "greedy against heuristic".
     pub title: String,
     /// The name of the rules.
     pub rules: &'static str,
-    /// The rules in three lines.
+    /// A summary of the rules in three lines.
     pub in_short: [String; 3],
-    /// The kinds of the deck; scenes name cards by their place here.
+    /// The kinds of the deck; scenes contain indices into this list.
     pub kinds: Vec<KindView>,
     /// The players, seat a first.
     pub agents: Vec<String>,
     /// The rounds.
     pub rounds: Vec<RoundFilm>,
-    /// The ranks, seat a first, if the record tells them.
+    /// The ranks, seat a first; empty if the record has none.
     pub ranks: Vec<u64>,
-    /// What is wrong with the record, if something is; the frames end there.
+    /// The flaw of the record, if it has one; the frames end before it.
     pub flaw: Option<String>,
 }
 
 impl Film {
-    /// The film of a record. A flaw in a decision ends the film, and is shown in it.
+    /// Makes the replay of a record. A flaw in a decision ends the replay and is shown in [`Film::flaw`].
     ///
     /// # Errors
-    /// If the record is so flawed that not even a first table can be shown.
+    /// If the flaw comes before the first table that could be shown.
     ///
     /// # Examples
     /// ```
@@ -124,7 +126,7 @@ impl Film {
     /// let frames = &film.rounds[0].frames;
     /// assert_eq!(frames[0].decided(None), "the deal");
     /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
-    /// assert_eq!(secret.decided(Some('b')), "a declares in secret");
+    /// assert_eq!(secret.decided(Some('b')), "a chose whether to snap (hidden)");
     /// ```
     pub fn of(record: &Record) -> Result<Film, Flaw> {
         let mut camera = Camera::default();
@@ -136,7 +138,7 @@ impl Film {
             Ok(_) => None,
         };
         let Some(Stage { rules, seats, .. }) = camera.stage else {
-            return Err(Flaw { what: "it has no rounds; there is nothing to see".to_owned(), ..Flaw::default() });
+            return Err(Flaw { what: "the record has no rounds".to_owned(), ..Flaw::default() });
         };
         let agents = record.fields.get("agents").and_then(Value::as_array);
         let agents: Vec<String> = agents.map_or_else(Vec::new, |agents| {
@@ -163,10 +165,10 @@ impl Film {
         self.rounds.iter().map(|round| round.frames.len() - 1).sum()
     }
 
-    /// The film as one page without any other file: it works from disk, without a network, and prints.
+    /// The replay as one self-contained HTML page, which works from disk, offline, and in print.
     #[expect(clippy::missing_panics_doc, reason = "a film is plain data")]
     pub fn page(&self) -> String {
-        // `<` would let a name in a record end the element that holds it.
+        // Escaped, because a `<` in a name could end the script element.
         let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
         let (title, script) = (quoted(&self.title), script());
         let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
@@ -179,8 +181,7 @@ impl Film {
         parts.flatten().collect()
     }
 
-    /// The film as an element of somebody else's page, such as a notebook: a frame that holds [`Film::page`] and can reach nothing
-    /// around it.
+    /// The replay as an element for another page, such as a notebook: a sandboxed frame that contains [`Film::page`].
     pub fn widget(&self) -> String {
         let (title, page) = (quoted(&self.title), quoted(&self.page()));
         let style = "width: 100%; height: 760px; border: 0";
@@ -188,19 +189,19 @@ impl Film {
     }
 }
 
-/// The style of the viewer, for pages that link it.
+/// The style sheet of the viewer.
 pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
-/// The module that draws a table.
+/// The JavaScript module that draws a table.
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
-/// The module that steps through a film.
+/// The JavaScript module that steps through a replay.
 pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
 
-/// A text as part of a page.
+/// Escapes a text for HTML.
 fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
-/// Both modules as one script, which needs no other file.
+/// Both modules as one self-contained script.
 fn script() -> String {
     let modules = [TABLE_JS, WATCH_JS].map(|module| {
         module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
@@ -218,14 +219,14 @@ struct Stage {
     totals: Vec<Score>,
 }
 
-/// Makes the frames while a record is replayed.
+/// Collects the frames while a record is replayed.
 #[derive(Default)]
 struct Camera {
     stage: Option<Stage>,
     rounds: Vec<RoundFilm>,
     lines: Vec<Line>,
     moves: Vec<Move>,
-    /// The decision that led to what is heard now.
+    /// The decision whose events are being collected.
     decision: Option<(Seat, Action, bool)>,
     last: Option<Scene>,
 }
@@ -242,12 +243,12 @@ impl Camera {
         self.last = Some(scene);
     }
 
-    /// The last frame of a record that stops in the middle: nobody shows the table after its last decision.
+    /// Adds the last frame of a record that stops in the middle, because no later decision triggers it.
     fn cut(&mut self) {
         if let (Some(scene), true) = (self.last.clone(), self.decision.is_some() || !self.lines.is_empty()) {
             self.frame(scene);
         }
-        // A round of which not even the deal can be shown.
+        // Drops a round whose deal could not be replayed.
         self.rounds.retain(|round| !round.frames.is_empty());
     }
 

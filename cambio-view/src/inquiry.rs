@@ -1,4 +1,4 @@
-//! What an agent considers at a decision of a match that is over.
+//! Explanations: the candidates that an agent considers at a decision, in a session or in a record.
 
 use std::fmt;
 
@@ -13,17 +13,17 @@ use serde::Serialize;
 use crate::belief::{Beliefs, Believer};
 use crate::sitting::{Invitation, Refusal};
 
-/// A decision that was considered.
+/// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]
 struct ConsideredView {
     action: String,
     value: f64,
-    /// Half of the 95 % interval of the value.
+    /// Half the width of the 95 % interval of the value.
     half: Option<f64>,
     visits: Option<u32>,
 }
 
-/// What an agent considered, the best first.
+/// The unit of the values and the candidates, the most visited or the most valuable first.
 fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
     let view = |one: &Considered| ConsideredView {
         action: one.action.to_string(),
@@ -49,27 +49,27 @@ pub struct Hint {
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} would: {}", self.agent, self.action)?;
+        write!(f, "{} suggests: {}", self.agent, self.action)?;
         let some: Vec<String> =
             self.considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
-        if some.len() > 1 { write!(f, " (it values {})", some.join(", ")) } else { Ok(()) }
+        if some.len() > 1 { write!(f, " (values: {})", some.join(", ")) } else { Ok(()) }
     }
 }
 
-/// Asks an agent to decide in the person's place. The hint has its decision and, if the agent can explain itself, the candidates
-/// that it compared. The agent is given the events that the person has seen and is asked at each earlier decision of the person,
-/// so that its random stream is where it would be in a match.
+/// Asks an agent to decide in the person's place. The hint contains the decision and, if the agent can explain itself,
+/// the candidates that it compared. The agent receives only the events that the person has seen. It also decides at
+/// each earlier decision of the person, so that its random stream has the same position as in a match.
 ///
 /// # Errors
-/// If it is not the person's turn to decide, or the agent cannot go on.
+/// If it is not the person's turn to decide, or the agent fails.
 ///
 /// # Panics
-/// Only if the agent does.
+/// Only if the agent panics.
 pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, Refusal> {
     let failed = |error: MatchError| {
         Refusal(match error {
-            MatchError::Fault(fault) => format!("{adviser} would decide `{}`, which is illegal", fault.action),
-            MatchError::Failed(failure) => format!("{adviser} cannot say: {}", failure.error),
+            MatchError::Fault(fault) => format!("{adviser} suggests `{}`, which is illegal", fault.action),
+            MatchError::Failed(failure) => format!("{adviser} failed: {}", failure.error),
             other => other.to_string(),
         })
     };
@@ -88,7 +88,7 @@ pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) ->
     Ok(Hint { agent: adviser.to_string(), action: action.to_string(), unit, considered })
 }
 
-/// What came of asking an agent in the place of a seat.
+/// The decision of an agent in the place of a seat, with its candidates and beliefs.
 #[derive(Serialize, Clone, Debug)]
 pub struct Finding {
     agent: String,
@@ -102,19 +102,19 @@ pub struct Finding {
     beliefs: Option<Beliefs>,
 }
 
-/// An agent in the place of a seat: it perceives what the seat perceived and is asked whenever the seat decided, and the match
-/// goes on as it did.
+/// An agent in the place of a seat: it receives the seat's sightings and decides whenever the seat decided, but the
+/// recorded decisions are carried out.
 struct Inquiry<'a> {
     agent: &'a AgentSpec,
     seat: Seat,
     key: Key,
     round: usize,
     decision: usize,
-    /// How far the match is: rounds that began, decisions of this one.
+    /// The current position: rounds that have begun, decisions of this round.
     at: (usize, usize),
-    /// The agent and what follows the seat's beliefs, from the first round on.
+    /// The agent and the tracker of the seat's beliefs, from the first round on.
     seated: Option<(Players<Box<dyn Agent>>, Believer)>,
-    /// What was found, or why nothing was.
+    /// The result, once there is one.
     found: Option<Result<Finding, String>>,
 }
 
@@ -128,7 +128,7 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Asks the agent, and keeps what it says at the decision in question.
+    /// Asks the agent, and stores its answer at the requested decision.
     fn ask(&mut self, state: &State, action: Action) -> Result<(), String> {
         let Some((players, believer)) = &mut self.seated else { return Ok(()) };
         let view = state.observe(self.seat);
@@ -203,10 +203,10 @@ impl Observer for Inquiry<'_> {
     }
 }
 
-/// Asks an agent at a decision of a record; both numbers count from 1.
+/// Asks an agent at a decision of a record, given by the numbers of the round and the decision, both counted from 1.
 ///
 /// # Errors
-/// If the record has no such decision or is flawed before it, or the agent cannot play there.
+/// If the record has no such decision or a flaw before it, or the agent fails.
 pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &AgentSpec) -> Result<Finding, Refusal> {
     let missing = || Refusal(format!("the match has no decision {decision} in round {round}"));
     let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
@@ -221,7 +221,7 @@ pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &Agent
     let mut inquiry = Inquiry { agent, seat, key, round, decision, at: (0, 0), seated: None, found: None };
     let replayed = replay(record, &mut inquiry);
     match (inquiry.found, replayed) {
-        (Some(found), _) => found.map_err(|error| Refusal(format!("{agent} cannot say: {error}"))),
+        (Some(found), _) => found.map_err(|error| Refusal(format!("{agent} failed: {error}"))),
         (None, Err(flaw)) => Err(Refusal(flaw.to_string())),
         (None, Ok(_)) => Err(missing()),
     }

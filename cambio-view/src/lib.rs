@@ -1,12 +1,13 @@
-//! Everything a person sees of a match of Cambio: the table, what happens in words, replays, hints, and reviews.
+//! Views of a match for people: the table, events in words, sessions, replays, hints and reviews.
 //!
-//! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser.
-//! A [`Sitting`] is a person's match against agents; it names [`Job`]s, which its owner runs where it likes. A [`Film`] is a match that is
-//! over. [`inquire`] says what an agent considers at a decision of it, and [`appraise`] what the decisions of a round cost.
+//! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser. A
+//! [`Sitting`] is a session: a person's match against agents. It returns [`Job`]s, which the caller runs on any thread.
+//! A [`Film`] is the replay of a finished match. [`inquire`] shows the candidates that an agent considers at one
+//! decision of a record, and [`appraise`] reviews a round: it computes the cost of each decision.
 //!
-//! # What a person may know
-//! The steps of a sitting are made of observations, sightings and public information. A film, an inquiry and an appraisal are made of a
-//! record, so only of a match that is over:
+//! # Hidden information
+//! The steps of a session contain only observations, sightings and public information. Replays, explanations and
+//! reviews need a record, which exists only for a match that is over:
 //!
 //! ```
 //! use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key};

@@ -1,8 +1,10 @@
-//! Describes events and questions in words, for transcripts of records and for a person who plays.
+//! Events and questions in words, for transcripts of records and for a playing person.
 
+use cambio_core::knob::Matching;
 use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet, Verdict};
 
 use crate::scene::KindView;
+use crate::words::{power_in_words, step_in_words};
 
 /// Describes events with the labels of one deck.
 ///
@@ -16,10 +18,10 @@ use crate::scene::KindView;
 /// assert_eq!(narrator.question(&playing.turn().unwrap().view, true), "your turn");
 ///
 /// playing.act("draw".parse().unwrap()).unwrap();
-/// let told = |seat| playing.sightings(seat).filter_map(|sighting| narrator.line(&sighting, |face| face)).last();
-/// assert_eq!(told(Seat::B).as_deref(), Some("    a draws a card"));
+/// let last = |seat| playing.sightings(seat).filter_map(|sighting| narrator.line(&sighting, |face| face)).last();
+/// assert_eq!(last(Seat::B).as_deref(), Some("    a draws a card"));
 /// let Event::Drew { face: Some(card), .. } = playing.sightings(Seat::A).last().unwrap() else { panic!() };
-/// assert_eq!(told(Seat::A), Some(format!("    a draws {}", narrator.label(card))));
+/// assert_eq!(last(Seat::A), Some(format!("    a draws {}", narrator.label(card))));
 /// ```
 #[derive(Debug)]
 pub struct Narrator {
@@ -32,7 +34,7 @@ impl Narrator {
         Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
     }
 
-    /// A narrator for people who play: labels that are words have brackets, so that nobody takes them for decisions.
+    /// A narrator for players: labels that are words are in brackets, so that they do not look like decisions.
     ///
     /// ```
     /// use cambio_core::{Card, Event, Rules};
@@ -50,8 +52,8 @@ impl Narrator {
         &self.labels[card.kind()]
     }
 
-    /// An event as one line, indented by the turn and the action that it is part of; `None` if there is nothing to say. `seen`
-    /// returns a face if the reader may see it.
+    /// Describes an event in one line, indented by its level: round, turn or action; `None` if it has no text. `seen`
+    /// returns the face if the reader may see it.
     pub fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<String> {
         let name = |card: Card| self.label(card);
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));
@@ -66,11 +68,13 @@ impl Narrator {
             Event::TurnBegan { seat } => format!("  turn of {seat}"),
             Event::Drew { seat, face } => format!("    {seat} draws {}", seen(face).map_or("a card", name)),
             Event::Took { seat, card } => format!("    {seat} takes {}", name(card)),
-            Event::Dropped { seat, card } => format!("    {seat} drops {}", name(card)),
-            Event::Kept { seat, spot, replaced } => format!("    {seat} keeps it in {spot}, {} goes", name(replaced)),
+            Event::Dropped { seat, card } => format!("    {seat} discards {}", name(card)),
+            Event::Kept { seat, spot, replaced } => {
+                format!("    {seat} keeps it in {spot} and discards {}", name(replaced))
+            }
             Event::Looked { seat, spot, face } => format!("    {seat} looks at {spot}{}", behind(face)),
             Event::Swapped { seat, one, other } => format!("    {seat} swaps {one} and {other}"),
-            Event::Shown { spot, card } => format!("    {spot} is shown: {}", name(card)),
+            Event::Shown { spot, card } => format!("    {spot} is shown to all: {}", name(card)),
             Event::Skipped { seat } => format!("    {seat} declines"),
             Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
@@ -81,42 +85,51 @@ impl Narrator {
                 };
                 format!("    {seat} snaps {spot}: {}, {verdict}", name(card))
             }
-            Event::Aborted { seat } => format!("    {seat} reaches too late"),
+            Event::Aborted { seat } => format!("    {seat} is too late to snap"),
             Event::Penalised { seat, spot } => format!("    {seat} gets a penalty card in {spot}"),
-            Event::PenaltyWaived { seat } => format!("    a penalty card for {seat} is waived"),
-            Event::Gave { seat, from, to } => format!("    {seat} gives {from} into {to}"),
+            Event::PenaltyWaived { seat } => format!("    {seat} gets no penalty card (no free slot or no card left)"),
+            Event::Gave { seat, from, to } => format!("    {seat} gives {from} to {}: it is now {to}", to.seat()),
             Event::Called { seat } => format!("    {seat} calls"),
             Event::BecameSafe { seat } => format!("    {seat} is safe"),
-            Event::Reshuffled { cards } => format!("    the pile becomes a stock of {cards}"),
-            Event::Ended { reason } => format!("  the round ends: {}", reason.word()),
+            Event::Reshuffled { cards } => format!("    the pile is shuffled into a new stock of {cards}"),
+            Event::Ended { reason } => format!("  the round ends: {}", reason.word().replace('_', " ")),
             Event::TurnedUp { spot, card } => format!("    {spot}: {}", name(card)),
         })
     }
 
-    /// What the seat that is asked has to decide, as a clause. With `notes` it names the cards that the seat knows to match.
+    /// The question to the seat to act, as a clause. With `notes` it names the cards that the seat knows to match.
     pub fn question(&self, view: &Observation<'_>, notes: bool) -> String {
         let (table, rules) = (view.table(), view.rules());
-        let may = if view.choices().contains(Action::Skip) { "you may" } else { "you have to" };
         match table.phase() {
-            Phase::Peek => "look at one of your cards".to_owned(),
+            Phase::Peek => "peek at one of your cards".to_owned(),
             Phase::Start => "your turn".to_owned(),
             Phase::Held(_) => view.held().map_or("you hold a card".to_owned(), |card| {
                 let (points, power) = (rules.points(card), rules.power(card));
-                let power = if power.is_none() { String::new() } else { format!(", power: {power}") };
-                format!("you hold {} ({points} points{power})", self.label(card))
+                let power = if power.is_none() { String::new() } else { format!(", power: {}", power_in_words(power)) };
+                let unit = if points.abs() == 1 { "point" } else { "points" };
+                format!("you hold {} ({points} {unit}{power})", self.label(card))
             }),
             Phase::Window | Phase::Chain => {
-                let shown = table.opener().filter(|_| table.phase() == Phase::Window).or(table.top());
-                let shown = shown.map_or("a card".to_owned(), |card| self.label(card).to_owned());
+                let Some(card) = table.opener().or(table.top()) else { return "snap a card, or pass".to_owned() };
                 let known = if notes { view.known_matches() } else { SpotSet::EMPTY };
                 let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
-                let known = if known.is_empty() { String::new() } else { format!("; {} would match", known.join(" ")) };
-                format!("{shown} lies open{known}")
+                let (label, rank) = (self.label(card), rules.kind(card).rank.as_str());
+                let rank = if label.starts_with('[') { label } else { rank };
+                let article = if rank.starts_with(['8', 'A', 'O']) { "an" } else { "a" };
+                match (&known[..], rules.spec().matching) {
+                    ([], Matching::Points) => {
+                        format!("{label} was discarded. Have a card of the same points? Snap it, or pass")
+                    }
+                    ([], _) => format!("{label} was discarded. Have {article} {rank}? Snap it, or pass"),
+                    ([one], _) => format!("{label} was discarded; {one} matches. Snap or pass"),
+                    _ => format!("{label} was discarded; {} match. Snap or pass", known.join(" and ")),
+                }
             }
-            Phase::Gift => format!("{may} give a card for the one that you snapped"),
-            Phase::Power => table.step().map_or("the card has a power".to_owned(), |step| format!("{may} {step}")),
-            Phase::Show => "name a card that is shown to all".to_owned(),
-            Phase::Close => "your turn ends".to_owned(),
+            Phase::Gift => "give one of your cards for the one that you snapped".to_owned(),
+            Phase::Power => table.step().map_or("use the power".to_owned(), step_in_words),
+            Phase::Show => "choose an opponent's card to turn up for all".to_owned(),
+            Phase::Close if view.choices().contains(Action::Call) => "end your turn, or call".to_owned(),
+            Phase::Close => "end your turn".to_owned(),
             Phase::Over => "the round is over".to_owned(),
         }
     }

@@ -1,7 +1,7 @@
-//! What the page of a playing seat is sent.
+//! The messages to the page of a playing seat.
 //!
-//! Everything here is made of [`Observation`]s, [`Sighting`]s and what is public: of what the seat may know. No state and no
-//! referee's event comes in, so no hidden card can go out.
+//! They are built only from [`Observation`]s, [`Sighting`]s and public information. This module receives no state and
+//! no referee's event, so no hidden card can leave it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use crate::narrator::Narrator;
 use crate::scene::{KindView, Move, Scene, Worth};
 use crate::words::{rules_in_short, scores_in_words};
 
-/// How many steps a page that fell behind can still catch up on one by one.
+/// The number of recent steps that are kept for pages that fell behind.
 const KEPT: usize = 64;
-/// The most lines of a round that a page gets when it is opened.
+/// The most lines of the current round that a newly opened page receives.
 const LINES: usize = 200;
 
-/// What a page shows, whoever plays: who sits where, and what the person wants to be shown.
+/// The part of a page that stays the same during a match: rules, cards, players and the person's options.
 #[derive(Serialize, Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) rules: &'static str,
     pub(crate) in_short: [String; 3],
     pub(crate) kinds: Vec<KindView>,
     pub(crate) worth: Vec<Worth>,
-    /// Whether snap windows ask this seat at all.
+    /// Whether the rules have snap windows.
     pub(crate) snaps: bool,
     pub(crate) names: Vec<String>,
     pub(crate) seat: char,
-    /// Whether the table keeps showing what the seat has seen.
+    /// Whether faces that the seat has seen stay visible.
     pub(crate) notes: bool,
-    /// Whether decisions can be taken back and hints be had.
+    /// Whether hints and undo are allowed.
     pub(crate) practice: bool,
     /// The median of the agents' reaction times in milliseconds, if races are decided by speed.
     pub(crate) reaction: Option<u32>,
 }
 
 impl Setting {
-    /// Every card that the seat has seen is shown, and nothing can be taken back.
+    /// The setting with notes, without practice, and with races decided by chance.
     pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> Setting {
         Setting {
             rules: rules.name(),
@@ -55,29 +55,29 @@ impl Setting {
     }
 }
 
-/// What the person is asked.
+/// A question to the person.
 #[derive(Serialize, Clone, Debug)]
 pub struct Ask {
-    /// A clause.
+    /// The question as a clause, without a final full stop.
     pub question: String,
-    /// The decisions on offer.
+    /// The legal decisions.
     pub choices: Vec<String>,
-    /// The cards that the seat knows to match; none without notes.
+    /// The cards that the seat knows to match; empty without notes.
     pub matches: Vec<String>,
-    /// Whether a snap window is open, so that a clock may run.
+    /// Whether this is a snap window, in which the page may run a clock.
     pub window: bool,
 }
 
 /// How a round ended.
 #[derive(Serialize, Clone, Debug)]
 pub struct RoundEnd {
-    /// How it was scored: a sentence for each seat, seat a first.
+    /// The scores explained: a sentence for each seat, seat a first.
     pub scores: Vec<String>,
     /// The totals of the match, seat a first.
     pub totals: Vec<String>,
-    /// The seats that won it.
+    /// The letters of the seats that won the round.
     pub winners: String,
-    /// The ranks, if the match is over.
+    /// The ranks, seat a first, if the match is over.
     pub ranks: Option<Vec<usize>>,
 }
 
@@ -108,25 +108,25 @@ impl RoundEnd {
 /// One step of the match as a seat perceives it.
 #[derive(Serialize, Clone, Debug)]
 pub struct Step {
-    /// The number of the step; decisions name it, so that none is meant for a table that has moved on.
+    /// The number of the step. A decision contains it, so that a decision for an outdated table is rejected.
     pub n: u64,
-    /// What happened, in words. Without notes they name no card that the seat alone saw.
+    /// The events in words. Without notes they do not name cards that only this seat saw.
     pub lines: Vec<String>,
     moves: Vec<Move>,
-    /// Cards that were just seen: where they lie, and their kinds.
+    /// Cards that the seat has just seen: their spots and kinds.
     pub glimpses: Vec<(String, usize)>,
-    /// The table now.
+    /// The table after the events.
     pub scene: Scene,
-    /// What the person is asked, if it is.
+    /// The question to the person, if there is one.
     pub ask: Option<Ask>,
-    /// How the round ended, if it just did.
+    /// The end of the round, if it has just ended.
     pub end: Option<RoundEnd>,
-    /// Why the match has stopped, if it has.
+    /// The reason if the match has stopped.
     pub trouble: Option<String>,
 }
 
 impl Step {
-    /// What a seat perceived, and the table as it sees it then.
+    /// The step for these sightings and the table that the seat sees after them.
     pub(crate) fn new(
         narrator: &Narrator,
         sightings: &[Sighting],
@@ -135,7 +135,7 @@ impl Step {
         totals: &[Score],
         notes: bool,
     ) -> Step {
-        // Who wants to remember what it saw finds it in no line; the glimpse goes.
+        // Without notes the lines must not repeat a face: only the glimpse shows it.
         let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face.filter(|_| notes)));
         let glimpse = |sighting: &Sighting| match sighting.motion() {
             Motion::Seen { spot, face, .. } => Some((spot.to_string(), face?.kind())),
@@ -165,7 +165,7 @@ impl Step {
         }
     }
 
-    /// The step at the end of a round, of which these are the sightings: every card is turned up.
+    /// Turns the step into the end of a round: every card that the sightings turned up is shown.
     pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> Step {
         for sighting in sightings {
             if let Event::TurnedUp { spot, card } = *sighting {
@@ -175,30 +175,29 @@ impl Step {
         Step { end: Some(end), ask: None, ..self }
     }
 
-    /// The step with a line before the others.
+    /// Adds a line before the others.
     pub(crate) fn saying(mut self, line: &str) -> Step {
         self.lines.insert(0, line.to_owned());
         self
     }
 
-    /// The step with a line after the others, if there is one.
+    /// Adds a line after the others, if there is one.
     pub(crate) fn adding(mut self, line: Option<String>) -> Step {
         self.lines.extend(line);
         self
     }
 
-    /// The step at which the match stopped, and why.
+    /// Marks the step at which the match stopped for this reason; `None` changes nothing.
     pub(crate) fn in_trouble(self, trouble: Option<String>) -> Step {
         Step { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
     }
 
-    /// Whether there is anything to show.
     pub(crate) fn is_worth_showing(&self) -> bool {
         !self.lines.is_empty() || !self.moves.is_empty() || self.ask.is_some() || self.trouble.is_some()
     }
 }
 
-/// The steps of a match, written out for any number of pages.
+/// The steps of a match, serialized for any number of pages.
 #[derive(Debug)]
 pub struct Feed {
     setting: Setting,
@@ -238,13 +237,13 @@ impl Feed {
         self.last.as_ref().expect("a match begins with a step")
     }
 
-    /// Forgets the lines of the round before.
+    /// Drops the lines of the previous round.
     pub(crate) fn new_round(&mut self) {
         self.lines.clear();
     }
 
-    /// What a page needs to begin: the setting, the lines of the round so far and the last step.
-    #[expect(clippy::missing_panics_doc, reason = "they are plain data")]
+    /// The first message to a page: the setting, the lines of the round so far and the last step.
+    #[expect(clippy::missing_panics_doc, reason = "plain data serializes")]
     pub fn hello(&self) -> String {
         let setting = serde_json::to_string(&self.setting).expect("a setting is plain data");
         let lines = serde_json::to_string(&self.lines).expect("lines are texts");
@@ -252,7 +251,7 @@ impl Feed {
         format!(r#"{{"setting":{setting},"lines":{lines},"step":{step}}}"#)
     }
 
-    /// The steps from one on; `None` if some of them are no longer kept.
+    /// The steps from this number on; `None` if some of them are no longer kept.
     pub fn since(&self, from: u64) -> Option<Vec<Arc<str>>> {
         let behind = usize::try_from(self.next.saturating_sub(from)).ok()?;
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())

@@ -1,21 +1,21 @@
-//! Who is first in a snap window, where speed decides and not chance.
+//! Reaction times, for snap races that are decided by speed instead of chance.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{MAX_SEATS, RaceOrder, Seat};
 
-/// One standard deviation of a time, as a factor.
+/// The standard deviation of a log time, as a factor.
 const SPREAD: f64 = 1.35;
-/// Nobody reacts faster, milliseconds: whoever seems to has guessed (the limit of athletics for a false start).
+/// The shortest reaction time in milliseconds. A faster one is a guess: it is the false-start limit in athletics.
 const FASTEST: u32 = 100;
-/// The medians that may be chosen, milliseconds.
+/// The allowed medians, in milliseconds.
 pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 
-/// The times of everybody in one race, where speed decides it.
+/// The reaction times of all seats in one race that is decided by speed.
 ///
-/// A person's time is that from the moment at which its page shows the window to its snap. An agent decides at once, so its time is
-/// drawn: the logarithm of a time is normally distributed, as it nearly is for people in reaction tasks (Luce 1986, "Response Times").
-/// Half of the times are below a chosen median, two of three lie between it divided and multiplied by 1.35, and none is below 100 ms.
-/// The draws come from the race stream of the deal, so a match that is played again has the same.
+/// A person's time runs from the opening of the window on its page to its snap. An agent decides at once, so its time
+/// is drawn from a log-normal distribution, which nearly fits people in reaction tasks (Luce 1986, "Response Times").
+/// The median is chosen. Two of three times are between the median divided by 1.35 and multiplied by 1.35, and none is
+/// below 100 ms. The draws come from the race stream of the deal, so a replayed match has the same times.
 ///
 /// ```
 /// use cambio_core::{Seat, rng::Key};
@@ -27,7 +27,7 @@ pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReactionTimes([u32; MAX_SEATS]);
 
-/// Draws a number of the standard normal distribution (Box and Muller 1958).
+/// Draws from the standard normal distribution (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
     let mut uniform = || (f64::from(stream.below(u32::MAX)) + 0.5) / f64::from(u32::MAX);
     let (radius, angle) = (uniform(), uniform());
@@ -35,13 +35,13 @@ fn normal(stream: &mut Stream) -> f64 {
 }
 
 impl ReactionTimes {
-    /// The times of a race of a round, both counted from 0, where agents have this median in milliseconds.
+    /// Draws the times of a race with this median in milliseconds; round and race are counted from 0.
     pub fn draw(key: Key, round: usize, race: usize, median: u32) -> ReactionTimes {
         let mut stream = key.stream(Purpose::Race, u32::try_from(round).unwrap_or(u32::MAX));
         let mut times = [0; MAX_SEATS];
         for _ in 0..=race {
             for time in &mut times {
-                // A time of at most a few minutes.
+                // At most a few minutes, so it fits.
                 *time = (f64::from(median) * libm::pow(SPREAD, normal(&mut stream))).round() as u32;
                 *time = (*time).max(FASTEST);
             }
@@ -49,24 +49,24 @@ impl ReactionTimes {
         ReactionTimes(times)
     }
 
-    /// The times with that of the person in milliseconds, who is last if it has none.
+    /// The times with the person's time in milliseconds; a person without a time is last.
     #[must_use]
     pub fn with(mut self, person: Seat, time: Option<u32>) -> ReactionTimes {
         self.0[person.index()] = time.map_or(u32::MAX, |time| time.max(FASTEST));
         self
     }
 
-    /// The seats, the fastest first; of two that are as fast, the one whose letter comes first.
+    /// The seats, the fastest first; equal times are ordered by seat letter.
     pub fn order(&self) -> RaceOrder {
         let mut seats = Seat::ALL;
         seats.sort_by_key(|seat| self.0[seat.index()]);
         RaceOrder::new(seats)
     }
 
-    /// What those who snapped took, the fastest first: "fastest: b 0.62 s, then a 0.81 s".
+    /// The times of the seats that snapped, the fastest first: "fastest: b 0.62 s, then a 0.81 s".
     pub fn in_words(&self, order: RaceOrder) -> String {
         let told = |seat: Seat| match self.0[seat.index()] {
-            u32::MAX => format!("{seat} without a time"),
+            u32::MAX => format!("{seat} (no time)"),
             time => format!("{seat} {:.2} s", f64::from(time) / 1000.0),
         };
         format!("fastest: {}", order.seats().map(told).collect::<Vec<_>>().join(", then "))
@@ -87,7 +87,7 @@ mod tests {
         };
         let below = share(&|time| time < 800.0);
         let near = share(&|time| (800.0 / SPREAD..800.0 * SPREAD).contains(&time));
-        // Four standard errors of a share of 16,000 draws are 0.016.
+        // Four standard errors of a proportion of 16,000 draws are 0.016.
         assert!((below - 0.5).abs() < 0.016, "{below}");
         assert!((near - 0.683).abs() < 0.016, "{near}");
     }
@@ -104,9 +104,9 @@ mod tests {
         assert_eq!(
             quick.in_words(race([Seat::A, Seat::B])),
             "fastest: a 0.10 s, then b 0.40 s",
-            "nobody reacts at once"
+            "no time is below the minimum"
         );
-        assert_eq!(none.in_words(race([Seat::C, Seat::B])), "fastest: c 0.70 s, then b without a time");
+        assert_eq!(none.in_words(race([Seat::C, Seat::B])), "fastest: c 0.70 s, then b (no time)");
     }
 
     #[test]

@@ -1,38 +1,40 @@
-//! What a page shows of a table at one moment.
+//! Scenes: the content of a page that shows a table at one moment.
 
 use std::fmt;
 
 use cambio_core::{Card, Motion, Observation, Phase, Rules, Score, Seat, SeatSet, Source, Spot, State, Table};
 use serde::Serialize;
 
-/// The kinds of a deck, as pages name them: a card is an index into them.
+use crate::words::power_in_words;
+
+/// A kind of card of a deck. In scenes and moves a card is an index into the list of kinds.
 #[derive(Serialize, Clone, Debug)]
 pub struct KindView {
-    /// How the card is written, such as `Kd`.
+    /// The label of the card, such as `Kd`.
     pub label: String,
-    /// What snaps compare.
+    /// The rank, which snaps compare.
     pub rank: String,
-    /// The suit; empty in decks that have none.
+    /// The suit; empty in decks without suits.
     pub suit: String,
-    /// Its points.
+    /// The points of the card.
     pub points: i16,
-    /// What it can do when it was drawn, in words; empty if nothing.
+    /// The power of the card in words; empty if it has none.
     pub power: String,
 }
 
-/// Points and power, and the cards that have both. A rank whose suits are all alike is listed once, without its suits.
+/// The cards that share the same points and power. A rank whose suits are all alike is listed once, without suits.
 #[derive(Serialize, Clone, Debug)]
 pub struct Worth {
     /// The points.
     pub points: i16,
-    /// The power of a drawn card, in words; empty if there is none.
+    /// The power in words; empty if the cards have none.
     pub power: String,
     /// The names of the cards.
     pub cards: Vec<String>,
 }
 
 impl Worth {
-    /// The cards of these rules, those with the fewest points first.
+    /// All cards of the rules in groups, the fewest points first.
     ///
     /// ```
     /// let worth = cambio_view::Worth::all(&cambio_core::Rules::preset("classic").unwrap());
@@ -61,13 +63,14 @@ impl Worth {
 
 impl fmt::Display for Worth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>4} points  {}", self.points, self.cards.join(" "))?;
+        let unit = if self.points.abs() == 1 { "point " } else { "points" };
+        write!(f, "{:>4} {unit}  {}", self.points, self.cards.join(" "))?;
         if self.power.is_empty() { Ok(()) } else { write!(f, "  power: {}", self.power) }
     }
 }
 
 impl KindView {
-    /// The label for people who also write decisions: one that is a word, such as `swap`, has brackets.
+    /// The label for players: a word such as `swap` is in brackets, so that it does not look like a decision.
     ///
     /// ```
     /// let kinds = cambio_view::KindView::all(&cambio_core::Rules::preset("original").unwrap());
@@ -79,38 +82,39 @@ impl KindView {
         if is_word { format!("[{}]", self.label) } else { self.label.clone() }
     }
 
-    /// The kinds of the rules' deck.
+    /// All kinds of the deck of the rules.
     pub fn all(rules: &Rules) -> Vec<KindView> {
         let view = |kind: &cambio_core::Kind| KindView {
             label: kind.label.clone(),
             rank: kind.rank.clone(),
             suit: kind.suit.clone(),
             points: kind.points,
-            power: kind.power.to_string(),
+            power: power_in_words(kind.power),
         };
         rules.kinds().iter().map(view).collect()
     }
 }
 
-/// A card in front of a seat: its slot, its kind where the page may show it, and who has seen it.
+/// A card in a layout: its slot, its kind if the page may show it, and the letters of the seats that have seen it.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct Lying(pub usize, pub Option<usize>, pub String);
 
-/// The card that is held.
+/// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct Held {
-    /// Who holds it.
+    /// The seat that holds it.
     pub by: char,
-    /// Its kind, where it may be shown.
+    /// Its kind, if the page may show it.
     pub kind: Option<usize>,
-    /// Whether it was taken from the pile, so that all know it.
+    /// Whether it was taken from the pile, so that all seats know it.
     pub taken: bool,
 }
 
-/// A table at one moment, as a page shows it.
+/// The content of a page that shows a table at one moment.
 ///
-/// [`Scene::seen`] makes one of an [`Observation`], so it shows what that seat has legitimately seen and nothing else.
-/// [`Scene::of_state`] shows every card, and for each card who has seen it: for matches that are over.
+/// [`Scene::seen`] takes an [`Observation`], so the scene shows only faces that this seat has legitimately seen.
+/// [`Scene::of_state`] shows every card; it is for matches that are over. Both list for each card the seats that have
+/// seen it.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
@@ -130,29 +134,29 @@ pub struct Held {
 pub struct Scene {
     /// The number of the round, counted from 1.
     pub round: usize,
-    /// How many turns have begun.
+    /// The number of turns that have begun.
     pub turns: usize,
-    /// Whose turn it is.
+    /// The seat whose turn it is.
     pub turn: char,
-    /// What the table waits for, in a word.
+    /// The phase of the table in one word.
     pub phase: &'static str,
-    /// Who is asked; nobody in a snap window, in which all declare in secret.
+    /// The seat to decide; `None` in a snap window, where all seats declare in secret.
     pub asked: Option<char>,
-    /// For each seat, the cards in front of it.
+    /// The layout of each seat.
     pub layouts: Vec<Vec<Lying>>,
     /// The seats that have called.
     pub callers: String,
     /// The seats that are safe.
     pub safe: String,
-    /// The kind of the open card.
+    /// The kind of the top card of the pile.
     pub top: Option<usize>,
-    /// How many cards lie on the pile.
+    /// The number of cards on the pile.
     pub pile: usize,
-    /// How many cards the stock has.
+    /// The number of cards in the stock.
     pub stock: usize,
-    /// The card that is held.
+    /// The held card.
     pub held: Option<Held>,
-    /// The spot that a snapped card left, until a card is given for it.
+    /// The spot of a snapped card, until another card is given for it.
     pub gap: Option<String>,
     /// The totals of the match, seat a first.
     pub totals: Vec<String>,
@@ -163,13 +167,13 @@ fn letters(seats: SeatSet) -> String {
 }
 
 impl Scene {
-    /// What a seat may see now. With `notes` it shows every card in front of the seats that this one has seen; without, none.
-    /// `round` is counted from 1.
+    /// The table as a seat sees it. With `notes`, the faces that this seat has seen stay visible; without, no card in a
+    /// layout is shown. `round` is counted from 1.
     pub fn seen(view: &Observation<'_>, round: usize, totals: &[Score], notes: bool) -> Scene {
         Scene::new(view.table(), |spot| view.face(spot).filter(|_| notes), view.held(), round, totals)
     }
 
-    /// Everything, for a match that is over.
+    /// The table with all faces; only for a match that is over.
     pub fn of_state(state: &State, round: usize, totals: &[Score]) -> Scene {
         Scene::new(state.table(), |spot| state.face(spot), state.held(), round, totals)
     }
@@ -209,7 +213,7 @@ impl Scene {
         }
     }
 
-    /// Turns a card up, as all cards are at the end of a round. An observation does not show what was turned up then.
+    /// Turns a card up at the end of a round; an observation does not contain the cards that are turned up then.
     pub fn turn_up(&mut self, spot: Spot, card: Card) {
         let layout = self.layouts.get_mut(spot.seat().index()).into_iter().flatten();
         for lying in layout.filter(|lying| lying.0 == spot.number()) {
@@ -217,7 +221,7 @@ impl Scene {
         }
     }
 
-    /// The number of cards in front of the seats whose faces it shows.
+    /// The number of visible faces in the layouts.
     pub fn faces(&self) -> usize {
         self.layouts.iter().flatten().filter(|lying| lying.1.is_some()).count()
     }
@@ -238,12 +242,12 @@ fn word(phase: Phase) -> &'static str {
     }
 }
 
-/// A card that a page moves: from where, to where, and its kind if all see it. Places are `stock`, `pile`, `hand` and spots.
+/// A moving card: source, destination, and its kind if all seats see it. Places are `stock`, `pile`, `hand` and spots.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct Move(String, String, Option<usize>);
 
 impl Move {
-    /// The moves of a motion. They tell no face that one seat alone sees.
+    /// The moves of a motion, without faces that only one seat sees.
     ///
     /// ```
     /// use cambio_core::{Card, Event};

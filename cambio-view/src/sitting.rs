@@ -1,4 +1,4 @@
-//! A person's match against agents: who decides next, what everybody is told, and what the person's page is sent.
+//! Sessions: a person's match against agents, with the jobs of the agents and the steps for the person's page.
 
 use std::fmt;
 
@@ -12,29 +12,28 @@ use crate::narrator::Narrator;
 use crate::page::{Feed, RoundEnd, Setting, Step};
 use crate::reaction::ReactionTimes;
 
-/// An agent at the table; its panics do not unwind.
+/// An agent at the table; a panic becomes an error.
 type Opponent = Guarded<Box<dyn Agent>>;
 
-/// What a person wants to play.
+/// The configuration of a session.
 #[derive(Clone, Debug)]
 pub struct Invitation {
-    /// The deal. Its rules have to allow the number of seats: the opponents and the person.
+    /// The deal. Its rules must allow the number of seats, which is the number of opponents plus one.
     pub deal: Deal,
     /// The person's seat.
     pub person: Seat,
-    /// The agents of the other seats, in order.
+    /// The agents of the other seats, in seat order.
     pub opponents: Vec<AgentSpec>,
-    /// Whether the table keeps showing what the person has seen.
+    /// Whether faces that the person has seen stay visible.
     pub notes: bool,
-    /// Whether decisions can be taken back and hints be had.
+    /// Whether hints and undo are allowed.
     pub practice: bool,
-    /// Whether races are decided by speed: the median of the agents' reaction times in milliseconds, or `None` for the chance of the
-    /// rules.
+    /// The median of the agents' reaction times in milliseconds if speed decides races; with `None`, chance decides.
     pub reaction: Option<u32>,
 }
 
 impl Invitation {
-    /// The names of the players, seat a first, where `person` stands for the person.
+    /// The names of the players, seat a first; `person` is the person's name.
     pub fn names(&self, person: &str) -> Vec<String> {
         let mut names: Vec<String> = self.opponents.iter().map(ToString::to_string).collect();
         names.insert(self.person.index(), person.to_owned());
@@ -42,14 +41,14 @@ impl Invitation {
     }
 }
 
-/// Why a request of a person is refused: a sentence.
+/// The reason why a request is rejected, in one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
 
-/// A person's match against agents.
+/// A session: a person's match against agents.
 ///
-/// Whoever owns it runs the jobs that it names, on any thread, and hands back what came of them; between them the person decides.
+/// The caller runs each [`Job`] on any thread and passes its result to [`Sitting::finish`].
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, Seat, rng::Key};
@@ -64,49 +63,48 @@ pub struct Refusal(pub String);
 ///         continue;
 ///     }
 ///     let step = sitting.latest();
-///     let choices = &step.ask.as_ref().expect("the person is asked").choices;
+///     let choices = &step.ask.as_ref().expect("the person decides").choices;
 ///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
 ///     sitting.act(step.n, &pass, None).unwrap();
 /// }
-/// assert!(sitting.record().is_ok(), "a match of one round is over with it");
+/// assert!(sitting.record().is_ok(), "the match of one round is over");
 /// ```
 pub struct Sitting {
     invitation: Invitation,
     narrator: Narrator,
-    /// The match. No agent sits in the person's seat.
+    /// The match. The person's seat has no agent.
     referee: Referee<Opponent, Heard>,
     decisions: Vec<Decision>,
-    /// How long the person took for its last decision, milliseconds, if its page said so.
+    /// The person's time for the last decision in milliseconds, if the page reported it.
     time: Option<u32>,
     feed: Feed,
-    /// The first step of the next round, which waits until the person has seen how this one ended.
+    /// The first step of the next round, until the person continues.
     recess: Option<Step>,
     trouble: Option<String>,
-    /// The decisions from which the match is to be played again, after one was taken back.
+    /// The decisions to replay after an undo.
     rewind: Option<Vec<Decision>>,
     is_busy: bool,
 }
 
-/// A decision that was carried out.
 #[derive(Clone, Copy, Debug)]
 struct Decision {
     action: Action,
     is_persons: bool,
-    /// How long the person took, milliseconds, if it did and its page said so.
+    /// The person's time in milliseconds, if the page reported it.
     time: Option<u32>,
 }
 
-/// What is to be computed for a sitting while its page stays alive.
+/// A computation of a session, for another thread.
 pub struct Job(Task);
 
 enum Task {
-    /// An agent decides.
+    /// Lets an agent decide.
     Decide(Thinker<Opponent>),
-    /// The match is played again up to an earlier decision.
+    /// Replays the match up to an earlier decision.
     Rewind { invitation: Box<Invitation>, decisions: Vec<Decision> },
 }
 
-/// What came of a job.
+/// The result of a job.
 pub struct Done(Outcome);
 
 enum Outcome {
@@ -127,7 +125,7 @@ impl fmt::Debug for Done {
 }
 
 impl Job {
-    /// Does it. It may take as long as an agent thinks.
+    /// Runs the job; it takes as long as the agent needs.
     pub fn run(self) -> Done {
         Done(match self.0 {
             Task::Decide(mut thinker) => {
@@ -143,11 +141,11 @@ impl Job {
     }
 }
 
-/// What was heard of one decision.
+/// The events of one decision.
 #[derive(Default)]
 pub(crate) struct Heard {
     pub(crate) before: Vec<Event<Card>>,
-    /// The end of a round, and the events of the next one's beginning.
+    /// The end of a round; `after` has the first events of the next one.
     pub(crate) ended: Option<(Box<State>, RoundResult)>,
     pub(crate) after: Vec<Event<Card>>,
     race: Option<RaceOrder>,
@@ -172,7 +170,7 @@ fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
 }
 
 impl Sitting {
-    /// Sits everybody down. Nobody has decided yet.
+    /// Starts a session; no seat has decided yet.
     ///
     /// # Panics
     /// If the person's seat is not at the table, or the rules do not allow the number of seats.
@@ -186,8 +184,8 @@ impl Sitting {
         let (referee, trouble) = match begin(opponents) {
             Ok(referee) => (referee, None),
             Err(error) => {
-                let nobody = begin((0..seats).map(|_| None).collect());
-                (nobody.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
+                let empty = begin((0..seats).map(|_| None).collect());
+                (empty.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
         };
         let person = invitation.person;
@@ -218,17 +216,17 @@ impl Sitting {
         self.referee.playing()
     }
 
-    /// Its steps, written out for pages.
+    /// The steps, serialized for pages.
     pub fn feed(&self) -> &Feed {
         &self.feed
     }
 
-    /// The last step: the table as the person sees it, and what is asked.
+    /// The last step: the table as the person sees it, and the question.
     pub fn latest(&self) -> &Step {
         self.feed.last_step()
     }
 
-    /// What was agreed before the match.
+    /// The session config.
     pub fn invitation(&self) -> &Invitation {
         &self.invitation
     }
@@ -238,7 +236,7 @@ impl Sitting {
         self.decisions.iter().map(|decision| decision.action).collect()
     }
 
-    /// The step that shows what the person perceived, and the table as it is now.
+    /// A step with these sightings of the person and the current table.
     fn step(&self, sightings: &[Sighting]) -> Step {
         let playing = self.playing();
         let view = playing.state().observe(self.invitation.person);
@@ -247,7 +245,7 @@ impl Sitting {
         step.in_trouble(self.trouble.clone())
     }
 
-    /// The times of the next race, by which its order is laid, if speed decides; those of the window that is open, or of the next.
+    /// If speed decides races: draws the times of the current or next window and sets the order of its race.
     fn lay_race(&mut self) -> Option<ReactionTimes> {
         let playing = self.referee.playing();
         let Invitation { reaction, person, deal, .. } = &mut self.invitation;
@@ -258,7 +256,7 @@ impl Sitting {
         Some(times)
     }
 
-    /// Carries a legal decision out and tells everybody.
+    /// Carries out a legal decision and adds the steps that follow.
     fn carry_out(&mut self, decision: Decision) {
         let Decision { action, is_persons, time } = decision;
         if is_persons {
@@ -266,7 +264,7 @@ impl Sitting {
         }
         let times = self.lay_race();
         *self.referee.observer_mut() = Heard::default();
-        self.referee.act(action).expect("the decision was just found legal");
+        self.referee.act(action).expect("the decision was checked");
         let heard = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
         let speeds = heard.race.zip(times).map(|(order, times)| times.in_words(order));
@@ -290,7 +288,7 @@ impl Sitting {
         }
     }
 
-    /// Whether nobody is asked now, or nobody may act now.
+    /// Rejects a request if the match has ended or stopped, or if the person saw an older step.
     fn check_open(&self, at: u64) -> Result<(), Refusal> {
         let refuse = |why: &str| Err(Refusal(why.to_owned()));
         if self.playing().is_over() && self.rewind.is_none() {
@@ -300,16 +298,16 @@ impl Sitting {
             return Err(Refusal(format!("the match has stopped: {trouble}")));
         }
         if at != self.feed.last() || self.rewind.is_some() {
-            return refuse("the table has moved on since; look at it again");
+            return refuse("the table has changed since then; look at it again");
         }
         Ok(())
     }
 
-    /// Takes a decision of the person, who saw step `at` last, `time` milliseconds ago; without a time it is the last in a race
-    /// that speed decides.
+    /// Carries out a decision of the person. `at` is the last step that the person saw, `time` milliseconds ago;
+    /// without a time the person is last in a race that speed decides.
     ///
     /// # Errors
-    /// If the person is not asked, or the decision is not one of those offered.
+    /// If it is not the person's turn to decide, or the decision is not legal.
     pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), Refusal> {
         self.check_open(at)?;
         let turn = self.referee.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
@@ -317,13 +315,13 @@ impl Sitting {
         let choices = turn.view.choices();
         let action = text.parse::<Action>().map_err(|error| Refusal(error.to_string()))?;
         if !turn.view.allows(action) {
-            return Err(Refusal(format!("`{action}` is not offered; one of: {choices}")));
+            return Err(Refusal(format!("`{action}` is not possible now; choose one of: {choices}")));
         }
         self.carry_out(Decision { action: action.canonical(), is_persons: true, time });
         Ok(())
     }
 
-    /// Goes on to the next round.
+    /// Continues with the next round.
     ///
     /// # Errors
     /// If no round has just ended.
@@ -335,29 +333,29 @@ impl Sitting {
         Ok(())
     }
 
-    /// Takes the person's last decision back; those that only passed in a window go with the one before.
+    /// Takes back the person's last decision that is not a pass, and all later decisions.
     ///
     /// # Errors
-    /// If the match is not one for practice, or the person has decided nothing.
+    /// If the session is not for practice, or the person has not decided yet.
     pub fn take_back(&mut self, at: u64) -> Result<(), Refusal> {
         if !self.invitation.practice {
-            return Err(Refusal("this match is for real; decisions can be taken back in practice".to_owned()));
+            return Err(Refusal("decisions can be taken back only at a practice table".to_owned()));
         }
         if at != self.feed.last() || self.rewind.is_some() {
-            return Err(Refusal("the table has moved on since; look at it again".to_owned()));
+            return Err(Refusal("the table has changed since then; look at it again".to_owned()));
         }
         let own = |decision: &Decision| decision.is_persons && decision.action != Action::Pass;
         let place = self.decisions.iter().rposition(own);
-        let Some(place) = place else { return Err(Refusal("you have decided nothing yet".to_owned())) };
+        let Some(place) = place else { return Err(Refusal("you have not decided anything yet".to_owned())) };
         self.rewind = Some(self.decisions[..place].to_vec());
         Ok(())
     }
 
-    /// Plays the decisions of another sitting of the same match. The agents are asked, so that they are in the state in which they
-    /// were then; what was decided counts.
+    /// Replays the decisions of another session of the same match. The agents decide again, which restores their state,
+    /// but the given decisions are carried out.
     fn follow(&mut self, decisions: &[Decision]) {
         for &decision in decisions {
-            // What the agent decides now does not count, nor does its failure.
+            // The agent's answer and errors do not count.
             let _ = self.referee.ask();
             if !self.playing().state().allows(decision.action) {
                 return;
@@ -369,7 +367,7 @@ impl Sitting {
         }
     }
 
-    /// What is to be computed next, if anything is; [`Sitting::finish`] has to follow.
+    /// The next job, if there is one. Its result must be passed to [`Sitting::finish`].
     pub fn job(&mut self) -> Option<Job> {
         if self.is_busy {
             return None;
@@ -405,7 +403,7 @@ impl Sitting {
                     Ok(action) => {
                         self.trouble = Some(format!("{name} in seat {seat} decided `{action}`, which is illegal"));
                     }
-                    Err(error) => self.trouble = Some(format!("{name} in seat {seat} cannot go on: {error}")),
+                    Err(error) => self.trouble = Some(format!("{name} in seat {seat} failed: {error}")),
                 }
                 let step = self.step(&[]);
                 self.feed.push(step);
@@ -414,7 +412,7 @@ impl Sitting {
                 let Sitting { referee, decisions, recess, trouble, .. } = *other;
                 (self.referee, self.decisions) = (referee, decisions);
                 (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
-                let step = self.step(&[]).saying("you take your decision back");
+                let step = self.step(&[]).saying("you take back your decision");
                 self.feed.push(step);
                 if let Some(recess) = self.recess.take() {
                     self.feed.new_round();
@@ -424,23 +422,23 @@ impl Sitting {
         }
     }
 
-    /// Stops the match for a fault of this program.
+    /// Stops the match because of an internal error.
     pub fn fail(&mut self) {
         self.is_busy = false;
         self.rewind = None;
-        self.trouble = Some("this is a bug in cambio; its standard error says where".to_owned());
+        self.trouble = Some("this is a bug in cambio; standard error has the details".to_owned());
         let step = self.step(&[]);
         self.feed.push(step);
     }
 
-    /// The record.
+    /// The record of the match.
     ///
     /// # Errors
-    /// While the match goes on: its record tells every card.
+    /// While the match is in progress, because the record contains every card.
     pub fn record(&self) -> Result<Record, Refusal> {
         if !self.playing().is_over() && self.trouble.is_none() {
             return Err(Refusal(
-                "the match is in progress, and its record tells every card; it can be had when the match is over"
+                "the match is in progress; its record shows every card, so it is available when the match is over"
                     .to_owned(),
             ));
         }
@@ -455,12 +453,12 @@ impl fmt::Debug for Sitting {
     }
 }
 
-/// Why an agent could not begin.
+/// The error of an agent at the start, with its name.
 fn trouble_of(error: &MatchError, names: &[String]) -> String {
     match error {
         MatchError::Failed(failure) => {
             let (seat, error) = (failure.seat, &failure.error);
-            format!("{} in seat {seat} cannot go on: {error}", names[seat.index()])
+            format!("{} in seat {seat} failed: {error}", names[seat.index()])
         }
         other => other.to_string(),
     }

@@ -1,18 +1,18 @@
-//! Rules and scores in words, for people who have not read RULES.md.
+//! Rules, powers and scores in words, for people who have not read RULES.md.
 
 use cambio_core::knob::{
     Best, Bonus, CallWhen, Cap, EmptyHand, Gift, Late, MatchEnd, Matching, Peek, Redrop, Score as ScoreKnob,
     SnapTargets, Window,
 };
-use cambio_core::{RoundResult, Rules, Score, Seat};
+use cambio_core::{Power, RoundResult, Rules, Score, Seat, Step};
 
-/// A rule system in three lines: the aim, a turn, a snap. They are made from the rule table, so they hold for any rules.
+/// Summarizes rules in three lines: the aim, a turn, a snap. They are generated from the knobs, so they fit any rules.
 ///
 /// ```
 /// use cambio_core::Rules;
 ///
 /// let [aim, turn, snap] = cambio_view::rules_in_short(&Rules::preset("classic").unwrap());
-/// assert!(aim.starts_with("Have the fewest points when the round ends."), "{aim}");
+/// assert!(aim.starts_with("Goal: end the round with the fewest points."), "{aim}");
 /// assert!(turn.contains("draw a card, or take the open card"), "{turn}");
 /// assert!(snap.contains("the same rank"), "{snap}");
 /// ```
@@ -22,35 +22,34 @@ pub fn rules_in_short(rules: &Rules) -> [String; 3] {
 
 fn aim(rules: &Rules) -> String {
     let spec = rules.spec();
-    let mut line = "Have the fewest points when the round ends. ".to_owned();
+    let mut line = "Goal: end the round with the fewest points. ".to_owned();
     line += match spec.call {
-        CallWhen::InsteadOfTurn => "Instead of a turn you may call; ",
-        CallWhen::AfterTurn => "At the end of a turn you may call; ",
+        CallWhen::InsteadOfTurn => "Instead of taking a turn, you may call. ",
+        CallWhen::AfterTurn => "At the end of your turn, you may call. ",
     };
-    line += "the others then have one turn more, and all cards are turned up.";
+    line += "Each other player then has one more turn, and all cards are turned up.";
     match spec.empty_hand {
-        EmptyHand::EndsRound | EmptyHand::EndsRoundAtTurn => line += " A hand without cards ends the round, too.",
-        EmptyHand::Safe => line += " Without cards you are safe, with 0 points.",
+        EmptyHand::EndsRound | EmptyHand::EndsRoundAtTurn => line += " The round ends if a player has no cards.",
+        EmptyHand::Safe => line += " If you have no cards left, you are safe and have 0 points.",
         EmptyHand::Continues => {}
     }
     line += match spec.score {
-        ScoreKnob::Points => " Everybody scores the points of their cards",
-        ScoreKnob::Share => " The caller wins with strictly the fewest points, else the lowest of the others",
-        ScoreKnob::WinLoss => {
-            " The caller beats the others with strictly the fewest points, else the lowest of them wins"
+        ScoreKnob::Points => " You score the points of your cards",
+        ScoreKnob::Share | ScoreKnob::WinLoss => {
+            " If you call, you must be lowest alone. Otherwise the lowest other player wins"
         }
     };
     if spec.score == ScoreKnob::Points {
-        line += &bonus(", a caller who is lowest ", spec.call_success);
-        line += &bonus(", any other caller ", spec.call_failure);
+        line += &bonus("; if you call and are lowest, ", spec.call_success);
+        line += &bonus("; if you call and are not lowest, ", spec.call_failure);
     }
     if let Cap::Score(most) | Cap::Feasible(most) = spec.cap {
-        line = format!("{line}; a call is good with {most} points at most");
+        line = format!("{line}. A call succeeds with at most {most} points");
     }
     let best = if spec.best == Best::Fewest { "lowest" } else { "highest" };
     line + &match spec.match_end {
-        MatchEnd::Rounds(1) => ". One round is a match.".to_owned(),
-        MatchEnd::Rounds(rounds) => format!(". After {rounds} rounds the {best} total wins."),
+        MatchEnd::Rounds(1) => ". The match is one round.".to_owned(),
+        MatchEnd::Rounds(rounds) => format!(". After {rounds} rounds, the {best} total wins."),
         MatchEnd::Total(total) => format!(". When a total reaches {total}, the {best} total wins."),
     }
 }
@@ -60,30 +59,30 @@ fn bonus(who: &str, bonus: Bonus) -> String {
         Bonus::Add(0) => String::new(),
         Bonus::Add(number) if number < 0 => format!("{who}{} less", -number),
         Bonus::Add(number) => format!("{who}{number} more"),
-        Bonus::Set(number) => format!("{who}just {number}"),
-        Bonus::Times(number) => format!("{who}{number} times as many"),
+        Bonus::Set(number) => format!("{who}{number} instead"),
+        Bonus::Times(number) => format!("{who}{number} times the points"),
     }
 }
 
 fn turn(rules: &Rules) -> String {
     let spec = rules.spec();
     let mut line = match spec.peek {
-        Peek::Slots(0) => format!("You have {} cards and see none of them. ", spec.hand.get()),
+        Peek::Slots(0) => format!("You have {} face-down cards. ", spec.hand.get()),
         Peek::Slots(mask) => {
-            format!("You have {} cards and see {} of them at first. ", spec.hand.get(), mask.count_ones())
+            format!("You have {} face-down cards and see {} of them at the start. ", spec.hand.get(), mask.count_ones())
         }
-        Peek::Choose(number) => format!("You have {} cards and look at {number} of them. ", spec.hand.get()),
+        Peek::Choose(number) => format!("You have {} face-down cards and peek at {number} of them. ", spec.hand.get()),
     };
-    line += "On your turn draw a card";
+    line += "On your turn, draw a card";
     if spec.take {
-        line += ", or take the open card of the pile";
+        line += ", or take the open card from the pile";
     }
-    line += ". Keep it in the place of one of your cards, which goes onto the pile, or drop it.";
+    line += ". Keep it in place of one of your cards (which is discarded), or discard it.";
     if rules.kinds().iter().any(|kind| kind.copies > 0 && !kind.power.is_none()) {
-        line += " A card that you have just drawn may then use its power.";
+        line += " If the drawn card has a power, discarding it lets you use the power.";
     }
     if spec.take && spec.redrop == Redrop::Forbidden {
-        line += " A taken card has to be kept.";
+        line += " A taken card must be kept.";
     }
     line
 }
@@ -91,44 +90,44 @@ fn turn(rules: &Rules) -> String {
 fn snap(rules: &Rules) -> String {
     let spec = rules.spec();
     if spec.window == Window::None {
-        return "Nobody snaps: the pile belongs to whose turn it is.".to_owned();
+        return "This game is played without snaps.".to_owned();
     }
-    let mut line = "When a card lands on the pile, be quick: snap a card of ".to_owned();
+    let mut line = "When a card is discarded, you may snap a card of ".to_owned();
     line += match spec.matching {
         Matching::Rank => "the same rank",
         Matching::Points => "the same points",
-        Matching::RankOwnPointsForeign => "the same rank of your own, or of the same points of somebody else's",
+        Matching::RankOwnPointsForeign => "the same rank, or of the same points if it is another player's",
     };
     line += match (spec.snap_targets, spec.gift) {
-        (SnapTargets::Own, _) => " in front of you, and it goes onto the pile.",
+        (SnapTargets::Own, _) => " from your own cards.",
         (SnapTargets::Any, Gift::May) => {
-            ", yours or anybody's, and it goes onto the pile; for a card of theirs you may give one of yours."
+            ", your own or another player's. For another player's card, you may give them one of yours."
         }
         (SnapTargets::Any, Gift::Must) => {
-            ", yours or anybody's, and it goes onto the pile; for a card of theirs you give one of yours."
+            ", your own or another player's. For another player's card, you give them one of yours."
         }
     };
-    line += " A wrong card costs a penalty card";
+    line += " Only the first right card counts. A wrong card costs a penalty card";
     line += match spec.late {
-        Late::Penalise => ", and so does a right one that comes too late.",
+        Late::Penalise => ", and so does a right card that comes too late.",
         Late::TakeBack | Late::Abort => ".",
     };
     line
 }
 
-/// The suits of decks whose labels end with a letter of the suit.
+/// The suit letters that end the labels of known decks, with their names.
 const SUITS: [&[(&str, &str)]; 2] = [
     &[("c", "clubs"), ("d", "diamonds"), ("h", "hearts"), ("s", "spades")],
     &[("C", "Schilten (shields)"), ("E", "Eicheln (acorns)"), ("R", "Rosen (roses)"), ("S", "Schellen (bells)")],
 ];
 
-/// How the labels of the cards are to be read, in a sentence; empty where a label has no suit.
+/// Explains how to read the labels of the cards; empty if no card has a suit.
 ///
 /// ```
 /// use cambio_core::Rules;
 ///
-/// let told = cambio_view::cards_in_short(&Rules::preset("classic").unwrap());
-/// assert_eq!(told, "10h is the 10 of hearts; the letters are c clubs, d diamonds, h hearts, s spades; JK is a joker.");
+/// let text = cambio_view::cards_in_short(&Rules::preset("classic").unwrap());
+/// assert_eq!(text, "10h is the 10 of hearts. Suits: c clubs, d diamonds, h hearts, s spades. JK is a joker.");
 /// ```
 pub fn cards_in_short(rules: &Rules) -> String {
     let kinds: Vec<_> = rules.kinds().iter().filter(|kind| kind.copies > 0 && !kind.suit.is_empty()).collect();
@@ -139,7 +138,7 @@ pub fn cards_in_short(rules: &Rules) -> String {
         (Some(suits), Some(kind)) => {
             let of = suits.iter().find(|(letter, _)| *letter == kind.suit).map_or("", |(_, name)| name);
             let letters: Vec<String> = suits.iter().map(|(letter, name)| format!("{letter} {name}")).collect();
-            format!("{} is the {} of {of}; the letters are {}", kind.label, kind.rank, letters.join(", "))
+            format!("{} is the {} of {of}. Suits: {}", kind.label, kind.rank, letters.join(", "))
         }
         (None, Some(_)) => {
             let named: Vec<String> =
@@ -148,12 +147,35 @@ pub fn cards_in_short(rules: &Rules) -> String {
         }
     };
     if rules.kinds().iter().any(|kind| kind.label == "JK" && kind.copies > 0) {
-        told += "; JK is a joker";
+        told += ". JK is a joker";
     }
     told + "."
 }
 
-/// How a round was scored: a sentence for each seat, seat a first.
+/// The power of a card in words, such as "peek at any card, then swap two cards"; empty for no power.
+pub(crate) fn power_in_words(power: Power) -> String {
+    let steps: Vec<String> = (0..).map_while(|number| power.step(number)).map(step_in_words).collect();
+    match &steps[..] {
+        [one, other] if one == other => format!("twice: {one}"),
+        steps => steps.join(", then ").replace("then peek at another card", "then another"),
+    }
+}
+
+pub(crate) fn step_in_words(step: Step) -> String {
+    let words = |action: &str| match action {
+        "look own" => "peek at one of your cards",
+        "look other" => "peek at an opponent's card",
+        "look any" => "peek at any card",
+        "look another" => "peek at another card",
+        "swap" => "swap two cards",
+        "swap own" => "swap one of your cards with an opponent's card",
+        "swap looked" => "swap a card that you peeked at with another one",
+        _ => "turn up one card of each opponent",
+    };
+    step.to_string().split(" or ").map(words).collect::<Vec<_>>().join(", or ")
+}
+
+/// Explains the scores of a round: a sentence for each seat, seat a first.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, rng::Key};
@@ -166,9 +188,9 @@ pub fn cards_in_short(rules: &Rules) -> String {
 ///     let call = "call".parse().unwrap();
 ///     playing.act(if choices.contains(call) { call } else { choices.nth(0).unwrap() }).unwrap();
 /// }
-/// let told = scores_in_words(&rules, playing.last_round().unwrap());
-/// assert!(told[0].starts_with("a called"), "{told:?}");
-/// assert_eq!(told.len(), 2);
+/// let scores = scores_in_words(&rules, playing.last_round().unwrap());
+/// assert!(scores[0].starts_with("a called"), "{scores:?}");
+/// assert_eq!(scores.len(), 2);
 /// ```
 pub fn scores_in_words(rules: &Rules, result: &RoundResult) -> Vec<String> {
     Seat::ALL[..result.seats].iter().map(|&seat| score_of(rules, result, seat)).collect()
@@ -186,9 +208,9 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
     } else if let Cap::Score(most) = spec.cap
         && points > i32::from(most)
     {
-        format!("called with more than the allowed {most}: ")
+        format!("called with more than {most} points: ")
     } else if points == fewest {
-        "called, but was not alone at the lowest: ".to_owned()
+        "called, but tied for lowest: ".to_owned()
     } else {
         "called, but was not lowest: ".to_owned()
     };
@@ -214,7 +236,7 @@ fn wins(result: &RoundResult, score: Score) -> String {
     if result.winners.len() == 1 { format!("wins ({score})") } else { format!("shares the win ({score})") }
 }
 
-/// A number with a minus sign of its own.
+/// A number with a typographic minus sign.
 fn minus(number: i32) -> String {
     number.to_string().replace('-', "−")
 }
@@ -230,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// The first round in which seat a calls as soon as it may and succeeds, or fails: its points, and how it was scored.
+    /// The points and score sentences of the first round with this outcome of an early call by seat a.
     fn called(lines: &str, succeeds: bool) -> ([i32; 2], Vec<String>) {
         let rules = RulesSpec::from_toml(lines).unwrap().validate().unwrap();
         for deal in 0.. {
@@ -242,12 +264,12 @@ mod tests {
                 playing.act(action).unwrap();
             }
             let result = playing.last_round().unwrap();
-            // A tie has words of its own.
+            // A tie has its own sentence.
             if result.succeeded.contains(Seat::A) == succeeds && result.points()[0] != result.points()[1] {
                 return ([result.points()[0], result.points()[1]], scores_in_words(&rules, result));
             }
         }
-        unreachable!("some deal is as wanted")
+        unreachable!("some deal has this outcome")
     }
 
     #[test]
@@ -259,7 +281,7 @@ mod tests {
         let ([a, _], told) = called("base = 'original'\ncall_success = 'set(0)'", true);
         assert_eq!(told[0], format!("a called and was lowest: {a} points become 0"));
         let ([a, _], told) = called("base = 'original'\ncap = 'score(-99)'\ncall_failure = 'times(2)'", false);
-        assert_eq!(told[0], format!("a called with more than the allowed -99: {a} × 2 = {}", 2 * a));
+        assert_eq!(told[0], format!("a called with more than -99 points: {a} × 2 = {}", 2 * a));
         let ([a, b], told) = called("base = 'classic'", true);
         let expected = [format!("a called and was lowest: {a} points, wins (1)"), format!("b {b} points, no win (0)")];
         assert_eq!(told, expected);
@@ -273,7 +295,9 @@ mod tests {
         }
         let [aim, ..] = rules_in_short(&Rules::preset("original").unwrap());
         assert!(
-            aim.contains("a caller who is lowest 5 less, any other caller 5 more. When a total reaches 50,"),
+            aim.contains(
+                "; if you call and are lowest, 5 less; if you call and are not lowest, 5 more. When a total reaches 50,"
+            ),
             "{aim}"
         );
         let [_, _, snap] = rules_in_short(&Rules::preset("mini-m0").unwrap());

@@ -1,12 +1,12 @@
-//! Where speed decides who is first, a person's time counts, and a match played again has the same races.
+//! If speed decides races, the person's time counts, and a replayed match has the same races.
 
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
 use cambio_view::{Invitation, Sitting, hint};
 
-/// A match in seat b against three random players, in which the person snaps whenever it is asked and takes `time` for it; with
-/// `again`, it takes some decisions back and makes them anew.
+/// Plays a match in seat b against three random players. The person snaps in every window, after `time` milliseconds;
+/// with `again`, it takes some decisions back and repeats them.
 fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, deal));
     let opponents = vec![roster().parse("random").unwrap(); 3];
@@ -23,7 +23,7 @@ fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
             continue;
         }
         let step = sitting.latest();
-        let choices = &step.ask.as_ref().expect("the person is asked").choices;
+        let choices = &step.ask.as_ref().expect("the person decides").choices;
         let wanted = ["snap", "drop", "pass", "end"];
         let choice = wanted.iter().find_map(|verb| choices.iter().find(|choice| choice.starts_with(verb)));
         let (at, choice) = (step.n, choice.unwrap_or(&choices[0]).clone());
@@ -32,20 +32,20 @@ fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
     sitting.record().unwrap()
 }
 
-/// Where the person came in in each race that it ran, and how many ran.
+/// The person's place in each race, and the number of seats in that race.
 fn places(record: &Record) -> Vec<(usize, usize)> {
     let races = record.rounds.iter().flat_map(|round| &round.races);
     races.filter_map(|race| race.iter().position(|seat| seat == "b").map(|place| (place, race.len()))).collect()
 }
 
 #[test]
-fn the_quick_are_first_and_who_has_no_time_is_last() {
+fn the_fastest_seat_is_first_and_a_seat_without_a_time_is_last() {
     let races = |time| (0..12).flat_map(move |deal| places(&played(deal, time, false))).collect::<Vec<_>>();
     let (quick, none) = (races(Some(0)), races(None));
     assert!(quick.len() > 10 && none.len() > 10, "{quick:?} {none:?}");
     assert!(quick.iter().all(|&(place, _)| place == 0), "{quick:?}");
     assert!(none.iter().all(|&(place, of)| place + 1 == of), "{none:?}");
-    // At the agents' median nobody is always first.
+    // With the agents' median as its time, the person is not always first or last.
     let even = races(Some(700));
     assert!(even.iter().any(|&(place, _)| place == 0) && even.iter().any(|&(place, _)| place > 0), "{even:?}");
 }
@@ -76,7 +76,7 @@ fn a_hint_after_a_race_sees_the_table_as_it_is() {
         }
         let action = hint(sitting.invitation(), &sitting.actions(), &adviser).unwrap().action;
         let step = sitting.latest();
-        let choices = &step.ask.as_ref().expect("the person is asked").choices;
+        let choices = &step.ask.as_ref().expect("the person decides").choices;
         assert!(choices.contains(&action), "{action} of {choices:?}");
         hints += 1;
         let snap = choices.iter().find(|choice| choice.starts_with("snap"));

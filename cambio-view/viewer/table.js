@@ -1,4 +1,4 @@
-// Draws a table: seats with their cards, stock, pile and the held card. It knows no rule; it shows scenes and offers choices.
+// Draws a table: seats with their cards, stock, pile and the held card. It shows scenes and offers choices; it contains no rules.
 
 // Text glyphs for suits, never emoji.
 const GLYPHS = {
@@ -8,7 +8,7 @@ const GLYPHS = {
   C: ["▼", "Schilten", "blue"], E: ["♣\uFE0E", "Eicheln", "green"],
 };
 
-// Makes an element: its attributes, what it listens to (`onclick`), and its children.
+// Creates an element with attributes, event listeners (`onclick`) and children.
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -20,7 +20,7 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-// What stands in the middle of a card without a suit that has a glyph.
+// The sign in the middle of a card whose suit has no glyph, by rank.
 const SIGNS = { look: "◎", spy: "◉", swap: "⇄", energy: "↯", king: "♚\uFE0E", JK: "★" };
 const COLOURS = { red: "red", blue: "blue" };
 
@@ -32,7 +32,7 @@ function suit(kind) {
   return GLYPHS[kind.suit] ?? [SIGNS[kind.rank] ?? "", kind.suit, COLOURS[kind.suit] ?? ""];
 }
 
-// A card in words, for those who hear the page.
+// A card in words, for screen readers.
 export function spoken(kind) {
   const [, name] = suit(kind);
   const power = kind.power ? `, power: ${kind.power}` : "";
@@ -40,7 +40,6 @@ export function spoken(kind) {
   return `${of}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${power}`;
 }
 
-// The front of a card.
 export function front(kind) {
   const [glyph, , colour] = suit(kind);
   const rank = GLYPHS[kind.suit] ? kind.rank : kind.label;
@@ -51,7 +50,7 @@ export function front(kind) {
 }
 
 export class Board {
-  // `me` is the letter of the seat that sits below, `names` are the players from seat a on.
+  // `me` is the letter of the seat at the bottom; `names` are the players, seat a first.
   constructor(root, { kinds, names, me = "a" }) {
     Object.assign(this, { root, kinds, names, me, spots: new Map(), seats: new Map(), chosen: () => {} });
     this.others = h("div", { class: "others" });
@@ -65,7 +64,7 @@ export class Board {
     this.seat(me);
   }
 
-  // Lets another seat sit below.
+  // Moves another seat to the bottom.
   seat(me) {
     this.me = me;
     this.seats.clear();
@@ -101,7 +100,7 @@ export class Board {
     return card;
   }
 
-  // Shows a face on a card, or its back.
+  // Shows a face, or the back if `kind` is null.
   face(card, kind, label) {
     const shown = kind === null || kind === undefined ? null : this.kinds[kind];
     card.replaceChildren(shown ? front(shown) : h("span", { class: "back", "aria-hidden": "true" }));
@@ -110,7 +109,7 @@ export class Board {
     card.setAttribute("aria-label", card.dataset.label);
   }
 
-  // Shows a scene. `sees` says of a card in front of a seat whether its face is shown, `seesHeld` of the held one.
+  // Shows a scene. `sees` returns whether the face of a card in a layout is shown, `seesHeld` the same for the held card.
   render(scene, { sees = () => true, seesHeld = () => true } = {}) {
     this.scene = scene;
     this.root.dataset.phase = scene.phase;
@@ -118,13 +117,13 @@ export class Board {
     this.face(this.stock.card, null, `Stock of ${scene.stock}`);
     this.stock.card.classList.toggle("empty", scene.stock === 0);
     this.stock.note.textContent = scene.stock;
-    this.face(this.pile.card, scene.top, scene.top === null ? "Pile, nothing lies open" : `Pile of ${scene.pile}`);
+    this.face(this.pile.card, scene.top, scene.top === null ? "Empty pile" : `Pile of ${scene.pile}`);
     this.pile.card.classList.toggle("empty", scene.top === null);
     this.pile.note.textContent = scene.pile;
     const held = scene.held;
     this.hand.box.classList.toggle("idle", !held);
     this.hand.card.classList.toggle("empty", !held);
-    this.face(this.hand.card, held && seesHeld(held) ? held.kind : null, held ? `Held by ${held.by}` : "Nobody holds a card");
+    this.face(this.hand.card, held && seesHeld(held) ? held.kind : null, held ? `Held by ${held.by}` : "No card is held");
     this.hand.note.textContent = held ? `by ${held.by}` : "";
   }
 
@@ -162,7 +161,7 @@ export class Board {
       const isShown = kind !== null && sees({ letter, slot, seenBy });
       this.face(card, isShown ? kind : null, spot);
       card.append(h("span", { class: "spot", "aria-hidden": "true" }, spot));
-      // That the seat below has seen a card is plain where its face is shown.
+      // A visible face already shows that the seat at the bottom has seen the card.
       const watchers = [...seenBy].filter((one) => !(isShown && one === this.me));
       if (watchers.length) card.append(h("span", { class: "seen", "aria-hidden": "true", title: `seen by ${watchers.join(", ")}` }, watchers.join("")));
     }
@@ -180,13 +179,13 @@ export class Board {
     return this.spots.get(place) ?? { stock: this.stock, pile: this.pile, hand: this.hand }[place]?.card;
   }
 
-  // Where a place is, also one where nothing lies yet.
+  // The position of a place, even if no card lies there yet.
   whereabouts(place) {
     const element = this.at(place) ?? this.seats.get(place[0])?.cards;
     return element?.getBoundingClientRect();
   }
 
-  // Lets cards fly, all at once for each step of two; the scene that follows shows where they are.
+  // Animates the moves, all at the same time.
   async fly(moves, time) {
     if (isStill() || time <= 0 || document.hidden) return;
     const flights = moves.map(([from, to, kind]) => {
@@ -207,7 +206,7 @@ export class Board {
     await Promise.all(flights);
   }
 
-  // Shows faces for a while, and turns them down again unless the scene shows them.
+  // Shows faces for `time` milliseconds, then turns them face down unless the scene shows them.
   glimpse(glimpses, time) {
     for (const [spot, kind] of glimpses) {
       const card = this.spots.get(spot);
@@ -230,7 +229,7 @@ export class Board {
     }
   }
 
-  // Offers places. `verbs` maps a place to what choosing it does, in a word; `chosen` hears which one was.
+  // Makes places clickable. `verbs` maps a place to the words for choosing it; `chosen` is called with the chosen place.
   offer(verbs, chosen, marked = []) {
     this.chosen = chosen;
     for (const card of this.root.querySelectorAll(".card")) {

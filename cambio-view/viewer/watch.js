@@ -1,8 +1,8 @@
-// Steps through a film: a match that is over, with every card.
+// The replay viewer: steps through a finished match with every card.
 import { Board, h, LETTERS } from "./table.js";
 
-// Shows a film inside an element. The address tells and takes the place: #round=2&decision=17&view=b.
-// With `explain` it can ask what an agent would consider, and `chances` makes a panel below the table; a page from disk has neither.
+// Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
+// `explain` asks the server for an agent's evaluation, and `chances` creates the panel below the table; a page from disk has neither.
 export function watch(root, film, { explain, chances } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
@@ -10,7 +10,7 @@ export function watch(root, film, { explain, chances } = {}) {
   let view = "all";
   let timer = null;
   let drawn = -1;
-  // A frame in a notebook has no address of its own.
+  // A frame in a notebook has no own address.
   const hasAddress = location.protocol !== "about:";
 
   const board = h("div");
@@ -19,7 +19,7 @@ export function watch(root, film, { explain, chances } = {}) {
   const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
   const seats = film.agents.map((name, index) => LETTERS[index]);
   const viewer = h("select", { onchange: () => look(viewer.value) },
-    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `what ${seat} knows (${film.agents[index]})`)));
+    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${film.agents[index]})`)));
   const rounds = h("select", { onchange: () => go(place(Number(rounds.value), 0)) },
     ...film.rounds.map((_, r) => h("option", { value: r }, `round ${r + 1}`)));
   const speed = h("select", {}, ...[["slow", 2400], ["normal", 1200], ["fast", 500], ["very fast", 150]].map(([word, time]) =>
@@ -29,15 +29,15 @@ export function watch(root, film, { explain, chances } = {}) {
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "who decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "the agent that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
-  const why = h("button", { type: "button", onclick: understand, title: "What the agent considers before this decision (key: w)" }, "What was considered");
+  const why = h("button", { type: "button", onclick: understand, title: "Show how an agent rates the choices here (key: w)" }, "Explain this decision");
   const controls = h("div", { class: "controls" },
     slider,
     h("div", { class: "row" },
       button("|‹", "First decision (Home)", () => go(0)),
-      button("«", "Turn before (Shift and left arrow)", () => turn(-1)),
-      button("‹", "Decision before (left arrow)", () => go(at - 1)),
+      button("«", "Previous turn (Shift and left arrow)", () => turn(-1)),
+      button("‹", "Previous decision (left arrow)", () => go(at - 1)),
       play,
       button("›", "Next decision (right arrow)", () => go(at + 1)),
       button("»", "Next turn (Shift and right arrow)", () => turn(1)),
@@ -53,15 +53,15 @@ export function watch(root, film, { explain, chances } = {}) {
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
       film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
-    film.flaw ? h("p", { class: "trouble" }, `The record is flawed, and the match is shown up to there: ${film.flaw}`) : "",
+    film.flaw ? h("p", { class: "trouble" }, `The record has an error, so the match is shown only up to there: ${film.flaw}`) : "",
     h("div", { class: "stage" },
       h("div", { class: "theatre" }, board, caption, controls, panel?.element),
       h("div", { class: "side" },
         h("h2", {}, "What happened"), lines, scores,
-        ...(explain ? [h("h2", {}, "Why?"), h("div", { class: "row" }, why, h("label", {}, "ask ", asked)), reasons] : []),
+        ...(explain ? [h("h2", {}, "Why this decision?"), h("div", { class: "row" }, why, h("label", {}, "by ", asked)), reasons] : []),
         h("h2", {}, "The round"), transcript,
-        h("details", { class: "rules" }, h("summary", {}, "The rules in short"), ...film.in_short.map((line) => h("p", {}, line))),
-        h("p", { class: "keys" }, "Keys: arrows step by decision, with Shift by turn; Space plays; Home and End; v changes whose view it is.", panel ? " b and Shift with b go to the next and the last blunder." : ""))));
+        h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
+        h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
   const table = new Board(board, { kinds: film.kinds, names: film.agents, me: "a" });
 
   function place(round, decision) {
@@ -70,17 +70,17 @@ export function watch(root, film, { explain, chances } = {}) {
     return places.findIndex(([one, other]) => one === r && other === d);
   }
 
-  // The words of a line for whoever looks.
+  // The text of a line in the current view.
   function words(line) {
     if (typeof line === "string") return line;
     const [told, seat, blind] = line;
     return view === "all" || view === seat ? told : blind;
   }
 
-  // What was decided, unless it was declared in secret by somebody else.
+  // The decision as text; another seat's declaration in a snap window is hidden.
   function decided(frame) {
     if (!frame.by) return "the deal";
-    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} declares in secret` : `${frame.by}: ${frame.action}`;
+    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : `${frame.by}: ${frame.action}`;
   }
 
   function go(to, moves = true) {
@@ -126,7 +126,7 @@ export function watch(root, film, { explain, chances } = {}) {
       h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
   }
 
-  // On paper all rounds stand one after the other.
+  // Prints all rounds, one after the other.
   function print() {
     const [r] = places[at];
     const rest = film.rounds.map((round, other) => h("section", { class: "paper" }, h("h2", {}, `Round ${other + 1}`),
@@ -138,7 +138,7 @@ export function watch(root, film, { explain, chances } = {}) {
   addEventListener("beforeprint", print);
   addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
 
-  // What an agent considers in the place of whoever decided.
+  // Shows an agent's evaluation of the current decision.
   async function understand() {
     const [r, d] = places[at];
     const { by, action } = film.rounds[r].frames[d];
@@ -152,8 +152,8 @@ export function watch(root, film, { explain, chances } = {}) {
       const most = Math.max(...told.considered.map((one) => Math.abs(one.value)), 1e-9);
       const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
       reasons.replaceChildren(
-        h("p", {}, told.decided === action ? `${told.agent} would do the same.` : `${told.agent} would: ${told.decided}.`,
-          told.considered.length ? ` Values are in ${told.unit}.` : " It does not say what it considered."),
+        h("p", {}, told.decided === action ? `${told.agent} would do the same.` : `${told.agent} would choose: ${told.decided}.`,
+          told.considered.length ? ` Values: ${told.unit}.` : " This agent gives no values."),
         told.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...told.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, one.action, one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",
@@ -163,13 +163,13 @@ export function watch(root, film, { explain, chances } = {}) {
     }
   }
 
-  // A strip for each card that the seat does not see: how likely each class is, the darker the likelier, with a frame around the truth.
+  // A strip for each card that the seat does not see: a darker cell is more likely, and a frame marks the true card.
   function strips(beliefs, seat) {
     if (!beliefs?.unseen.length) return [];
     const classes = beliefs.classes.map((name) => name.replace("-", "−"));
     const { unseen } = beliefs;
     const percent = (share) => `${Math.round(100 * share)} %`;
-    // A page of the server may not have styles in its attributes.
+    // The content security policy forbids style attributes.
     const shaded = (cell, share) => {
       cell.style.setProperty("--share", Math.min(1, 2.5 * share));
       return cell;
@@ -177,7 +177,7 @@ export function watch(root, film, { explain, chances } = {}) {
     const strip = ({ spot, truth, even, inferred }) => {
       const shares = inferred ?? even;
       const likeliest = shares.indexOf(Math.max(...shares));
-      const said = `${spot} is ${classes[truth]}, believed with ${percent(shares[truth])}${inferred ? `, by the cards alone ${percent(even[truth])}` : ""}; likeliest is ${classes[likeliest]} with ${percent(shares[likeliest])}`;
+      const said = `${spot} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, from the seen cards alone ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
       return h("tr", {}, h("th", { scope: "row" }, spot),
         h("td", {}, h("div", { class: "strip", role: "img", "aria-label": said, title: said },
           ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
@@ -185,8 +185,8 @@ export function watch(root, film, { explain, chances } = {}) {
     };
     const isInferred = unseen.some((one) => one.inferred);
     return [
-      h("p", {}, `What ${seat} can believe of the cards that it does not see, ${isInferred ? "if the others decide as learned does" : "by the cards that it has seen"}: from ${classes[0]} on the left to ${classes.at(-1)} on the right; the stronger the colour, the likelier, and the frame is the truth.`),
-      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "belief", "is", "believed"].map((head) => h("th", { scope: "col" }, head)))),
+      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : "given the cards that it has seen"}. Stronger colour means more likely. The frame marks the real card.`),
+      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", "real card", "its chance"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
 

@@ -1,4 +1,4 @@
-//! Asks an app without a network.
+//! Requests to an app without a network.
 
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode};
@@ -9,12 +9,12 @@ use serde_json::Value;
 pub(crate) const HOST: &str = "127.0.0.1:8417";
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
-/// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
+/// The size of a randomized test: `small`, or `full` with `CAMBIO_FULL=1`.
 pub(crate) fn amount<T>(small: T, full: T) -> T {
     if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
 }
 
-/// Runs a test on a small runtime.
+/// Runs a test on a single-threaded runtime.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
 }
@@ -30,25 +30,25 @@ pub(crate) async fn post(app: &App, path: &str, body: impl Into<Body>) -> Respon
     app.respond(request.body(body.into()).unwrap()).await
 }
 
-/// The status of an answer and its text.
+/// The status and the text of a response.
 pub(crate) async fn read(response: Response<Body>) -> (StatusCode, String) {
     let status = response.status();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// The sentence of a problem.
+/// The status and the error message of a response.
 pub(crate) async fn sentence(response: Response<Body>) -> (u16, String) {
     let (status, text) = read(response).await;
     let told: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status}: {text}"));
     (status.as_u16(), told["error"].as_str().unwrap_or_default().to_owned())
 }
 
-/// What a page is sent, event by event.
+/// The event stream of a page.
 pub(crate) struct Page {
     body: Body,
     rest: String,
-    /// Every byte so far.
+    /// All bytes so far.
     pub(crate) all: String,
 }
 
