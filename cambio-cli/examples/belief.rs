@@ -1,10 +1,11 @@
-//! What worlds tell of cards that their owner has seen and the watching seat has not:
+//! How well sampled worlds predict the cards that their owner has seen and the watching seat has not:
 //! `cargo run --release -p cambio-cli --example belief -- --matches 1000`.
 //!
-//! `learned` plays itself at two seats. Now and then, where one of them has a choice, worlds are drawn: evenly, and by how likely
-//! its network makes what the other did. Each kind of drawing bets on the class of every such card, by how often it lies there
-//! in the worlds (with half a world more for each class: Krichevsky and Trofimov 1981). The table has the mean of
-//! -ln(bet on the truth), and of how many classes a card is one in effect: e to the power of that.
+//! `learned` plays itself at two seats. At one in eight decisions with a choice of the watching seat, worlds are
+//! sampled: evenly, or weighted by the likelihood of the other seat's decisions under the network. Each sampling method
+//! predicts the class of every such card by its frequency in the worlds (with the estimator of Krichevsky and Trofimov
+//! 1981, which adds half a world per class). The table has the mean cross-entropy, -ln(probability of the truth), and
+//! its perplexity, the effective number of classes.
 
 use std::error::Error;
 
@@ -14,13 +15,13 @@ use cambio_core::{Briefing, Observation, Playing, Rules, Seat, Spot, State, Tens
 use clap::Parser;
 use indicatif::ProgressBar;
 
-/// Measures what worlds tell of cards.
+/// Measures how well sampled worlds predict hidden cards.
 #[derive(Parser)]
 struct Args {
     /// The rules
     #[arg(long, default_value = "classic")]
     rules: String,
-    /// How many matches
+    /// The number of matches
     #[arg(long, default_value_t = 300)]
     matches: u64,
     /// The seed of the deals
@@ -28,7 +29,7 @@ struct Args {
     seed: u64,
 }
 
-/// The kinds of drawing: what they are called, and what they are.
+/// The sampling methods, with their names.
 fn draws() -> [(&'static str, Draw); 4] {
     let weighed = |proposals| Draw { worlds: 1000, proposals, ..Draw::default() };
     [
@@ -39,7 +40,7 @@ fn draws() -> [(&'static str, Draw); 4] {
     ]
 }
 
-/// Worlds are drawn at one in so many decisions.
+/// Worlds are sampled at one in this number of decisions.
 const ONE_IN: u64 = 8;
 
 /// The cards of the other seat that it has seen and this seat has not.
@@ -48,7 +49,7 @@ fn hidden(view: &Observation<'_>) -> Vec<Spot> {
     table.layout(other).without(view.known()).intersection(table.seen(other)).iter_from(other).collect()
 }
 
-/// The sum of the cross-entropies of a bet on the true class of each card.
+/// The sum of the cross-entropies of the predictions of each card's class.
 fn bet(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
     let class = |world: &State, spot| space.class_of(world.face(spot).expect("a card lies there"));
     let loss = |&spot: &Spot| {

@@ -1,12 +1,13 @@
-//! Calling on the very first turn, whatever one holds: how often that wins, by the sum of the two cards that one has seen.
+//! How often a call on the first turn wins, by the sum of the two known cards.
 //!
 //! ```sh
 //! cargo run --release -p cambio-cli --example first_turn -- --rules experiments/house.toml --deals 200000
 //! ```
 //!
-//! Two seats. The caller calls at its first chance; the other seat never calls first and has its last turn. Each deal is
-//! played twice, with the caller in seat a, which begins, and in seat b, which calls when the other has had a turn. Within
-//! a table a deal counts once, so a sum's matches are independent, and its interval is Wilson's (1927).
+//! There are two seats. The caller calls at its first turn; the other seat never calls first and has its last turn.
+//! Each deal is played twice: with the caller in seat a, which starts, and in seat b, which calls after the other
+//! seat's first turn. In each table a deal counts once, so the matches of a row are independent, and its interval is
+//! Wilson's (1927).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,10 +27,10 @@ struct Args {
     /// Presets, or rule files; their matches have one round
     #[arg(long, num_args = 1.., default_values = ["experiments/house.toml"])]
     rules: Vec<String>,
-    /// Who sits opposite and never calls first; `plain` draws, and keeps a card if a known one of its own is higher
+    /// The opponents, which never call first; `plain` draws, and keeps a card if one of its known cards is higher
     #[arg(long, num_args = 1.., default_values = ["greedy(call_at=-20)", "plain"])]
     opponent: Vec<String>,
-    /// How many deals
+    /// The number of deals
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     deals: u64,
     /// The seed of the deals
@@ -37,7 +38,7 @@ struct Args {
     seed: u64,
 }
 
-/// Calls as soon as it may; else takes the first legal decision, which draws, drops and never snaps.
+/// Calls as soon as possible; otherwise takes the first legal decision, which draws, drops and never snaps.
 struct AtOnce;
 
 impl Agent for AtOnce {
@@ -48,8 +49,8 @@ impl Agent for AtOnce {
     }
 }
 
-/// Draws, replaces the highest card that it knows to be its own if that saves points, and does nothing else: no power,
-/// no snap, no card from the pile. What a simple simulation takes a last turn to be.
+/// Draws, and replaces its highest known card if that saves points. Uses no power, never snaps and takes no card from
+/// the pile, like the last turn in a simple simulation.
 struct Plain;
 
 impl Agent for Plain {
@@ -65,7 +66,7 @@ impl Agent for Plain {
     }
 }
 
-/// What one match shows.
+/// The results of one match.
 struct Watch {
     caller: Seat,
     /// The sum of the caller's known cards when play begins.
@@ -74,7 +75,7 @@ struct Watch {
     dealt: [i32; 2],
     /// Both layouts at the end.
     points: [i32; 2],
-    /// Whether it was this seat that called.
+    /// Whether the caller's seat called first.
     called: bool,
 }
 
@@ -95,13 +96,13 @@ impl Observer for Watch {
     }
 }
 
-/// What the matches with one sum came to.
+/// The results of the matches with one sum.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     matches: u64,
     wins: u64,
     ties: u64,
-    /// Wins if the layouts counted as they were dealt.
+    /// Wins if the dealt layouts were scored.
     wins_as_dealt: u64,
 }
 
@@ -158,21 +159,21 @@ fn play(
         if result.rounds != 1 || !watch.called {
             return Err(format!("deal {deal}: the match has {} rounds, or the other seat called", result.rounds).into());
         }
-        by_sum.entry(watch.known.ok_or("nobody was asked")?).or_default().add(&watch);
+        by_sum.entry(watch.known.ok_or("no seat has decided")?).or_default().add(&watch);
     }
     Ok(by_sum)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
-    let roster = cambio_agents::roster().with("plain", "Replaces the highest card that it knows.", || Plain);
+    let roster = cambio_agents::roster().with("plain", "Replaces its highest known card.", || Plain);
     for (name, spec) in args.rules.iter().flat_map(|name| args.opponent.iter().map(move |spec| (name, spec))) {
         let (rules, opponent) = (read_rules(name, Path::new("."))?, roster.parse(spec)?);
-        for (caller, when) in [(Seat::A, "begins"), (Seat::B, "is second")] {
+        for (caller, when) in [(Seat::A, "starts"), (Seat::B, "is second")] {
             let by_sum = play(&rules, &opponent, caller, &args)?;
             println!("\n{name} against {spec}, {} deals, the caller {when}\n", args.deals);
             println!(
-                "| sum seen | matches | caller wins, % | with half of the ties | as dealt |\n|---|---|---|---|---|"
+                "| known sum | matches | caller wins, % | with half of the ties | as dealt |\n|---|---|---|---|---|"
             );
             let mut all = Tally::default();
             for (sum, tally) in &by_sum {

@@ -1,9 +1,9 @@
-//! How near to perfect play the inputs of a network could come, on games that are solved:
+//! How close to perfect play the inputs of a network allow it to come, on solved games:
 //! `cargo run --release -p cambio-cli --example inputs -- --games mini-p`.
 //!
-//! A network decides alike wherever its inputs are alike. For each game this finds, by CFR+ with what such sets share, a
-//! strategy that does so and can be exploited for little by an opponent that tells everything apart. It prints a table; on the
-//! way it says how far it has come, after 1, 2, 4, 8, … iterations.
+//! A network makes the same decision at information sets with equal inputs. For each game this example finds, by CFR+
+//! with shared regrets, such a strategy with low exploitability against an opponent that distinguishes all information
+//! sets. It prints a table, and reports progress after 1, 2, 4, 8, … iterations.
 
 use std::error::Error;
 
@@ -12,18 +12,18 @@ use cambio_core::{CardHistory, Rules, Score, Seat};
 use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, Progress, Until};
 use clap::Parser;
 
-/// Finds how little a player can be exploited that tells apart what the inputs of a network tell apart.
+/// Finds the lowest exploitability of a player that knows only the inputs of a network.
 #[derive(Parser)]
 struct Args {
     /// The games
     #[arg(long, value_name = "GAME", num_args = 1.., default_values = ["mini-m1", "mini-m3"])]
     games: Vec<String>,
-    /// How many iterations
+    /// The number of iterations
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
     iterations: u64,
 }
 
-/// What a network perceives: the inputs of each candidate, and which candidate each choice is.
+/// The view of a network: the inputs of each candidate, and the candidate of each choice.
 fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Perceived<Vec<Vec<u16>>> {
     let (view, standing) = (moment.view, inputs.standing(&[Score::default(); 2], moment.seat));
     let mut history = CardHistory::new(moment.rules, 2);
@@ -32,7 +32,7 @@ fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Pe
     let count = weighing.actions().len();
     let on = |place| {
         let mut on = Vec::new();
-        // Who has one candidate has no choice.
+        // With one candidate there is no choice.
         if count > 1 {
             inputs.on(view, weighing, place, |input| on.push(input as u16));
         }

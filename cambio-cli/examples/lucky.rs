@@ -1,8 +1,8 @@
-//! A bot of one's own in the full command line: `cargo run --release --example lucky -- agents --check lucky`.
+//! The full command line with an additional bot: `cargo run --release --example lucky -- agents --check lucky`.
 
 use cambio_core::{Action, Agent, AgentError, Observation, Phase};
 
-/// Swaps every drawn card for an unknown one of its own, snaps what it knows to match, calls after six turns.
+/// Keeps each drawn card in place of one of its own unknown cards, snaps known matches, and calls after six turns.
 struct Lucky;
 
 impl Agent for Lucky {
@@ -25,5 +25,5 @@ impl Agent for Lucky {
 }
 
 fn main() -> std::process::ExitCode {
-    cambio_cli::main(cambio_agents::roster().with("lucky", "Trusts in unknown cards.", || Lucky))
+    cambio_cli::main(cambio_agents::roster().with("lucky", "Trusts unknown cards.", || Lucky))
 }

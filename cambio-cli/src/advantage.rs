@@ -22,7 +22,7 @@ use crate::solve::Format;
 pub(super) struct Args {
     /// The agent
     agent: String,
-    /// The policy, which sits in the other seats: `learned`, or a preset of the heuristic
+    /// The policy to compare with, which also plays in the other seats: `learned`, or a preset of the heuristic
     #[arg(long, value_name = "POLICY", default_value = "learned")]
     over: String,
     /// A preset, or a rule file. One round is played on each deal
@@ -34,10 +34,10 @@ pub(super) struct Args {
     /// The number of deals, each played with the agent in every seat
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_DEALS))]
     deals: u64,
-    /// How often the round is played on from either decision where agent and policy differ
+    /// The number of playouts after each of the two decisions where agent and policy differ
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     playouts: u32,
-    /// The seed of the deals, a whole number or a text
+    /// The seed of the deals: a whole number or any text
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
     seed: Seed,
     /// The number of threads; 0 means one for each core. The result does not depend on it
@@ -51,7 +51,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// As many as an experiment may have.
 const MOST_DEALS: u64 = 1_000_000_000;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -84,7 +83,7 @@ fn policy(word: &str) -> Result<cambio_agents::Blueprint, String> {
     let named = BlueprintName::ALL.iter().find(|name| name.word() == word);
     named.map(|name| name.policy()).ok_or_else(|| {
         let allowed: Vec<&str> = BlueprintName::ALL.iter().map(|name| name.word()).collect();
-        format!("--over is {word}; allowed are {}", allowed.join(", "))
+        format!("--over must be one of {}, found `{word}`", allowed.join(", "))
     })
 }
 
@@ -107,7 +106,7 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &Worth) -> serde_json::V
     })
 }
 
-/// In hundredths of a round's win.
+/// In percent of the win of a round.
 fn percent(interval: &Interval) -> String {
     let half = interval.half_width().map_or_else(|| "–".to_owned(), |half| format!("{:.2}", 100.0 * half));
     format!("{:+7.2} ± {half}", 100.0 * interval.mean)
@@ -115,15 +114,15 @@ fn percent(interval: &Interval) -> String {
 
 fn print(args: &Args, rules: &Rules, agent: &str, worth: &Worth, out: &mut impl Write) -> std::io::Result<()> {
     let Args { over, seats, deals, .. } = args;
-    writeln!(out, "{agent} among {over} on {}, {seats} seats, {deals} deals", rules.name())?;
-    writeln!(out, "asked at           a round   otherwise   worth in % of the win")?;
+    writeln!(out, "{agent} against {over} on {}, {seats} seats, {deals} deals", rules.name())?;
+    writeln!(out, "decision         per round   different   worth in % of the win")?;
     for asked in &worth.asked {
         let share = 100.0 * asked.otherwise / asked.times;
         writeln!(out, "{:<17} {:8.2} {share:9.1} %   {}", asked.what, asked.times, percent(&asked.advantage))?;
     }
-    writeln!(out, "its decisions, together                {}", percent(&worth.decisions))?;
-    writeln!(out, "its results, above an equal share      {}", percent(&worth.results))?;
+    writeln!(out, "all decisions                          {}", percent(&worth.decisions))?;
+    writeln!(out, "results, above an equal share          {}", percent(&worth.results))?;
     writeln!(out)?;
-    writeln!(out, "Worth: what decisions other than those of {over} win or lose a round, if")?;
-    writeln!(out, "{over} plays on in every seat; 95 %, clustered by deal.")
+    writeln!(out, "Worth: the gain per round from decisions that differ from {over}'s, if")?;
+    writeln!(out, "{over} plays on in every seat; 95 % intervals, clustered by deal.")
 }

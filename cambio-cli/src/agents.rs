@@ -8,14 +8,15 @@ use cambio_core::testing::{Effort, check_agent};
 use cambio_sim::{fresh_seed, read_seed};
 
 use crate::exit::{CliResult, Exit};
+use crate::say::count;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Only this agent; without it, all are listed
     #[arg(conflicts_with = "check")]
     name: Option<String>,
-    /// Check an agent: it has to decide legally and reproducibly, forget earlier matches, and depend neither on hidden cards
-    /// nor on the letters of the seats. Matches are played on every preset at 2, 3, 4 and 8 seats
+    /// Check an agent: it must decide legally and reproducibly, not remember earlier matches, and not depend on hidden
+    /// cards or seat letters. The check plays matches on every preset at 2, 3, 4 and 8 seats
     #[arg(long, value_name = "SPEC")]
     check: Option<String>,
     /// With --check: the number of matches on each preset and number of seats
@@ -34,7 +35,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let mut out = std::io::stdout().lock();
     if let Some(spec) = &args.check {
         let agent = roster.parse(spec)?;
-        // A seed of fresh entropy: no agent can have been written to know it.
+        // A fresh random seed, so that no agent can be prepared for it.
         let secret = read_seed(&fresh_seed())?;
         let mut effort = Effort { matches: args.matches, secret, ..Effort::default() };
         if !args.rules.is_empty() {
@@ -45,7 +46,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
         return match check_agent(|| Guarded::new(agent.make()), &effort) {
             Ok(found) => {
-                writeln!(out, "{agent}: conforms in {} matches, {} decisions", found.matches, found.decisions)?;
+                let (matches, decisions) = (count(found.matches, "match"), count(found.decisions, "decision"));
+                writeln!(out, "{agent}: conforms in {matches}, {decisions}")?;
                 Ok(Exit::Done)
             }
             Err(failing) => {
@@ -58,7 +60,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let bare = name.split('(').next().unwrap_or(name).trim();
         match roster.entries().iter().find(|entry| entry.name() == bare) {
             Some(entry) => list(std::slice::from_ref(entry), &mut out)?,
-            // The reader of specs refuses it, in its own words.
+            // This fails, with an error that lists the agents.
             None => drop(roster.parse(bare)?),
         }
     } else {
@@ -67,7 +69,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Writes what agents are and which parameters they have.
+/// Writes the agents with their descriptions and parameters.
 fn list(entries: &[Entry], out: &mut impl Write) -> std::io::Result<()> {
     for (number, entry) in entries.iter().enumerate() {
         writeln!(out, "{}", entry.name())?;
@@ -92,7 +94,6 @@ fn list(entries: &[Entry], out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The width of the list in columns: that of a common terminal.
 const WIDTH: usize = 80;
 
 fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
@@ -100,7 +101,7 @@ fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
     !names(one).is_empty() && names(one) == names(other)
 }
 
-/// The defaults that differ from those of an agent with the same parameters.
+/// The defaults that differ from the defaults of `like`, which has the same parameters.
 fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
     let pairs = like.params().into_iter().zip(entry.params()).filter(|(like, own)| like.default != own.default);
     pairs

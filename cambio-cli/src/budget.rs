@@ -1,4 +1,4 @@
-//! `cambio plan --cost`: the time and the price of a target precision on many machines.
+//! `cambio plan --cost`: the time and price of reaching a target precision on many machines.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,30 +7,30 @@ use cambio_sim::{StoredRun, SummaryRow, derive};
 
 use crate::exit::{CliResult, Exit};
 
-/// The target, and the machines.
+/// The target precision and the machines.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
-    /// A run of the experiment in small: its time for a match and its intervals say how long the target takes
+    /// A small run of the experiment; the estimate is based on its time per match and its intervals
     #[arg(long, value_name = "DIR", requires = "within", conflicts_with = "detect")]
     pub(super) cost: Option<std::path::PathBuf>,
-    /// The target: half the width of the widest interval of rank points, such as 0.005
+    /// The target precision: half the width of the widest interval of rank points, such as 0.005
     #[arg(long, value_name = "HALF", value_parser = crate::setting::probability, requires = "cost")]
     within: Option<f64>,
     /// The number of machines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     machines: u64,
-    /// The number of cores of a machine
+    /// The number of cores of each machine
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     cores: u64,
-    /// The price of a core for an hour
+    /// The price of one core for one hour
     #[arg(long, value_name = "PRICE", default_value_t = 0.04, value_parser = crate::setting::positive)]
     price: f64,
 }
 
-/// The bytes that a merge reads, checks and writes in a second.
+/// The number of bytes that a merge processes per second.
 const MERGE_RATE: f64 = 50e6;
 
-/// What a run says about the time and size of a match.
+/// The mean time of a match in core seconds, and its mean size in bytes.
 fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>> {
     let path = stored.path.join("timing.csv");
     let text = cambio_exec::read_text(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -38,13 +38,13 @@ fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>
     for line in text.lines().skip(1) {
         let row: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
         let [threads, played, took] = row[..] else {
-            return Err(format!("{} has the row `{line}`; allowed is threads,matches,seconds", path.display()).into());
+            return Err(format!("{}: a row must be threads,matches,seconds, found `{line}`", path.display()).into());
         };
         seconds += threads * took;
         matches += played;
     }
     if matches == 0.0 || stored.matches() == 0 {
-        return Err(format!("{} has no match; allowed is a run with some", path.display()).into());
+        return Err(format!("{} has no matches; choose a run that has some", path.display()).into());
     }
     let rows = ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"];
     let size = |name: &str| {
@@ -55,7 +55,7 @@ fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>
     Ok((seconds / matches, bytes as f64 / stored.matches() as f64))
 }
 
-/// The widest interval: half its width, and whose it is.
+/// Half the width of the widest interval, with its agent and table.
 fn widest(rows: &[SummaryRow]) -> Option<(f64, String)> {
     let half = |row: &SummaryRow| Some((row.rank_points_high? - row.rank_points_low?) / 2.0);
     let named = |row: &SummaryRow| Some((half(row)?, format!("{} at {}, {} seats", row.agent, row.rules, row.seats)));
@@ -63,35 +63,35 @@ fn widest(rows: &[SummaryRow]) -> Option<(f64, String)> {
 }
 
 pub(super) fn run(args: &Target, folder: &Path) -> CliResult {
-    let within = args.within.ok_or("--cost needs --within, the target")?;
+    let within = args.within.ok_or("--cost requires --within")?;
     let stored = StoredRun::open(folder)?;
     crate::report::tell_if_partial(&stored)?;
     let (seconds, bytes) = measured(&stored)?;
     let (half, whose) =
-        widest(&derive(&stored)?.summary).ok_or("the run has too few deals for an interval: play it with more")?;
+        widest(&derive(&stored)?.summary).ok_or("the run has too few deals for an interval; play more deals")?;
     let mut plan = stored.plan.clone();
     let deals = (plan.deals as f64 * (half / within).powi(2)).ceil();
     if deals > 1e15 {
-        return Err(format!("--within {within} takes more than 10^15 deals; allowed is a wider interval").into());
+        return Err(format!("--within {within} needs more than 10^15 deals; choose a wider interval").into());
     }
     plan.deals = (deals as u64).max(1);
     let (deals, matches, batches) = (plan.deals, plan.matches(), plan.batch_count());
     let (cores, hours) = (args.machines * args.cores, matches as f64 * seconds / 3600.0);
     let (busy, merge) = (cores.min(batches), matches as f64 * bytes / MERGE_RATE / 3600.0);
-    // The core that has the most batches is the last one.
+    // The core with the most batches finishes last.
     let took = hours / batches as f64 * batches.div_ceil(busy) as f64;
     let price = args.price * (took * cores as f64 + merge);
     let mut out = std::io::stdout().lock();
     writeln!(out, "{deals} deals, {matches} matches in {batches} batches, {hours:.2} hours of one core")?;
     writeln!(
         out,
-        "a match takes {:.3} ms and {bytes:.0} bytes; the widest interval, ± {half:.4} after {} deals, is that of {whose}",
+        "a match takes {:.3} ms and {bytes:.0} bytes; the widest interval is ± {half:.4} after {} deals, of {whose}",
         1000.0 * seconds,
         stored.plan.deals
     )?;
-    writeln!(out, "on {cores} cores it takes {took:.3} hours, the merge {merge:.3}; the price is {price:.2}")?;
+    writeln!(out, "on {cores} cores it takes {took:.3} hours, the merge {merge:.3} hours; the price is {price:.2}")?;
     if cores > batches {
-        writeln!(out, "a batch is played by one core: no more than {batches} cores have work")?;
+        writeln!(out, "one core plays a whole batch, so at most {batches} cores have work")?;
     }
     Ok(Exit::Done)
 }

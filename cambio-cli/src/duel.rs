@@ -12,15 +12,15 @@ use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agents. At a table with fewer seats every choice of them meets; with more, they sit there several times
+    /// The agents. With fewer seats than agents, every selection plays; with more, agents play in several seats
     #[arg(required = true, num_args = 2.., value_name = "AGENT")]
     agents: Vec<String>,
     #[command(flatten)]
     setting: SettingArgs,
-    /// The number of deals. Each is played in all seatings
+    /// The number of deals; each is played in all seatings
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     deals: u64,
-    /// Keep the rows, tables and report in this folder, which must not exist
+    /// Write the rows, tables and report to this folder, which must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How the tables are printed
@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let SettingArgs { seed, rounds, threads, quiet, .. } = args.setting;
     let rules = args.setting.rules();
-    // A rule file is named from here, and an experiment names it from where it lies.
+    // Here the path is relative to the current folder, but in an experiment it is relative to the experiment file.
     let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     let rules = if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() };
     let experiment = Experiment {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         unit: if rounds { Unit::Rounds } else { Unit::Match },
         ..Experiment::at(&rules, args.setting.seats(), &args.agents)
     };
-    // Records are asked for beside the experiment, as with `cambio run --records`.
+    // Records are an option beside the experiment, as with `cambio run --records`.
     let toml = experiment.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);

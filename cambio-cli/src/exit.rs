@@ -1,10 +1,9 @@
-//! How commands end.
+//! Exit codes.
 
 use cambio_sim::{PartsError, PlayError, RunError};
 
 use crate::say::say;
 
-/// How a command ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     Done = 0,
@@ -15,11 +14,11 @@ pub(crate) enum Exit {
     Bug = 70,
 }
 
-/// The result of a command: how it ended, or an error whose message is one sentence.
+/// The result of a command: its exit code, or an error with a one-sentence message.
 pub(crate) type CliResult = Result<Exit, Box<dyn std::error::Error>>;
 
 impl Exit {
-    /// Prints an error, and returns the exit of a command that fails with it.
+    /// Prints an error and returns its exit code.
     pub(crate) fn of(error: &(dyn std::error::Error + 'static)) -> Exit {
         if is_broken_pipe(error) {
             return Exit::Done;
@@ -37,7 +36,7 @@ impl Exit {
     }
 }
 
-/// Whether the error says that the reader of our output has gone away, as `head` does.
+/// Whether the reader of standard output has closed it, as `head` does.
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

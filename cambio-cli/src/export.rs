@@ -19,7 +19,6 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// The formats of exported rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Format {
     /// matches.parquet, rounds.parquet and players.parquet; needs the feature `parquet`
@@ -47,5 +46,5 @@ fn parquet(stored: &StoredRun, out: &Path) -> Result<(), cambio_sim::RunError> {
 #[cfg(not(feature = "parquet"))]
 fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
     Err("this program was built without the feature `parquet`; \
-         `cargo install --profile dist --path cambio-cli --features parquet` builds one that has it")
+         `cargo install --profile dist --path cambio-cli --features parquet` builds a program with it")
 }

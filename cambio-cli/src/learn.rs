@@ -18,30 +18,29 @@ use crate::progress::Progress;
 use crate::run::{stop_on_signal, threads};
 use crate::say::say;
 
-/// The page of a folder.
 const REPORT: &str = "report.html";
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
-    /// The recipe: what is learned, against whom, and for how long
+    /// The recipe file: what to learn, against which agents, and for how long
     #[arg(value_name = "RECIPE")]
     recipe: Option<PathBuf>,
-    /// The folder for the network and its curve, which must not exist
+    /// The folder for the network and its learning curve; without --resume it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Go on in the folder where it stopped
+    /// Continue the interrupted training in the folder
     #[arg(long)]
     resume: bool,
-    /// Learn to beat this agent and nobody else, instead of by a recipe. The best of the networks on the way then plays fresh
-    /// deals: what it wins is a lower bound on how far the agent can be exploited
+    /// Learn to beat only this agent, without a recipe. The best intermediate network then plays fresh deals; its gain
+    /// is a lower bound on the exploitability of the agent
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["recipe", "clone"])]
     exploit: Option<String>,
-    /// Learn to decide as an agent did in these records, instead of by a recipe: files that `cambio run --records` has
-    /// written, or its folders
+    /// Learn to imitate an agent's decisions in these records, without a recipe: record files or run folders that
+    /// `cambio run --records` has written
     #[arg(long, value_name = "RECORDS", num_args = 1.., conflicts_with = "recipe")]
     clone: Vec<String>,
-    /// With --clone: the agent, as the records name it. Without it, the only one that they name
+    /// With --clone: the name of the agent in the records [default: the only agent that they name]
     #[arg(long, value_name = "NAME", requires = "clone")]
     agent: Option<String>,
     /// With --exploit or --clone: a preset, or a rule file [default: classic, or the preset of the records]
@@ -51,19 +50,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, requires = "exploit",
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
-    /// With --exploit or --clone: go on from the network of this file, from `shipped`, the one that comes with the cards, or
-    /// from `nothing` [default: shipped where there is one]
+    /// With --exploit or --clone: start from the network in this file, from the bundled network (`shipped`), or from
+    /// `nothing` [default: shipped if it supports the cards]
     #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
     from: Option<String>,
-    /// With --exploit: the number of fresh deals, each played in all seats [default: a fortieth of the matches, 1000 to 50000]
+    /// With --exploit: the number of fresh deals, played in all seats [default: 1/40 of the matches, 1000 to 50000]
     #[arg(long, value_name = "N", requires = "exploit", conflicts_with = "resume",
         value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     deals: Option<u64>,
-    /// The number of matches [default: those of the recipe; with --exploit a fifth of those that the network to go on from
-    /// learned from, or 1000000; with --clone each record eight times]
+    /// The number of matches [default: from the recipe; with --exploit, a fifth of the training matches of the --from
+    /// network, or 1000000; with --clone, each record eight times]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(1..))]
     matches: Option<u64>,
-    /// Another seed than that of the recipe
+    /// The seed, instead of the seed in the recipe
     #[arg(long, value_name = "SEED", conflicts_with = "resume")]
     seed: Option<u64>,
     /// The number of threads; 0 means one for each core. The network does not depend on it
@@ -81,7 +80,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let own = stored_recipe(&args.out)?;
         LearnFolder::resume(&args.out, recipe.as_ref(), &rules(args, &own)?, roster)?
     } else {
-        let recipe = recipe(args)?.ok_or("no recipe, --exploit or --clone is given; one is needed")?;
+        let recipe = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
         let rules = rules(args, &recipe)?;
         LearnFolder::create(&args.out, recipe, &rules, roster)?
     };
@@ -97,13 +96,13 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
                     write_report(&folder)?;
                 }
                 if let Some(bound) = recipe.bound.filter(|_| step.matches == step.of) {
-                    progress.note(&format!("the best of them plays {} fresh deals", bound.deals));
+                    progress.note(&format!("the best network plays {} fresh deals", bound.deals));
                 }
             }
             Ok(None) => break,
             Err(LearnError::Interrupted) => {
                 progress.finish();
-                say!("interrupted; `cambio learn --out {} --resume` goes on", args.out.display());
+                say!("interrupted; `cambio learn --out {} --resume` continues", args.out.display());
                 return Ok(Exit::Interrupted);
             }
             Err(error) => {
@@ -132,23 +131,22 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// What a responder won in the end.
+/// Prints the result of a responder on the fresh deals.
 fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) -> std::io::Result<()> {
     let JudgedRow { against, seats, level, matches, deals, .. } = row;
     writeln!(out, "{against} on {} at {seats} seats, a lower bound", recipe.rules)?;
     let equals = 100.0 / *seats as f64;
-    writeln!(out, "a responder wins   {}; equals win {equals:.1} %", percent(row.share, row.low, row.high))?;
-    writeln!(out, "deals              {deals} in all seats, which neither taught nor chose it")?;
+    writeln!(out, "a responder wins   {}; an equal wins {equals:.1} %", percent(row.share, row.low, row.high))?;
+    writeln!(out, "deals              {deals} in all seats, not used for training or selection")?;
     let chosen = recipe.evaluation.deals;
-    writeln!(out, "responder          levels/{level}.net, after {matches} matches, chosen on {chosen} other deals")
+    writeln!(out, "responder          levels/{level}.net, after {matches} matches, selected on {chosen} other deals")
 }
 
-/// How often a clone decides as the agent.
+/// How often a clone agrees with the agent.
 fn agreed(row: &AgreedRow) -> String {
     let AgreedRow { agent, decisions, deals, by_chance, .. } = row;
     format!(
-        "{} of {decisions} decisions of {agent} with a choice are the clone's too, over {deals} deals that it did not learn \
-         from; {:.1} % by chance",
+        "the clone agrees with {} of {decisions} decisions of {agent} with a choice, on {deals} held-out deals; {:.1} % by chance",
         percent(row.share, row.low, row.high),
         100.0 * by_chance
     )
@@ -161,7 +159,6 @@ fn percent(share: f64, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// Writes the page of what has been learned so far.
 fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
     Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.as_bytes())?)
 }
@@ -170,12 +167,12 @@ fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
     let mut recipe = match (&args.recipe, &args.exploit, &args.clone[..]) {
         (Some(path), ..) => {
-            let text = read_text(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+            let text = read_text(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
             Recipe::from_toml(&text).map_err(|error: RecipeError| format!("{}: {error}", path.display()))?
         }
         (None, Some(agent), _) => responder(args, agent)?,
         (None, None, []) if args.rules.is_some() || args.from.is_some() => {
-            return Err("--rules and --from go with --exploit or --clone; neither is given".into());
+            return Err("--rules and --from require --exploit or --clone".into());
         }
         (None, None, []) => return Ok(None),
         (None, None, files) => {
@@ -189,10 +186,10 @@ fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
     Ok(Some(recipe))
 }
 
-/// What --from says for a network without a beginning.
+/// The value of --from for a network that starts from scratch.
 const NOTHING: &str = "nothing";
 
-/// The network to go on from, if there is one.
+/// The network to start from, if there is one.
 fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
     match args.from.as_deref() {
         Some(NOTHING) => None,
@@ -218,7 +215,7 @@ fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Err
     Ok(recipe)
 }
 
-/// The rules of a recipe. A rule file is looked for beside the recipe.
+/// The rules of a recipe. The path of a rule file is relative to the recipe.
 fn rules(args: &Args, recipe: &Recipe) -> Result<Rules, Box<dyn std::error::Error>> {
     let folder = args.recipe.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
     Ok(read_rules(&recipe.rules, folder)?)
@@ -240,7 +237,7 @@ fn tell(progress: &Progress, step: &Learned, begun: u64) {
     if let Some(agreement) = &step.agreement {
         let (share, agent) = (&agreement.share, &agreement.agent);
         let shown = percent(share.mean, share.low(), share.high());
-        progress.note(&format!("after {} matches: {shown} of the decisions of {agent}", step.matches));
+        progress.note(&format!("after {} matches: agrees with {shown} of the decisions of {agent}", step.matches));
     }
     for judgement in &step.judgements {
         let share = &judgement.share;

@@ -1,9 +1,9 @@
-//! The command `cambio`, as a library: a program with agents of its own calls [`main`] with its roster.
+//! The command `cambio` as a library. A program with its own agents calls [`main`] with its roster.
 //!
-//! Data goes to standard output; progress and errors go to standard error. Exit codes: 0 done, 1 wrong usage or input, or a
-//! record that failed, 2 an agent at fault, 3 interrupted but resumable, 4 a run that failed its check, 70 a bug of ours.
+//! Data goes to standard output; progress and errors go to standard error. Exit codes: 0 success, 1 wrong usage, input or
+//! record, 2 an agent at fault, 3 interrupted but resumable, 4 a damaged run, 70 a bug in `cambio`.
 
-// What is said may quote other people's files, and standard error may be closed: `say!` minds both.
+// Messages may quote untrusted files, and standard error may be closed; `say!` handles both.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod advantage;
@@ -45,7 +45,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use exit::Exit;
 use say::say;
 
-/// The card game Cambio for research: tournaments, records, rules.
+/// The card game Cambio for AI research: play, run tournaments, solve small games and train agents.
 #[derive(Debug, Parser)]
 #[command(name = "cambio", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
@@ -55,6 +55,27 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Play a match at the terminal
+    #[command(
+        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --practice\n  cambio play --plain --no-notes --seed 5 --record match.jsonl"
+    )]
+    Play(play::Args),
+    /// Step through a match of a run or of a record file at the terminal
+    #[command(
+        after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
+    )]
+    Watch(watch::Args),
+    /// Serve pages to play, watch matches and read runs in a browser
+    #[command(
+        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
+    )]
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// Check match records: replay every decision, card and result
+    #[command(
+        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl\n  cambio replay --html match.html runs/quickstart/records.jsonl"
+    )]
+    Replay(replay::Args),
     /// Play an experiment and write its rows, tables and report
     #[command(
         after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100"
@@ -65,102 +86,81 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Let many machines play an experiment through a store that all of them reach
-    #[command(
-        after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
-    )]
-    Units(units::Args),
-    /// Write the files that let a cluster play an experiment: Slurm or Kubernetes
-    #[command(
-        after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
-    )]
-    Cluster(units::cluster::Args),
-    /// Print the tables of a run and make them and the report again from its rows; also for a folder of `tune`
+    /// Print the tables of a run or of `tune`, and rewrite its report
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md"
     )]
     Report(report::Args),
+    /// Check the files of a run and replay some or all of its matches
+    #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
+    Verify(verify::Args),
     /// Write the rows of a run in another format
     #[command(after_help = "Example:\n  cambio export runs/quickstart --out parquet/quickstart")]
     Export(export::Args),
-    /// Check a run: its hashes, its derived files, and some or all of its batches by playing them again
-    #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
-    Verify(verify::Args),
-    /// Play two agents until it is decided which is better, with a sequential test
-    #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
-    Sprt(sprt::Args),
-    /// Print how many deals a comparison needs, or how long a target precision takes on many machines
+    /// Estimate the deals, time and price that a comparison needs
     #[command(
         after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --machines 100 --cost runs/quickstart --within 0.005"
     )]
     Plan(plan::Args),
+    /// Play an experiment on many machines through a shared store
+    #[command(
+        after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
+    )]
+    Units(units::Args),
+    /// Write job files that play an experiment on Slurm or Kubernetes
+    #[command(
+        after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
+    )]
+    Cluster(units::cluster::Args),
     /// Find the best value of an agent's parameter
     #[command(
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
     )]
     Tune(tune::Args),
-    /// Let a network teach itself, learn to beat an agent, or learn to decide as one
+    /// Play two agents until a sequential test shows which is better
+    #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
+    Sprt(sprt::Args),
+    /// Measure what an agent's decisions gain over a policy's decisions
     #[command(
-        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe network is an agent, learned(\"runs/classic/network.net\")."
+        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nThe command plays the round on from both decisions wherever agent and policy\ndiffer. This removes most of the luck of the cards, so intervals are about half\nas wide as with results."
     )]
-    Learn(learn::Args),
-    /// Play a match yourself, at the terminal
-    #[command(
-        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --practice\n  cambio play --plain --no-notes --seed 5 --record match.jsonl"
-    )]
-    Play(play::Args),
-    /// Watch a match step by step at the terminal: a record, or a match of a run, which is played again
-    #[command(
-        after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
-    )]
-    Watch(watch::Args),
-    /// Serve pages on this machine: play at a table, watch matches, look into runs
-    #[command(
-        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
-    )]
-    #[cfg(feature = "serve")]
-    Serve(serve::Args),
-    /// Check records of matches: replay every decision, outcome of chance and result
-    #[command(
-        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl\n  cambio replay --html match.html runs/quickstart/records.jsonl"
-    )]
-    Replay(replay::Args),
-    /// Print a rule system as TOML, or check a rule file
-    #[command(after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml")]
-    Rules(rules::Args),
-    /// List the agents and their parameters, or check one for conformance
-    #[command(
-        after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic"
-    )]
-    Agents(agents::Args),
-    /// Print the JSON Schema of experiment files, for editors
-    #[command(after_help = "Example:\n  cambio schema > experiment.schema.json")]
-    Schema,
-    /// Print completions for a shell
-    #[command(after_help = "Example:\n  cambio completions bash > cambio.bash")]
-    Completions(shell::CompletionArgs),
-    /// Write manual pages into a folder
-    #[command(after_help = "Example:\n  cambio man target/man")]
-    Man(shell::ManArgs),
+    Advantage(advantage::Args),
     /// Solve a small game exactly
     #[command(
         after_help = "Examples:\n  cambio solve --game mini-m1\n  cambio solve --game mini-m3 --to 1e-4 --save m3.strategy"
     )]
     Solve(solve::Args),
-    /// Measure how far an agent can be exploited: exactly in a small game, a lower bound in any game
+    /// Measure an agent's exploitability, exactly or as a lower bound
     #[command(
         after_help = "Examples:\n  cambio exploit --game mini-m1 --agent heuristic\n  cambio exploit --rules classic --agent 'greedy(call_at=7)' --deals 100"
     )]
     Exploit(exploit::Args),
-    /// Measure what an agent's decisions are worth, kind by kind, against those of a policy
+    /// Train a network by self-play, to beat an agent, or to imitate one
     #[command(
-        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nRounds are played on from each decision that differs. So most of the luck of the\ncards falls away, and intervals are half as wide as those of results."
+        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe trained network is an agent: learned(\"runs/classic/network.net\")."
     )]
-    Advantage(advantage::Args),
+    Learn(learn::Args),
+    /// List the agents and their parameters, or check an agent
+    #[command(
+        after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic"
+    )]
+    Agents(agents::Args),
+    /// Print a rule system as TOML, or check a rule file
+    #[command(after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml")]
+    Rules(rules::Args),
+    /// Print the JSON Schema of experiment files, for editors
+    #[command(after_help = "Example:\n  cambio schema > experiment.schema.json")]
+    Schema,
+    /// Print shell completions
+    #[command(after_help = "Example:\n  cambio completions bash > cambio.bash")]
+    Completions(shell::CompletionArgs),
+    /// Write manual pages into a folder
+    #[command(after_help = "Example:\n  cambio man target/man")]
+    Man(shell::ManArgs),
 }
 
-/// Runs the command line with a roster of agents: those of `cambio-agents`, and any of your own.
+/// Runs the command line with a roster: the agents of `cambio-agents` and your own.
 ///
 /// ```no_run
 /// use cambio_core::testing::RandomAgent;
@@ -172,10 +172,10 @@ enum Command {
 /// ```
 #[expect(clippy::needless_pass_by_value, reason = "the roster is made for this call")]
 pub fn main(roster: Roster) -> ExitCode {
-    // What bots start ends with the command.
+    // Processes that bots start end with the command.
     cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
-        say!("error: this is a bug in cambio; the message above says where");
+        say!("error: this is a bug in cambio; please report the message above");
         Exit::Bug
     });
     cambio_agents::end_orphans();
@@ -193,39 +193,62 @@ fn run(roster: &Roster) -> Exit {
         }
     };
     let result = match cli.command {
-        Command::Run(args) => run::run(&args, roster),
-        Command::Match(args) => duel::run(&args, roster),
-        Command::Cluster(args) => units::cluster::run(&args, roster),
-        Command::Units(args) => units::run(&args, roster),
-        Command::Report(args) => report::run(&args),
-        Command::Export(args) => export::run(&args),
-        Command::Verify(args) => verify::run(&args, roster),
-        Command::Sprt(args) => sprt::run(&args, roster),
-        Command::Plan(args) => plan::run(&args),
-        Command::Tune(args) => tune::run(&args, roster),
-        Command::Learn(args) => learn::run(&args, roster),
         Command::Play(args) => play::run(&args, roster),
         Command::Watch(args) => watch::run(&args, roster),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
-        Command::Rules(args) => rules::run(&args),
+        Command::Run(args) => run::run(&args, roster),
+        Command::Match(args) => duel::run(&args, roster),
+        Command::Report(args) => report::run(&args),
+        Command::Verify(args) => verify::run(&args, roster),
+        Command::Export(args) => export::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Units(args) => units::run(&args, roster),
+        Command::Cluster(args) => units::cluster::run(&args, roster),
+        Command::Tune(args) => tune::run(&args, roster),
+        Command::Sprt(args) => sprt::run(&args, roster),
+        Command::Advantage(args) => advantage::run(&args, roster),
+        Command::Solve(args) => solve::run(&args),
+        Command::Exploit(args) => exploit::run(&args, roster),
+        Command::Learn(args) => learn::run(&args, roster),
         Command::Agents(args) => agents::run(&args, roster),
+        Command::Rules(args) => rules::run(&args),
         Command::Schema => shell::schema(),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
-        Command::Solve(args) => solve::run(&args),
-        Command::Exploit(args) => exploit::run(&args, roster),
-        Command::Advantage(args) => advantage::run(&args, roster),
     };
     result.unwrap_or_else(|error| Exit::of(error.as_ref()))
 }
 
-/// The command line. A negative number where none is allowed is a value out of its range, and no unknown option.
+/// The headings of `cambio --help`, each with its first subcommand.
+const HEADINGS: [(&str, &str); 5] = [
+    ("play", "Play and watch"),
+    ("run", "Experiments"),
+    ("tune", "Tuning and testing"),
+    ("solve", "Solving and learning"),
+    ("agents", "Files and set-up"),
+];
+
+/// The command line. An invalid negative number is reported as a value out of range, not as an unknown option.
 fn command() -> clap::Command {
-    Cli::command().mut_subcommands(|command| {
+    let command = Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
-    })
+    });
+    // clap cannot group subcommands, so the help template contains their list.
+    let (header, literal) = (*command.get_styles().get_header(), *command.get_styles().get_literal());
+    let line = |subcommand: &clap::Command| {
+        let name = subcommand.get_name();
+        let heading = HEADINGS.iter().find(|(first, _)| *first == name);
+        let heading = heading.map_or_else(String::new, |(_, text)| format!("\n{header}{text}:{header:#}\n"));
+        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("{heading}  {literal}{name}{literal:#}{}{about}\n", " ".repeat(13 - name.len()))
+    };
+    let list = command.get_subcommands().map(line).collect::<Vec<_>>().concat();
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\n{header}Options:{header:#}\n{{options}}\n\n\
+         `cambio COMMAND --help` prints the options of a command."
+    ))
 }
 
 /// The code of the README and of the book compiles and runs.
@@ -263,21 +286,34 @@ mod tests {
         let mut lines = 0;
         for name in Cli::command().get_subcommands().map(|command| command.get_name().to_owned()) {
             let mut command = command().term_width(80);
-            let help = command.find_subcommand_mut(&name).expect("it is one of them").clone().term_width(80);
-            let told = help.clone().render_long_help().to_string();
+            let help = command.find_subcommand_mut(&name).expect("the name is in the list").clone().term_width(80);
+            let printed = help.clone().render_long_help().to_string();
             let examples = help.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(examples.contains(&format!("  cambio {name}")), "{name} has no example");
-            // What was wrapped is not found as it was written.
             for example in examples.lines() {
-                assert!(told.lines().any(|line| line == example), "{example} is broken in:\n{told}");
+                assert!(printed.lines().any(|line| line == example), "{example} is wrapped in:\n{printed}");
             }
-            for line in told.lines() {
+            for line in printed.lines() {
                 assert!(line.chars().count() <= 80, "{name}: {line}");
                 lines += 1;
             }
         }
-        let told = command().term_width(80).render_long_help().to_string();
-        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+        let printed = command().term_width(80).render_long_help().to_string();
+        assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         assert!(lines > 300, "{lines} lines");
+    }
+
+    #[test]
+    fn the_help_lists_every_subcommand_below_its_heading() {
+        let help = command().term_width(80).render_help().to_string();
+        let mut listed = help.as_str();
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            if let Some((_, heading)) = HEADINGS.iter().find(|(first, _)| *first == name) {
+                listed = listed.split_once(&format!("\n\n{heading}:")).expect(heading).1;
+            }
+            listed = listed.split_once(&format!("\n  {name} ")).expect(name).1;
+        }
+        assert!(listed.contains("\n\nOptions:\n  -h, --help "), "{help}");
     }
 }

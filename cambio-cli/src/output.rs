@@ -1,11 +1,11 @@
-//! Files that commands write when they are done.
+//! Output files that commands write at the end of their work.
 
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A file that is written at the end of long work. Until it is whole, its name ends with `.new`. Work that fails leaves no
-/// file, unless the process is killed.
+/// A file that is written at the end of long work. Its name ends with `.new` until it is complete. If the work fails,
+/// the file is removed, unless the process is killed.
 pub(super) struct Output {
     path: PathBuf,
     new: PathBuf,
@@ -13,10 +13,10 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Checks before the work that the file does not exist and can be written.
+    /// Checks, before the work starts, that the file does not exist and can be written.
     pub(super) fn reserve(path: &Path) -> Result<Output, String> {
         if path.symlink_metadata().is_ok() {
-            return Err(format!("{} exists; only a file that does not exist is written to", path.display()));
+            return Err(format!("{} already exists; choose another file", path.display()));
         }
         let mut new = path.as_os_str().to_owned();
         new.push(format!(".{}.new", std::process::id()));
@@ -25,7 +25,7 @@ impl Output {
         Ok(Output { path: path.to_owned(), new, file })
     }
 
-    /// Writes the file. It does not overwrite a file that somebody else has made in the meantime.
+    /// Writes the file. Does not overwrite a file that another process has created in the meantime.
     pub(super) fn write<E: std::fmt::Display>(
         mut self,
         write: impl FnOnce(&mut File) -> Result<(), E>,
@@ -33,7 +33,7 @@ impl Output {
         let unwritten = |what: String| format!("cannot write {}: {what}", self.path.display());
         write(&mut self.file).map_err(|error| unwritten(error.to_string()))?;
         let name = || match std::fs::hard_link(&self.new, &self.path) {
-            // Not every file system has links.
+            // Some file systems do not support hard links.
             Err(error) if error.kind() != ErrorKind::AlreadyExists && !self.path.exists() => {
                 std::fs::rename(&self.new, &self.path)
             }
@@ -45,7 +45,7 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // It has been renamed, or is of no use. A failure to remove it needs no report.
+        // The file has been renamed or is incomplete. A failure to remove it is ignored.
         let _ = std::fs::remove_file(&self.new);
     }
 }

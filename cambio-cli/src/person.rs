@@ -1,4 +1,4 @@
-//! A person at the table, line by line: reads what the seat perceives and answers at a prompt.
+//! Play line by line: prints what the player's seat observes, and reads decisions at a prompt.
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
@@ -9,36 +9,36 @@ use cambio_core::{Rules, Spot, shown};
 use cambio_exec::CancelToken;
 use cambio_view::{Ask, KindView, Lying, Scene, Sitting, Step, Worth, cards_in_short, rules_in_short};
 
-use crate::say::next_line;
+use crate::say::{count, next_line};
 use crate::screen::Ending;
 
 /// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The most bytes of an answer.
+/// The maximum number of bytes of an answer.
 const LINE: u64 = 4096;
 
-/// The person behind an input and an output, who leaves the table when either of them is closed.
+/// The player at an input and an output. The player leaves the match when either of them is closed.
 pub(super) struct Person<O> {
-    /// The typed lines. A thread of its own waits for them, so that an interrupt is noticed.
+    /// The typed lines. A separate thread reads them, so that an interrupt is noticed.
     lines: Receiver<io::Result<Vec<u8>>>,
     /// Cancelled when the user interrupts.
     interrupt: CancelToken,
     out: O,
-    /// Why the person has left, if it has.
+    /// Why the player has left, if the player has left.
     left: Option<String>,
 }
 
 /// The answer to `?`.
-const HELP: &str = "Answer with a decision as it is offered, such as `keep a2`, or with the beginning
-of its word, such as `k a2`, or with its card alone, such as `a2`. Enter alone
-takes the only decision there is, or passes; if you know a card that matches,
-Enter asks first. Seats have letters, their cards
-numbers: b1 is the first card of seat b. To touch a card is a bluff, and to
-cheat is to look at an own card for a penalty card, where the rules have it.
+const HELP: &str = "Type a decision from the list, such as `keep a2`. You can shorten its word, as in
+`k a2`, or type only its card, `a2`. Enter alone takes the only possible
+decision, or passes; if you know a card that matches, it asks first.
+Seats are letters and cards are numbers: b1 is the first card of seat b.
+Some rules let you touch a card as a bluff, or cheat: look at one of your own
+cards and take a penalty card.
   table   show the table again
-  deck    show what the cards are worth and can do
-  quit    leave the table";
+  deck    show the points and powers of the cards
+  quit    leave the match";
 
 impl<O: Write> Person<O> {
     pub(super) fn new(mut input: impl BufRead + Send + 'static, out: O, interrupt: CancelToken) -> Person<O> {
@@ -98,7 +98,7 @@ impl<O: Write> Person<O> {
         }
     }
 
-    /// Prints the events of a step, after one of `round`. Returns whether a round has begun.
+    /// Prints the events of a step. `round` is the round of the previous step. Returns whether a new round has begun.
     fn tell(&mut self, step: &Step, round: usize, notes: bool, kinds: &[KindView]) -> bool {
         let is_new = step.scene.round != round;
         if is_new {
@@ -109,7 +109,7 @@ impl<O: Write> Person<O> {
             let indent = if is_lead { "  " } else { "    " };
             self.say(&format!("{indent}{line}"));
         }
-        // Without notes the lines do not name the cards that only this seat has seen.
+        // Without notes, the lines do not name cards that only this seat has seen.
         for (spot, kind) in step.glimpses.iter().filter(|_| !notes) {
             self.say(&format!("    you see {} in {spot}", kinds[*kind].spoken()));
         }
@@ -124,25 +124,25 @@ impl<O: Write> Person<O> {
 
     fn say(&mut self, line: &str) {
         if let Err(error) = writeln!(self.out, "{line}") {
-            self.left.get_or_insert(format!("the player cannot be told anything: {error}"));
+            self.left.get_or_insert(format!("cannot write to the player: {error}"));
         }
     }
 
     fn leave(&mut self) {
-        self.left.get_or_insert("the player has left".to_owned());
+        self.left.get_or_insert("you left the match".to_owned());
     }
 
     /// The next line of the input, trimmed; `None` at the end.
     fn read(&mut self) -> Option<String> {
         if let Err(error) = write!(self.out, "> ").and_then(|()| self.out.flush()) {
-            self.left = Some(format!("the player cannot be asked: {error}"));
+            self.left = Some(format!("cannot write to the player: {error}"));
             return None;
         }
         loop {
             match self.lines.recv_timeout(LOOK_EVERY) {
-                // Bytes that are not text match no decision, and the answer says so.
+                // Invalid UTF-8 matches no decision, so the player is asked again.
                 Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
-                Ok(Err(error)) => self.left = Some(format!("the player cannot be heard: {error}")),
+                Ok(Err(error)) => self.left = Some(format!("cannot read from the player: {error}")),
                 Err(RecvTimeoutError::Timeout) if !self.interrupt.is_cancelled() => continue,
                 Err(_) => {
                     self.say("");
@@ -153,10 +153,10 @@ impl<O: Write> Person<O> {
         }
     }
 
-    /// Asks until there is a decision; `None` if the person leaves.
+    /// Asks until there is a decision; `None` if the player leaves.
     fn ask(&mut self, ask: &Ask, board: &Board<'_>) -> Option<String> {
         let Ask { question, choices, matches, .. } = ask;
-        // Enter alone does not give away a known match the first time.
+        // The first Enter does not pass if the player knows a match.
         let mut is_asked_twice = matches.is_empty() || !choices.iter().any(|choice| choice == "pass");
         self.say(&filled(&format!("{question}: {}", offer(choices)), "  "));
         loop {
@@ -172,7 +172,7 @@ impl<O: Write> Person<O> {
                     worth.iter().map(ToString::to_string).for_each(|worth| self.say(&filled(&worth, "             ")));
                 }
                 "" if !std::mem::replace(&mut is_asked_twice, true) => self.say(&format!(
-                    "{} would match: Enter again passes all the same, snap {} snaps",
+                    "{} would match: press Enter again to pass, or type snap {}",
                     matches.join(" and "),
                     matches[0]
                 )),
@@ -189,7 +189,7 @@ fn filled(text: &str, indent: &str) -> String {
     textwrap::fill(text, textwrap::Options::new(80).subsequent_indent(indent))
 }
 
-/// The table as the person knows it, one line for each seat.
+/// The table as the player knows it, with one line for each seat.
 struct Board<'a> {
     rules: &'a Rules,
     names: &'a [String],
@@ -210,14 +210,13 @@ impl fmt::Display for Board<'_> {
             let safe = if scene.safe.contains(seat) { ", safe" } else { "" };
             writeln!(f, "  {:<34}  {name}{called}{safe}", cards.join("  "))?;
         }
-        let top =
-            scene.top.map_or("nothing lies open".to_owned(), |kind| format!("{} lies open", kinds[kind].spoken()));
-        let cards = if scene.pile == 1 { "card" } else { "cards" };
-        write!(f, "  {top}; {} {cards} on the pile, {} in the stock", scene.pile, scene.stock)
+        let [pile, stock] = [scene.pile, scene.stock].map(|cards| count(cards as u64, "card"));
+        let pile = scene.top.map_or("empty".to_owned(), |kind| format!("{} ({pile})", kinds[kind].spoken()));
+        write!(f, "  discard pile: {pile}, stock: {stock}")
     }
 }
 
-/// The list of decisions on offer. Decisions that differ only by their card stand together.
+/// The list of possible decisions. Decisions that differ only in their card are grouped.
 fn offer(choices: &[impl AsRef<str>]) -> String {
     let mut verbs: Vec<(String, Vec<String>)> = Vec::new();
     for text in choices.iter().map(AsRef::as_ref) {
@@ -233,7 +232,7 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
         }
     }
     for (_, spots) in &mut verbs {
-        // The choices begin with the seat that decides; people look for a card by its name.
+        // The choices begin with the deciding seat; the player looks for a card by its name.
         spots.sort_by_key(|spot| spot.parse().map(|spot: Spot| (spot.seat().index(), spot.number())).ok());
     }
     let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
@@ -245,22 +244,22 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The decision that an answer means. The answer has the words of the decision or their beginnings, or only its cards. An answer that
-/// fits none of the choices or several is an error, in a sentence.
+/// The decision that an answer means. The answer has the words of a decision, possibly shortened, or only its cards.
+/// Fails with a message for the player if the answer fits no choice or several.
 fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String> {
     let mut given: Vec<&str> = answer.split_whitespace().collect();
     if given.is_empty() {
         return match choices {
             [only] => Ok(only),
             choices if choices.iter().any(|choice| choice == "pass") => Ok("pass"),
-            _ => Err(format!("one of: {} (? helps)", offer(choices))),
+            _ => Err(format!("choose one of: {} (? for help)", offer(choices))),
         };
     }
     let fits_choice = |given: &[&str], choice: &str| {
         let words: Vec<&str> = choice.split(' ').collect();
         let verb_first = given[0].parse::<Spot>().is_err();
         let words = if verb_first { &words[..] } else { &words[1..] };
-        // A card has to be named in full: a1 does not stand for a10.
+        // Cards must be typed in full: a1 does not mean a10.
         let fits = |(place, (given, word)): (usize, (&&str, &&str))| {
             if verb_first && place == 0 { word.starts_with(given) } else { given == word }
         };
@@ -271,15 +270,15 @@ fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String
     };
     let mut meant = meaning(&given);
     if meant.is_empty() && given.len() >= 2 {
-        // The cards of a swap may come in the other order.
+        // The cards of a swap may be in either order.
         let last = given.len() - 1;
         given.swap(last - 1, last);
         meant = meaning(&given);
     }
     match &meant[..] {
         [only] => Ok(only),
-        [] => Err(format!("`{}` is not offered; one of: {} (? helps)", shown(answer), offer(choices))),
-        several => Err(format!("`{answer}` could be {}", offer(several))),
+        [] => Err(format!("`{}` is not possible; choose one of: {} (? for help)", shown(answer), offer(choices))),
+        several => Err(format!("`{answer}` could mean {}", offer(several))),
     }
 }
 
@@ -327,9 +326,9 @@ mod tests {
         assert_eq!(understand("k a10", &held), Ok("keep a10"));
         assert_eq!(
             understand("k", &held),
-            Err("`k` is not offered; one of: drop, keep a1 a2 a10 (? helps)".to_owned())
+            Err("`k` is not possible; choose one of: drop, keep a1 a2 a10 (? for help)".to_owned())
         );
-        assert_eq!(understand("", &held), Err("one of: drop, keep a1 a2 a10 (? helps)".to_owned()));
+        assert_eq!(understand("", &held), Err("choose one of: drop, keep a1 a2 a10 (? for help)".to_owned()));
         let power = read("skip, swap a1 b1, swap a1 b2, swap b1 b2");
         assert_eq!(understand("b1 a1", &power), Ok("swap a1 b1"));
         assert_eq!(understand("sw b2 a1", &power), Ok("swap a1 b2"));
@@ -337,11 +336,11 @@ mod tests {
         assert_eq!(offer(&power), "skip, swap two of a1 b1 b2");
         let window = read("pass, snap a1, touch a1");
         assert_eq!(understand("", &window), Ok("pass"));
-        assert_eq!(understand("a1", &window), Err("`a1` could be snap a1, touch a1".to_owned()));
+        assert_eq!(understand("a1", &window), Err("`a1` could mean snap a1, touch a1".to_owned()));
         assert_eq!(understand("", &read("draw")), Ok("draw"));
     }
 
-    /// Plays a round in seat a against an agent. Returns the output, and how it ended.
+    /// Plays a match in seat a against an agent. Returns the output and the ending.
     fn played(input: &'static str, notes: bool) -> (String, Ending) {
         let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
         let opponents = vec![cambio_agents::roster().parse("random(pass=1)").unwrap()];
@@ -354,31 +353,34 @@ mod tests {
 
     #[test]
     fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
-        let (told, ending) = played("\nk a1\n\n\ncall\n", true);
-        assert!(matches!(ending, Ending::Over(_)), "{told}");
-        let before_the_end = told.split("the round ends: ").next().unwrap();
+        let (printed, ending) = played("\nk a1\n\n\ncall\n", true);
+        assert!(matches!(ending, Ending::Over(_)), "{printed}");
+        let before_the_end = printed.split("the round ends: ").next().unwrap();
         for expected in [
             "a peeks at a3: Ks",
             "b peeks at b3\n",
             "a1  a2  a3=Ks  a4=2c",
             "a draws 7d",
-            "a keeps it in a1, Kd goes",
-            "Kd lies open; a3 would match: pass, snap a1 a2 a3 a4 b1 b2 b3 b4",
+            "a keeps it in a1 and discards Kd",
+            "Kd was discarded; a3 matches. Snap or pass: pass, snap a1 a2 a3 a4 b1 b2 b3 b4",
             "b draws a card\n",
-            "a3 would match: Enter again passes all the same, snap a3 snaps",
+            "a3 would match: press Enter again to pass, or type snap a3",
         ] {
-            assert!(before_the_end.contains(expected), "{expected} in:\n{told}");
+            assert!(before_the_end.contains(expected), "{expected} in:\n{printed}");
         }
-        // The opponent's cards are turned up only at the end.
+        // The opponent's cards are shown only at the end.
         assert!(
-            !before_the_end.contains("b1=") && !before_the_end.contains("b1:") && told.contains("    b1: "),
-            "{told}"
+            !before_the_end.contains("b1=") && !before_the_end.contains("b1:") && printed.contains("    b1: "),
+            "{printed}"
         );
-        assert!(told.starts_with("Have the fewest points when the round ends."), "{told}");
-        assert!(told.contains("\n  a called, but was not lowest: "), "{told}");
-        assert!(told.ends_with("the match is over, totals: a 0, b 1\n"), "{told}");
-        let (told, _) = played("\nk a1\n\ncall\n", false);
-        assert!(!told.contains("a3=") && !told.contains("would match") && told.contains("  a1  a2  a3  a4 "), "{told}");
+        assert!(printed.starts_with("Goal: end the round with the fewest points."), "{printed}");
+        assert!(printed.contains("\n  a called, but was not lowest: "), "{printed}");
+        assert!(printed.ends_with("the match is over, totals: a 0, b 1\n"), "{printed}");
+        let (printed, _) = played("\nk a1\n\ncall\n", false);
+        assert!(
+            !printed.contains("a3=") && !printed.contains(" matches. ") && printed.contains("  a1  a2  a3  a4 "),
+            "{printed}"
+        );
     }
 
     #[test]
@@ -387,14 +389,14 @@ mod tests {
         let mut person = Person::new(&b"\xe9\n  Draw \n"[..], &mut out, CancelToken::new());
         assert_eq!(person.read().as_deref(), Some("\u{fffd}"));
         assert_eq!((person.read().as_deref(), person.read()), (Some("draw"), None));
-        assert_eq!(person.left.as_deref(), Some("the player has left"));
+        assert_eq!(person.left.as_deref(), Some("you left the match"));
     }
 
     #[test]
     fn who_leaves_ends_the_match() {
         for input in ["draw\n", "draw\nquit\ndrop\n"] {
-            let (told, ending) = played(input, true);
-            assert!(matches!(&ending, Ending::Left(why) if why == "the player has left"), "{told}");
+            let (printed, ending) = played(input, true);
+            assert!(matches!(&ending, Ending::Left(why) if why == "you left the match"), "{printed}");
         }
     }
 }

@@ -15,33 +15,33 @@ use crate::setting::{positive, probability};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("spread").args(["run", "deviation", "cost"]).required(true)))]
 pub(super) struct Args {
-    /// The difference in payoff that the comparison should detect, such as 0.01 rank points
+    /// The difference in payoff to detect, such as 0.01 rank points
     #[arg(long, value_name = "EFFECT", value_parser = positive, required_unless_present = "cost")]
     detect: Option<f64>,
-    /// A run; the deviation of every pair of its agents is taken from it
+    /// A run; its rows give the deviation of every pair of its agents
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
     /// The standard deviation of the difference between two agents in one deal, instead of --run
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
-    /// How many agents the table will have: all their pairs are compared together
+    /// The number of agents; all their pairs are compared together
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(2..=100))]
     agents: u64,
-    /// The probability of finding a difference where there is none
+    /// The probability of finding a difference if there is none
     #[arg(long, default_value_t = 0.05, value_parser = probability)]
     alpha: f64,
-    /// The probability of finding a difference of that size
+    /// The probability of finding a difference of size EFFECT
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
     #[command(flatten)]
     target: budget::Target,
 }
 
-/// The most deals that can be planned for.
+/// A larger number of deals is not printed.
 const UNHEARD: u64 = 1 << 62;
 
 impl Args {
-    /// How many deals, at the level of one comparison.
+    /// The number of deals that a comparison needs at the level `alpha`.
     fn deals(&self, detect: f64, deviation: f64, alpha: f64) -> String {
         match clusters_needed(detect, deviation, alpha, self.power) {
             deals if deals > UNHEARD => "more than 10^18".to_owned(),
@@ -54,29 +54,27 @@ pub(super) fn run(args: &Args) -> CliResult {
     if let Some(folder) = &args.target.cost {
         return budget::run(&args.target, folder);
     }
-    let detect = args.detect.ok_or("--detect is needed")?;
+    let detect = args.detect.ok_or("--detect is required")?;
     let mut out = std::io::stdout().lock();
-    let what = format!("to find {} with power {} at level {}", detect, args.power, args.alpha);
+    let what = format!("to detect {} with power {} at level {}", detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {
-        writeln!(out, "{} deals for one pair by itself, {what}", args.deals(detect, deviation, args.alpha))?;
+        writeln!(out, "{} deals for one pair alone, {what}", args.deals(detect, deviation, args.alpha))?;
         if args.agents > 2 {
             let pairs = args.agents * (args.agents - 1) / 2;
             let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
             let deals = args.deals(detect, deviation, alpha);
             writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents together", args.agents)?;
         }
-        writeln!(out, "by Student’s t and its noncentral distribution; a run’s verdict is that of all pairs together")?;
+        writeln!(out, "by the noncentral t distribution; the verdict of a run compares all pairs together")?;
         return Ok(Exit::Done);
     }
-    let folder = args.run.as_ref().ok_or("--run or --deviation is needed")?;
+    let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
     let stored = StoredRun::open(folder)?;
     crate::report::tell_if_partial(&stored)?;
     let payoff = stored.plan.payoff;
     let is_share = payoff.support() == Support::Share;
     if is_share && detect >= 1.0 {
-        return Err(
-            format!("--detect is {}; allowed is less than 1, as {} are from 0 to 1", detect, payoff.unit()).into()
-        );
+        return Err(format!("--detect must be below 1, found {}: {} are between 0 and 1", detect, payoff.unit()).into());
     }
     let derived = derive(&stored)?;
     writeln!(out, "{:>10} {:>10} {:>9}  {what}", "alone", "together", "deviation")?;
@@ -94,7 +92,10 @@ pub(super) fn run(args: &Args) -> CliResult {
         let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
         writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", told(Some(args.alpha)), told(together))?;
     }
-    writeln!(out, "alone: for the pair’s own interval; together: for the one that holds for all pairs of its table,")?;
-    writeln!(out, "which is that of a run’s verdict. –: the difference was the same in every deal.")?;
+    writeln!(
+        out,
+        "alone: for the interval of a pair; together: for the simultaneous interval of all pairs of its table,"
+    )?;
+    writeln!(out, "which the verdict of a run uses. –: the difference was the same in every deal.")?;
     Ok(Exit::Done)
 }

@@ -1,5 +1,5 @@
-//! The progress display of all commands, on standard error: a line that changes on a terminal, otherwise a line every ten
-//! seconds. `--quiet` switches it off.
+//! The progress display of all commands, on standard error: one line that is updated on a terminal, otherwise a line
+//! every ten seconds. `--quiet` switches it off.
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::say::{plain, say};
 
-/// The shortest time between two statuses on a terminal.
+/// The minimum time between two updates on a terminal.
 const SHOWN: Duration = Duration::from_millis(100);
 
-/// The time between two lines without a terminal.
+/// The time between two lines if standard error is not a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
 pub(super) struct Progress {
@@ -24,7 +24,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A display without a known end.
+    /// A display for work of unknown length.
     pub(super) fn spinner(is_quiet: bool) -> Progress {
         Progress::of(is_quiet, ProgressBar::new_spinner)
     }
@@ -32,10 +32,10 @@ impl Progress {
     /// A display with a bar for this number of matches.
     pub(super) fn matches(of: u64, is_quiet: bool) -> Progress {
         Progress::of(is_quiet, || {
-            // The message is cut to the rest of the line.
+            // `wide_msg` truncates the message to the rest of the line.
             let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {wide_msg}";
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // A rate that cannot be drawn is left out.
+                // A write error only omits the rate.
                 let _ = write!(out, "{:.0}", state.per_sec());
             };
             let bar = ProgressBar::new(of);
@@ -53,12 +53,11 @@ impl Progress {
         Progress { bar: (is_terminal && !is_quiet).then(bar), is_quiet, begun, due: Cell::new(due) }
     }
 
-    /// The time since the command began.
     pub(super) fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     pub(super) fn note(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(plain(line)),
@@ -81,7 +80,7 @@ impl Progress {
         }
     }
 
-    /// Moves the bar. What was done `before` has cost no time of this session.
+    /// Moves the bar. The first `before` matches were played earlier and do not count for the rate.
     pub(super) fn position(&self, before: u64, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
             bar.set_length(of);
@@ -93,12 +92,12 @@ impl Progress {
         }
     }
 
-    /// Whether there is a bar, which shows the number of matches by itself.
+    /// Whether there is a bar. It already shows the number of matches.
     pub(super) fn has_bar(&self) -> bool {
         self.bar.is_some()
     }
 
-    /// Removes the line that changes.
+    /// Removes the progress line.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

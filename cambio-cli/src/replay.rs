@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::Output;
-use crate::say::{next_line, plain, say};
+use crate::say::{count, next_line, plain, say};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A file with one record a line; - reads standard input
+    /// A file with one record per line; - reads standard input
     file: PathBuf,
     /// How the outcomes are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -28,26 +28,26 @@ pub(super) struct Args {
     /// Print every event of every record
     #[arg(long, conflicts_with = "fill")]
     events: bool,
-    /// Write a page that shows one match step by step; it needs no other file. FILE must not exist
+    /// Write a self-contained page that shows one match step by step. FILE must not exist
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// With --html: the line of the record that is shown
+    /// With --html: the line of the record to show
     #[arg(long, value_name = "N", default_value_t = 1, requires = "html", value_parser = clap::value_parser!(u64).range(1..))]
     line: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum Format {
-    /// A line for each record that failed, and 'N passed, M failed'
+    /// A line for each failed record, and 'N passed, M failed'
     Text,
     /// One JSON object for each record
     Json,
 }
 
-/// A file whose first so many lines all fail holds no records.
+/// If this number of lines fails at the start of a file, it is not a file of records.
 const HOPELESS: u64 = 10;
 
-/// The most bytes of a line.
+/// The maximum number of bytes in a line.
 pub(crate) const LINE: u64 = 1 << 26;
 
 pub(super) fn run(args: &Args) -> CliResult {
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             tell(args.format, number, checked.err().as_ref(), &mut out)?;
             out.flush()?;
             let named = plain(&args.file.display().to_string());
-            return Err(format!("{named} is no file of records: none of its first {HOPELESS} lines is one").into());
+            return Err(format!("{named} is not a file of records: its first {HOPELESS} lines all fail").into());
         }
         if args.fill {
             if let Ok(record) = &checked {
@@ -93,7 +93,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     if let Some(page) = page {
         let (records, line) = (args.file.display(), args.line);
-        let film = film.ok_or_else(|| format!("{records} has no record in line {line}; it has {number} lines"))?;
+        let lines = count(number, "line");
+        let film = film.ok_or_else(|| format!("{records} has no record in line {line}; it has {lines}"))?;
         let film = film.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
         page.write(|out| out.write_all(film.page().as_bytes()))?;
     }
@@ -112,14 +113,14 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
         (Format::Text, None) => Ok(()),
         (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {}", plain(&flaw.to_string())),
         (Format::Json, flaw) => {
-            let told = json!({
+            let object = json!({
                 "line": line,
                 "ok": flaw.is_none(),
                 "round": flaw.and_then(|flaw| flaw.round),
                 "decision": flaw.and_then(|flaw| flaw.decision),
                 "error": flaw.map(|flaw| flaw.what.as_str()),
             });
-            writeln!(out, "{told}")
+            writeln!(out, "{object}")
         }
     }
 }

@@ -9,21 +9,21 @@ use cambio_sim::tune::{Point, TuningResult};
 use cambio_sim::{Extent, RunError, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{plain_lines, say};
+use crate::say::{count, plain_lines, say};
 use crate::tables::{self, Format};
 use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder of a run, or of `tune`
+    /// The folder of a run or of `tune`
     folder: PathBuf,
     /// How the tables are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Only print; write no file
+    /// Print only; do not write files
     #[arg(long)]
     dry: bool,
-    /// Compare every agent with this one in place of the tables, by intervals that hold together (Dunnett)
+    /// Compare every agent with this one instead of printing the tables, by simultaneous intervals (Dunnett)
     #[arg(long, value_name = "AGENT")]
     baseline: Option<String>,
 }
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     if let Some(baseline) = &args.baseline {
         let labels: Vec<&str> = stored.plan.agents.iter().map(|agent| agent.label.as_str()).collect();
         let Some(place) = labels.iter().position(|label| label == baseline) else {
-            return Err(format!("--baseline is `{baseline}`; allowed is one of {}", labels.join(", ")).into());
+            return Err(format!("--baseline must be one of {}, found `{baseline}`", labels.join(", ")).into());
         };
         tables::print_baseline(&stored.plan, &derive(&stored)?.against(&stored.plan, place), args.format)?;
         return Ok(Exit::Done);
@@ -51,8 +51,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Prints a note on standard error if a run is not complete. Fails if the manifest says that it is complete: then lines
-/// of its ledger are lost.
+/// Prints a note on standard error if a run is not complete. Fails if the manifest says that the run is complete,
+/// because then lines of its ledger are missing.
 pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());
@@ -63,18 +63,18 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
         return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
     }
     say!(
-        "the run is not complete: {found} of {wanted} batches, {} matches; what follows is of these",
-        stored.matches()
+        "the run is not complete: {found} of {wanted} batches, {}; the results cover only these",
+        count(stored.matches(), "match")
     );
     Ok(())
 }
 
-/// Prints the curves of a tuning folder, and makes its page again.
+/// Prints the curves of a tuning folder, and rewrites its report.
 fn tuned(args: &Args) -> Result<Exit, RunError> {
     let file = args.folder.join("tuning.json");
     let text = read(&file)?;
     let result: TuningResult = serde_json::from_str(&text)
-        .map_err(|error| RunError::damaged(&file, format!("it is no result of tuning: {error}")))?;
+        .map_err(|error| RunError::damaged(&file, format!("it is not a tuning result: {error}")))?;
     let file = args.folder.join("curve.csv");
     let text = read(&file)?;
     let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
@@ -89,7 +89,7 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
         Format::Table => plain_lines(&curves(&tuning)),
         Format::Md => format!("```text\n{}```\n", plain_lines(&curves(&tuning))),
     };
-    // A reader that has gone away is no error.
+    // A closed output is not an error.
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     Ok(Exit::Done)
 }

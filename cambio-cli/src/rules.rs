@@ -44,11 +44,11 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// What a preset or mini game is, in a line.
+/// A one-line description of a preset or mini game.
 fn about(name: &str, rules: &Rules) -> String {
     let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
     let what = match name {
-        "original" => "Cambio - Das Original; the copies of its deck are assumed",
+        "original" => "Cambio - Das Original; the numbers of copies in its deck are assumed",
         "faessler" => "Fässler Jass Cambio",
         "classic" => "the international game",
         _ if MINI_GAMES.contains(&name) => "solved exactly",

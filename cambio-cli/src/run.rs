@@ -12,20 +12,20 @@ use cambio_sim::{
 
 use crate::exit::{CliResult, Exit};
 use crate::run_progress::RunProgress;
-use crate::say::say;
+use crate::say::{count, say};
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The experiment file
     spec: PathBuf,
-    /// The folder for the rows; it must not exist
+    /// The run folder; without --resume it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The number of threads; 0 means one for each core. The rows do not depend on it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
-    /// Go on with an interrupted run; the folder may exist
+    /// Continue an interrupted run, or start one if the folder does not exist
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -38,22 +38,22 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// What the command line says of an experiment beside its file.
+/// The options that override fields of the experiment file.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Changes {
-    /// Also write the record of every match, to records.jsonl
+    /// Also write a record of every match to records.jsonl
     #[arg(long)]
     records: bool,
-    /// The number of deals, instead of that in the file
+    /// The number of deals, instead of the number in the file
     #[arg(long, value_name = "N")]
     deals: Option<u64>,
-    /// The seed, instead of that in the file: a whole number or a text
+    /// The seed, instead of the seed in the file: a whole number or any text
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = cambio_sim::read_seed)]
     seed: Option<Seed>,
 }
 
 impl Changes {
-    /// Reads an experiment with these changes, and its text as it is in the file.
+    /// Reads an experiment and applies these options. Also returns the unchanged text of the file.
     pub(super) fn read(&self, spec: &Path) -> Result<(Experiment, String), PlanError> {
         let (mut experiment, text) = Experiment::read(spec)?;
         experiment.deals = self.deals.unwrap_or(experiment.deals);
@@ -64,24 +64,21 @@ impl Changes {
 }
 
 pub(super) fn threads(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|n| *n <= MOST_THREADS)
-        .ok_or_else(|| format!("allowed is a number from 0 to {MOST_THREADS}"))
+    text.parse().ok().filter(|n| *n <= MOST_THREADS).ok_or_else(|| format!("must be a number from 0 to {MOST_THREADS}"))
 }
 
-/// A token that is cancelled when the user interrupts. Play then stops soon, and the processes of bots end with it. A second
-/// interrupt ends the command at once, with `exit`.
+/// Returns a token that is cancelled when the user interrupts. Play then stops soon, and the processes of bots end. A
+/// second interrupt ends the command at once, with `exit`.
 pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     let token = CancelToken::new();
     let interrupted = token.clone();
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
-            // The files of a run are safe at any moment.
+            // The files of a run are consistent at any moment.
             cambio_agents::end_orphans();
             std::process::exit(exit as i32);
         }
-        // Nobody waits for a bot any more.
+        // Stop waiting for bots.
         cambio_agents::interrupt();
         say!("stopping; interrupt again to stop at once");
     })?;
@@ -99,12 +96,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let plan = plan.with_toml(text);
     let folder = if args.resume { RunFolder::reopen(&args.out, &plan)? } else { RunFolder::create(&args.out, &plan)? };
     if let Some(other) = folder.other_revision() {
-        say!("this run was begun by a program of revision {other}; what this one plays may differ");
+        say!("this run was started by revision {other} of the program; this revision may play differently");
     }
     play(&plan, Some(folder), args.threads, args.quiet, args.format)
 }
 
-/// Plays a plan, into a folder if there is one, says how that ended, and prints the tables.
+/// Plays a plan, writes to the folder if there is one, and prints the outcome and the tables.
 pub(super) fn play(
     plan: &PlayablePlan,
     mut folder: Option<RunFolder>,
@@ -130,7 +127,7 @@ pub(super) fn play(
         }
     }
     let exit = tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report);
-    // After a failed write the tables would cover rows that are not on disk.
+    // After a failed write, the tables would include rows that are not on disk.
     if !matches!(report.outcome, Err(PlayError::Run(_))) {
         tables::print(plan, &report.derived, format)?;
     }
@@ -139,51 +136,49 @@ pub(super) fn play(
 
 /// Prints on standard error how a run ended.
 fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
-    let (matches, folder) = (report.matches, out.unwrap_or(Path::new("")).display());
+    let (matches, folder) = (count(report.matches, "match"), out.unwrap_or(Path::new("")).display());
     let error = match &report.outcome {
         Ok(()) => {
             let faults = &report.derived.faults;
             if let Some(first) = faults.first() {
-                let became =
-                    if first.policy == "void" { "their deal blocks are void" } else { "their matches are forfeited" };
-                say!("agents were at fault {} times: {became}; {folder}/faults.csv has each", faults.len());
+                let became = if first.policy == "void" { "void, with their deal blocks" } else { "forfeited" };
+                let faulty = count(faults.len() as u64, "match");
+                say!("{faulty} {became}, because an agent was at fault; {folder}/faults.csv lists the faults");
             }
             match out {
                 _ if is_quiet => {}
-                Some(out) => say!("{matches} matches in {folder}; open {}", out.join("report.html").display()),
-                None => say!("{matches} matches; --out DIR keeps their rows and a report"),
+                Some(out) => say!("{matches} in {folder}; open {}", out.join("report.html").display()),
+                None => say!("{matches}; add --out DIR to keep the rows and a report"),
             }
             return Exit::Done;
         }
         Err(PlayError::Fault(fault)) => {
             let Some(record) = &fault.kept else {
-                say!("fault: {fault}; with --out DIR the match up to the fault is kept");
+                say!("fault: {fault}; add --out DIR to keep a record of the match up to the fault");
                 return Exit::Fault;
             };
             let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
             say!("fault: {}: {}", fault.place, fault.what);
-            say!("{matches} matches before it are in {folder}; see the match up to the fault with");
+            say!("{folder} has {matches} from before the fault; this command shows the match up to the fault:");
             say!("    {program} replay --events {record}");
             return Exit::Fault;
         }
         Err(error) => error,
     };
     match (error, out) {
-        (PlayError::Interrupted, None) => say!("interrupted after {matches} matches"),
+        (PlayError::Interrupted, None) => say!("interrupted after {matches}"),
         (PlayError::Interrupted, _) => {
-            say!("interrupted: {matches} matches are in {folder}, whole deal blocks only; --resume plays the rest");
+            say!("interrupted: {folder} has {matches}, in complete deal blocks; --resume continues the run");
         }
         (_, None) => say!("error: {error}"),
         (PlayError::Run(_), Some(out)) => {
             let kept = StoredRun::open(out).map_or(0, |stored| stored.matches());
             say!("error: {error}");
-            say!("{kept} matches are safely in {folder}; once it can be written again, --resume plays the rest");
+            say!("{folder} has {}; once it can be written again, --resume continues the run", count(kept, "match"));
         }
         _ => {
             say!("error: {error}");
-            say!(
-                "{matches} matches are in {folder}; once there is more of it, or with fewer --threads, --resume plays the rest"
-            );
+            say!("{folder} has {matches}; with more of that resource or fewer --threads, --resume continues the run");
         }
     }
     Exit::Interrupted

@@ -1,4 +1,4 @@
-//! The progress of a run, and who leads.
+//! The progress display of a run, with the agent that leads.
 
 use std::cell::Cell;
 
@@ -6,19 +6,19 @@ use cambio_sim::Plan;
 use cambio_stats::{Interval, anytime};
 
 use crate::progress::Progress;
-use crate::say::say;
+use crate::say::{count, say};
 
 pub(super) struct RunProgress<'p> {
     plan: &'p Plan,
     progress: Progress,
     is_quiet: bool,
-    /// The matches that were played now, and those of the sessions before.
+    /// The number of matches played by this process, and by earlier ones.
     played: Cell<u64>,
     before: u64,
 }
 
 impl RunProgress<'_> {
-    /// `before` is how many matches of the run are on disk already.
+    /// `before` is the number of matches that are already on disk.
     pub(super) fn new(plan: &Plan, before: u64, is_quiet: bool) -> RunProgress<'_> {
         let progress = Progress::matches(plan.matches(), is_quiet);
         RunProgress { plan, progress, is_quiet, played: Cell::new(0), before }
@@ -51,7 +51,7 @@ impl RunProgress<'_> {
         let leader =
             (0..self.plan.agents.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
         leader.map_or_else(String::new, |(agent, interval)| {
-            // It is looked at all the time.
+            // The display updates continuously, so the interval has to hold at any time.
             let ends = interval.ends_at(anytime::factor(interval.clusters));
             let half = ends.map(|(low, high)| (interval.mean - low).max(high - interval.mean));
             let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));
@@ -67,13 +67,12 @@ impl RunProgress<'_> {
         })
     }
 
-    /// Removes the line and prints what was played.
+    /// Removes the progress line and prints the number of matches and their rate.
     pub(super) fn finish(&self) {
         self.progress.finish();
         if !self.is_quiet {
             let (played, seconds) = (self.played.get(), self.progress.elapsed().as_secs_f64());
-            let matches = if played == 1 { "1 match".to_owned() } else { format!("{played} matches") };
-            say!("played {matches} in {seconds:.1} s, {:.0} a second", played as f64 / seconds);
+            say!("played {} in {seconds:.1} s, {:.0} a second", count(played, "match"), played as f64 / seconds);
         }
     }
 }

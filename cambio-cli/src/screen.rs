@@ -1,7 +1,6 @@
-//! The whole terminal: a table that is drawn in place, for a person who plays or watches.
+//! The full-screen terminal interface, for playing a match and for watching a replay.
 //!
-//! What is shown is a function of what is known, as lines (`sit`, `reel`); keys change what is known. So both are tested without a
-//! terminal.
+//! `sit` and `reel` turn their state into lines, and keys change the state. So both are tested without a terminal.
 
 mod board;
 mod leaf;
@@ -24,25 +23,25 @@ use ratatui::widgets::Paragraph;
 pub(crate) use reel::watch;
 pub(crate) use sit::{Ending, sit};
 
-/// The smallest window in which a table is shown.
+/// The minimum size of the window, in columns and rows.
 const LEAST: (u16, u16) = (80, 24);
 
-/// Ctrl-C: the person leaves at once.
+/// Ctrl-C, or a terminal that is gone: the user leaves at once.
 const LEAVE: KeyCode = KeyCode::Null;
 
-/// Whether a person sits at a terminal that a screen can be drawn on.
+/// Whether standard input and output are a terminal that supports full-screen drawing.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A page of lines for a window of this many columns and rows.
+/// A page that is drawn as lines, for a window of the given columns and rows.
 trait Page {
     fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>>;
 }
 
-/// Whether the terminal has gone away: its window is closed.
+/// Whether the terminal is gone because its window was closed.
 #[cfg(unix)]
 fn is_gone() -> bool {
     use std::os::fd::AsFd as _;
@@ -56,40 +55,40 @@ fn is_gone() -> bool {
     keys[0].revents().is_some_and(|found| found.intersects(gone))
 }
 
-/// There a program is told when its window is closed.
+/// On other systems, the program gets a signal when its window is closed.
 #[cfg(not(unix))]
 fn is_gone() -> bool {
     false
 }
 
-/// What is pressed, read by a thread of its own: asked for an event of a terminal that has gone away, crossterm looks for one for
-/// ever, and no question before can shut that out.
+/// The terminal events, read by a separate thread. If the terminal is gone, crossterm hangs while it reads an event;
+/// polling first does not prevent this.
 fn read_events() -> Receiver<io::Result<Event>> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || while sender.send(event::read()).is_ok() {});
     events
 }
 
-/// The terminal while it is ours. It is given back when this goes, and before a panic is told.
+/// The terminal in full-screen mode. It is restored on drop, and before a panic message is printed.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     events: Receiver<io::Result<Event>>,
 }
 
 fn give_back() {
-    // Where nothing can be written, there is nobody to give it back to.
+    // If the terminal cannot be written to, there is nothing to restore.
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
 }
 
 impl Screen {
     fn open() -> io::Result<Screen> {
-        let (told, drawer) = (std::panic::take_hook(), std::thread::current().id());
+        let (hook, drawer) = (std::panic::take_hook(), std::thread::current().id());
         std::panic::set_hook(Box::new(move |panic| {
-            // A panic of an agent is trouble of its seat, which the page tells.
+            // The page reports a panic of an agent, which runs in another thread.
             if std::thread::current().id() == drawer {
                 give_back();
-                told(panic);
+                hook(panic);
             }
         }));
         enable_raw_mode()?;
@@ -107,7 +106,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The next key, if one is pressed within this time. Where the terminal has gone away, nobody is there: that is [`LEAVE`].
+    /// The next key, if one is pressed within this time. Returns [`LEAVE`] if the terminal is gone.
     fn key(&self, wait: Duration) -> io::Result<Option<KeyCode>> {
         let Ok(event) = self.events.recv_timeout(wait) else {
             return Ok(is_gone().then_some(LEAVE));
@@ -130,31 +129,31 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
-        // The hook of the start, as far as it can be had again.
+        // Restores the default panic hook.
         let _ = std::panic::take_hook();
     }
 }
 
-/// The page in a window, or what is wrong with the window.
+/// The page, or a message if the window is too small.
 fn fitted(page: &impl Page, area: Rect) -> Text<'static> {
     let (columns, rows) = (area.width, area.height);
     if columns < LEAST.0 || rows < LEAST.1 {
         return Text::from(vec![
             Line::from(format!("This window has {columns} × {rows} characters;")),
             Line::from(format!("the table needs {} × {}.", LEAST.0, LEAST.1)),
-            Line::from("Make it larger, or leave with q."),
+            Line::from("Make it larger, or press q to leave."),
         ]);
     }
     Text::from(page.lines(usize::from(columns), usize::from(rows)))
 }
 
-/// A text as lines of at most so many columns.
+/// The text, wrapped to lines of at most `columns` columns.
 fn wrapped(text: &str, columns: usize, indent: &str) -> Vec<Line<'static>> {
     let options = textwrap::Options::new(columns).subsequent_indent(indent);
     textwrap::wrap(text, options).into_iter().map(|line| Line::from(line.into_owned())).collect()
 }
 
-/// Whether a line tells a card that is turned up at the end of a round, such as `b3: Kd`.
+/// Whether a line shows a card that is turned up at the end of a round, such as `b3: Kd`.
 fn turns_up(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(spot, _)| spot.parse::<cambio_core::Spot>().is_ok())
 }

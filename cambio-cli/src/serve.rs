@@ -12,22 +12,23 @@ use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The port of this machine on which the pages are served; 0 is any free one
+    /// The port on this machine; 0 picks a free one
     #[arg(long, value_name = "PORT", default_value_t = 8417)]
     port: u16,
-    /// The folder whose run folders are shown
+    /// The folder that contains the run folders to show
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs: PathBuf,
-    /// An agent of a file or a command that pages may name, such as 'external("python3 bot.py")'; may be given again
+    /// Allow pages to use this agent, which reads a file or runs a command, such as 'external("python3 bot.py")'; may be given
+    /// several times
     #[arg(long, value_name = "AGENT")]
     with: Vec<String>,
-    /// The most tables that are open at once
+    /// The maximum number of open tables
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = tables)]
     tables: usize,
 }
 
 fn tables(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or_else(|| "allowed is a number from 1 to 1000".to_owned())
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or_else(|| "must be a number from 1 to 1000".to_owned())
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -42,11 +43,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     };
     let port = args.port;
     let server = Server::bind(port, settings)
-        .map_err(|error| format!("port {port} cannot be served: {error}; --port 0 takes any free one"))?;
+        .map_err(|error| format!("cannot listen on port {port}: {error}; --port 0 picks a free port"))?;
     let interrupt = stop_on_signal(Exit::Done)?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", server.address())?;
-    writeln!(out, "open this address in a browser; whoever knows it may play here. Ctrl-C stops")?;
+    writeln!(out, "open this address in a browser; anyone who knows it can play here. Ctrl-C stops the server")?;
     out.flush()?;
     server.run(|| interrupt.is_cancelled());
     Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! The options for the setting in which agents are measured.
+//! The options for the setting in which agents play: rules, seats, seed and threads.
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
@@ -18,7 +18,7 @@ pub(super) struct SettingArgs {
     /// Play one round on each deal instead of a match
     #[arg(long)]
     pub(super) rounds: bool,
-    /// The seed of the deals, a whole number or a text
+    /// The seed of the deals: a whole number or any text
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
     pub(super) seed: Seed,
     /// The number of threads; 0 means one for each core. The result does not depend on it
@@ -30,28 +30,28 @@ pub(super) struct SettingArgs {
 }
 
 pub(super) fn seats(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "allowed is a number from 2 to 8".to_owned())
+    text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "must be a number from 2 to 8".to_owned())
 }
 
-/// Reads the spec of an agent that does not see hidden cards. `flag` is the option that holds it.
+/// Reads the spec of an agent that does not see hidden cards. `flag` names the option in the error.
 pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
     let agent = roster.parse(spec)?;
     if agent.sees_all() {
-        let what = "sees hidden cards; allowed are agents that play by what they saw";
+        let what = "sees hidden cards; choose an agent that does not";
         return Err(format!("{flag} `{agent}` {what}").into());
     }
     Ok(agent)
 }
 
-/// Reads a probability between 0 and 1, both excluded.
+/// Reads a probability above 0 and below 1.
 pub(super) fn probability(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|p| *p > 0.0 && *p < 1.0);
-    number.ok_or_else(|| "allowed is a number between 0 and 1".to_owned())
+    number.ok_or_else(|| "must be a number above 0 and below 1".to_owned())
 }
 
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite());
-    number.ok_or_else(|| "allowed is a number above 0".to_owned())
+    number.ok_or_else(|| "must be a number above 0".to_owned())
 }
 
 impl SettingArgs {

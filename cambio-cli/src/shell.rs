@@ -15,7 +15,7 @@ pub(super) struct CompletionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// The folder; it is made if it does not exist
+    /// The folder; it is created if it does not exist
     folder: PathBuf,
 }
 
@@ -32,7 +32,8 @@ pub(super) fn completions(args: &CompletionArgs, mut command: clap::Command) -> 
 }
 
 pub(super) fn man(args: &ManArgs, command: clap::Command) -> CliResult {
-    std::fs::create_dir_all(&args.folder).map_err(|error| format!("cannot make {}: {error}", args.folder.display()))?;
+    std::fs::create_dir_all(&args.folder)
+        .map_err(|error| format!("cannot create {}: {error}", args.folder.display()))?;
     clap_mangen::generate_to(command, &args.folder)
         .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
     Ok(Exit::Done)

@@ -24,13 +24,13 @@ pub(super) struct Args {
     /// Stop after N iterations
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
-    /// Stop when the average strategy is at most this exploitable [default: 1e-3, unless --iterations is given]
+    /// Stop at this exploitability of the average strategy [default: 1e-3, unless --iterations is given]
     #[arg(long, value_name = "EXPLOITABILITY", value_parser = positive)]
     to: Option<f64>,
     /// Write the average strategy to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree to this file in Gambit's format. It must not exist, and is at most as large as --memory-limit
+    /// Write the game tree to this file in Gambit's format. It must not exist; --memory-limit also limits its size
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
     /// The seed of the sampling solver
@@ -46,7 +46,7 @@ pub(super) struct Args {
 /// The options for memory and progress of a computation.
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
-    /// The most memory, such as 500MB or 8GB; a game that needs more is refused
+    /// The memory limit, such as 500MB or 8GB; a game that needs more is rejected
     #[arg(long, value_name = "BYTES", default_value = "4GB", value_parser = memory)]
     memory_limit: u64,
     /// Do not show progress
@@ -71,7 +71,6 @@ enum Algorithm {
     Mccfr,
 }
 
-/// How a result is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Format {
     /// Text for people
@@ -82,7 +81,7 @@ pub(super) enum Format {
 
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "allowed is a number above 0, such as 1e-3".to_owned())
+    number.ok_or_else(|| "must be a number above 0, such as 1e-3".to_owned())
 }
 
 fn memory(text: &str) -> Result<u64, String> {
@@ -97,7 +96,7 @@ fn memory(text: &str) -> Result<u64, String> {
     };
     let bytes = digits.trim().parse::<f64>().ok().map(|number| number * unit);
     let bytes = bytes.filter(|bytes| (1.0..1e18).contains(bytes));
-    bytes.map(|bytes| bytes as u64).ok_or_else(|| "allowed is a number of bytes such as 500MB or 8GB".to_owned())
+    bytes.map(|bytes| bytes as u64).ok_or_else(|| "must be a number of bytes such as 500MB or 8GB".to_owned())
 }
 
 pub(super) struct SolveProgress {
@@ -120,7 +119,7 @@ impl SolveProgress {
                 self.line.status(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
             }
             Progress::Iterated { .. } => {}
-            Progress::Asked { sets } => self.line.status(|| format!("asking: {sets} information sets")),
+            Progress::Asked { sets } => self.line.status(|| format!("querying the agent: {sets} information sets")),
         }
     }
 }
@@ -129,7 +128,7 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Compiles a game, and prints its size and the time that it took.
+/// Compiles a game, and prints its size and the time of the compilation.
 pub(super) fn compile(
     rules: &Rules,
     limits: &LimitArgs,
@@ -152,7 +151,7 @@ pub(super) fn compile(
 pub(super) fn run(args: &Args) -> CliResult {
     let rules = read_rules(&args.game, Path::new("."))?;
     if args.save.is_some() && args.save == args.efg {
-        return Err("--save and --efg name the same file; each needs one of its own".into());
+        return Err("--save and --efg name the same file; choose two files".into());
     }
     let save = args.save.as_deref().map(Output::reserve).transpose()?;
     let tree = args.efg.as_deref().map(Output::reserve).transpose()?;
@@ -216,13 +215,13 @@ impl Solved {
             writeln!(out, "value for seat a  {value:.6}")?;
             writeln!(out, "exploitability    {exploitability:.3e}")?;
         } else {
-            writeln!(out, "exploitability    unknown: the game is too large to be compiled")?;
+            writeln!(out, "exploitability    unknown: the game is too large to compile")?;
         }
         writeln!(out, "{algorithm}, {} iterations, {:.2} s", self.iterations, self.seconds)
     }
 }
 
-/// Writes the tree of a game to a file. Prints the size first, and refuses a tree that is too large.
+/// Writes the tree of a game to a file. Prints the size first, and rejects a tree that is too large.
 fn export(
     game: &Game,
     file: Option<Output>,
@@ -234,9 +233,7 @@ fn export(
     let (name, size) = (game.rules().name(), megabytes(bytes));
     if bytes > limits.memory_limit {
         let allowed = megabytes(limits.memory_limit);
-        return Err(
-            format!("the tree of `{name}` takes {size} as a file; allowed are {allowed} (--memory-limit)").into()
-        );
+        return Err(format!("the tree of `{name}` takes {size} as a file; --memory-limit is {allowed}").into());
     }
     progress.line.note(&format!("writing the tree: {} histories, {size}", game.histories()));
     file.write(|file| game.write_efg(file).map(drop))?;
@@ -278,10 +275,12 @@ fn sampled(
         }
         Err(error) if tree.is_some() => return Err(error.into()),
         Err(error) if args.iterations.is_none() => {
-            return Err(format!("{error}; sampling goes on for --iterations, for nothing else can be measured").into());
+            return Err(
+                format!("{error}; sampling requires --iterations, because the exploitability is unknown").into()
+            );
         }
         Err(error) => {
-            progress.line.note(&format!("{error}; sampling without a look at the exploitability"));
+            progress.line.note(&format!("{error}; sampling without measuring the exploitability"));
             None
         }
     };
@@ -289,7 +288,7 @@ fn sampled(
     let (begun, mut next) = (Instant::now(), SAMPLES);
     while mccfr.iterations() < until.iterations {
         match mccfr.iterate() {
-            // The strategy sampled so far is still good.
+            // The strategy sampled so far is still usable.
             Err(error @ SolveError::Sampled { iterations: 1.., .. }) => {
                 progress.line.note(&format!("stopped: {error}"));
                 break;

@@ -17,70 +17,68 @@ use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent that is tested
+    /// The agent to test
     agent: String,
     /// The opponent
     other: String,
-    /// Read the deals of this run in their order, in place of playing; --rules and --seats choose one of its tables
+    /// Read the deals of this run in order instead of playing; --rules and --seats select one of its tables
     #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "seed", "threads"])]
     run: Option<PathBuf>,
     #[command(flatten)]
     setting: SettingArgs,
-    /// The first hypothesis: the agent is better than the opponent by ELO points
+    /// The hypothesis H0: the agent is better than the opponent by ELO points
     #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
-    /// The second hypothesis: it is better by ELO points. It must be above the first
+    /// The hypothesis H1: the agent is better by ELO points. It must be above H0
     #[arg(long, value_name = "ELO", default_value_t = 10.0, allow_negative_numbers = true)]
     elo1: f64,
     /// Use normalized Elo: the score divided by the standard deviation of a game
     #[arg(long)]
     normalized: bool,
-    /// The probability of accepting the second hypothesis if the first holds
+    /// The probability of accepting H1 if H0 holds
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     alpha: f64,
-    /// The probability of accepting the first hypothesis if the second holds
+    /// The probability of accepting H0 if H1 holds
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     beta: f64,
-    /// Stop undecided after N deals
+    /// Stop without a decision after N deals
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     deals: u64,
-    /// Write the JSON object of --format json into this file, too; it must not exist
+    /// Also write the JSON object of --format json to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How the answer is printed
+    /// How the result is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Text,
     /// One JSON object
     Json,
 }
 
-/// The largest Elo difference: beyond it one side always wins.
+/// The largest Elo difference. Beyond it, the stronger side practically always wins.
 const MOST_ELO: f64 = 5000.0;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for (name, elo) in [("elo0", args.elo0), ("elo1", args.elo1)] {
         if !elo.is_finite() || elo.abs() > MOST_ELO {
-            return Err(format!("--{name} is {elo}; allowed is a number from -{MOST_ELO} to {MOST_ELO}").into());
+            return Err(format!("--{name} must be a number from -{MOST_ELO} to {MOST_ELO}, found {elo}").into());
         }
     }
     if args.elo1 <= args.elo0 {
-        return Err(format!("--elo1 is {}; allowed is more than --elo0, {}", args.elo1, args.elo0).into());
+        return Err(format!("--elo1 must be above --elo0, {}, found {}", args.elo0, args.elo1).into());
     }
     if args.alpha + args.beta >= 1.0 {
         let (alpha, beta) = (args.alpha, args.beta);
-        return Err(format!("--alpha is {alpha} and --beta {beta}; allowed is less than 1 together").into());
+        return Err(format!("--alpha and --beta must add up to less than 1, found {alpha} and {beta}").into());
     }
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        return Err(
-            format!("{} exists; the answer is written only to a file that does not exist", out.display()).into()
-        );
+        return Err(format!("{} already exists; choose another --out", out.display()).into());
     }
     let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
@@ -102,7 +100,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// An answer, and what it is about.
+/// The result of a test, with its setting.
 struct Told {
     rules: String,
     seats: usize,
@@ -110,7 +108,7 @@ struct Told {
     answer: Answer,
 }
 
-/// Plays until the question is answered.
+/// Plays deals until the test ends.
 fn played(args: &Args, question: &Question, roster: &Roster) -> Result<Told, Box<dyn std::error::Error>> {
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let progress = Progress::spinner(args.setting.quiet);
@@ -121,7 +119,7 @@ fn played(args: &Args, question: &Question, roster: &Roster) -> Result<Told, Box
     Ok(Told { rules: setting.rules, seats: setting.seats, seed: setting.seed.to_string(), answer })
 }
 
-/// Reads a run until the question is answered.
+/// Reads the deals of a run until the test ends.
 fn stored(
     args: &Args,
     folder: &Path,
@@ -179,12 +177,11 @@ fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl W
         Verdict::Second => {
             let claim =
                 if *elo0 >= 0.0 { "is better than".to_owned() } else { format!("is not {} {word} worse than", -elo0) };
-            writeln!(out, "{agent} {claim} {other}: {elo1} {word} accepted, {elo0} rejected")?;
+            writeln!(out, "{agent} {claim} {other}: H1 ({elo1} {word}) accepted, H0 ({elo0} {word}) rejected")?;
         }
         Verdict::First => {
-            let claim =
-                if *elo1 <= 0.0 { "is worse than".to_owned() } else { format!("is not {elo1} {word} better than") };
-            writeln!(out, "{agent} {claim} {other}: {elo0} {word} accepted, {elo1} rejected")?;
+            let claim = if *elo1 <= 0.0 { "is worse than" } else { "is not shown to be better than" };
+            writeln!(out, "{agent} {claim} {other}: H0 ({elo0} {word}) accepted, H1 ({elo1} {word}) rejected")?;
         }
         Verdict::Undecided => writeln!(out, "undecided between {elo0} and {elo1} {word}")?,
     }
@@ -195,7 +192,7 @@ fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl W
         writeln!(out, "  score {:.4} ({:.4} to {:.4}), corrected for stopping", found.median, found.low, found.high)?;
     }
     if let Some(score) = answer.scores.interval(2.0, Support::Share) {
-        writeln!(out, "  the mean itself is {:.4}, which stopping early makes too extreme", score.mean)?;
+        writeln!(out, "  raw mean {:.4}; early stopping makes it too extreme", score.mean)?;
     }
     stored.map_or(Ok(()), |stored| stored.print(answer.verdict, out))
 }
@@ -205,13 +202,13 @@ impl Stored {
         let (of, read) = (self.of_deals, self.last_deal.map_or(0, |deal| deal + 1));
         match self.last_deal {
             Some(deal) if verdict != Verdict::Undecided => {
-                writeln!(out, "  stopped at deal {deal} of the run, whose {of} deals are numbered from 0")?;
+                writeln!(out, "  stopped at deal {deal} of the run, which has {of} deals, numbered from 0")?;
             }
-            _ if read == of => writeln!(out, "  all {of} deals of the run are read; it takes more to decide")?,
-            _ => writeln!(out, "  the first {read} of the run's {of} deals are read, as --deals says")?,
+            _ if read == of => writeln!(out, "  read all {of} deals of the run; a decision needs more")?,
+            _ => writeln!(out, "  read the first {read} of the run's {of} deals (--deals)")?,
         }
         if self.void_deals > 0 {
-            writeln!(out, "  {} of them left out: a block of theirs is void", self.void_deals)?;
+            writeln!(out, "  {} of them left out because one of their blocks is void", self.void_deals)?;
         }
         Ok(())
     }

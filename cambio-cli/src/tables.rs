@@ -1,4 +1,4 @@
-//! Prints a run's tables for people, or its summary for programs.
+//! Prints the tables of a run for people, or its summary for programs.
 
 use std::io::{IsTerminal as _, Write};
 
@@ -6,10 +6,9 @@ use cambio_report::is_even;
 use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
 use cambio_stats::ratings::Fit;
 
-/// How tables are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub(super) enum Format {
-    /// Aligned, for people
+    /// Aligned text for people
     #[default]
     Table,
     /// summary.csv
@@ -20,13 +19,13 @@ pub(super) enum Format {
     Md,
 }
 
-/// From so many deals on intervals are told without a warning, as on the page of a run.
+/// With fewer deals, a warning about the intervals is printed, as on the report page.
 const FEW_DEALS: u64 = 30;
 
-/// The widest label that stands in a column; a longer one has a line of its own.
+/// The width of the column of labels. A longer label has its own line.
 const LABEL: usize = 18;
 
-/// Prints the tables. A reader that has gone away is no error.
+/// Prints the tables. A closed output is not an error.
 pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let printed = match format {
@@ -43,21 +42,21 @@ pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<()
     Ok(())
 }
 
-/// Prints how every agent compares with one.
+/// Prints the comparisons of all agents with the baseline.
 pub(super) fn print_baseline(
     plan: &Plan,
     rows: &[BaselineRow],
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
-    let Some(first) = rows.first() else { return Err("nobody has met the baseline".into()) };
+    let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
     let told = |row: &BaselineRow| {
         let ends = row.low.zip(row.high);
         let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
             Some(ends) if ends.iter().all(|end| *end > 0.0) => "better",
             Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
-            _ => "not told apart",
+            _ => "undecided",
         };
         let p = row.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.4}"));
         (interval, p, word)
@@ -72,7 +71,7 @@ pub(super) fn print_baseline(
         Format::Md => {
             writeln!(
                 out,
-                "| rules | seats | agent | deals | difference | 95 % together | p | verdict |\n|---|---|---|---|---|---|---|---|"
+                "| rules | seats | agent | deals | difference | 95 %, simultaneous | p | verdict |\n|---|---|---|---|---|---|---|---|"
             )?;
             for row in rows {
                 let (interval, p, word) = told(row);
@@ -97,7 +96,7 @@ pub(super) fn print_baseline(
             }
             writeln!(
                 out,
-                "95 % {} intervals and p-values that hold for all agents of a table together (Dunnett).",
+                "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).",
                 first.method
             )?;
         }
@@ -129,12 +128,12 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The text of a cell in a Markdown table, with its bars escaped.
+/// The text of a Markdown cell, with bars escaped.
 fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// How far an interval reaches from its mean, if it is about as far to both sides.
+/// Half the width of an interval, if it is about symmetric around its mean.
 fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     let (below, above) = (mean - low, high - mean);
     is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
@@ -149,7 +148,7 @@ fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> Str
     )
 }
 
-/// A share with its interval, in 13 columns: to two decimals where the share is not in its middle.
+/// A share with its interval, at most 13 columns wide. The ends of an asymmetric interval have two decimals.
 fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
     let Some((low, high)) = low.zip(high) else { return format!("{mean:.3} ± –") };
     let end =
@@ -158,7 +157,7 @@ fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
     half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} ± {half}"))
 }
 
-/// Marks ratings that needed a prior.
+/// The mark of ratings that needed a prior.
 fn mark(fit: &str) -> &'static str {
     if fit == Fit::Regularised.method() { "~" } else { "" }
 }
@@ -200,16 +199,16 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         writeln!(out)?;
     }
     match plan.payoff {
-        Payoff::RankPoints => write!(out, "* the best, and who cannot be told from it")?,
-        other => write!(out, "* the best by {}, and who cannot be told from it", other.unit())?,
+        Payoff::RankPoints => write!(out, "* the best")?,
+        other => write!(out, "* the best by {}", other.unit())?,
     }
-    writeln!(out, " (all differences together, 95 %).")?;
+    writeln!(out, ", and agents not distinguishable from it\n  (95 %, all differences together)")?;
     if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
-        writeln!(out, "Below {FEW_DEALS} deals intervals are rough: the number of deals, not of matches, counts.")?;
+        writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
     }
-    writeln!(out, "rank points: 1 best, 0 worst, 0.5 par; 95 %, clustered by deal. win: share")?;
-    writeln!(out, "of the match. The rest per round: points of the layout, calls and how many of")?;
-    writeln!(out, "them succeeded, snaps right, wrong and late, turns of all seats.")
+    writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; 95 % intervals, clustered by deal.")?;
+    writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
+    writeln!(out, "succeeds (ok); snaps that are right, wrong and late; turns of all seats.")
 }
 
 /// The agent with the best mean of the plan's payoff, the first among equals; `None` if there is only one agent.
@@ -229,7 +228,7 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
-        // If all deals agree, there is no spread and no interval.
+        // If the difference is the same in all deals, the interval is missing.
         let straddles =
             pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
         straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))

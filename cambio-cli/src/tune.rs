@@ -21,22 +21,21 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::setting::{SettingArgs, positive, probability};
 
-/// The most generations of cma.
 const MOST_GENERATIONS: i64 = 100_000;
-/// How many deals a race plays at a time. The result does not depend on it.
+/// The number of deals that a race plays at a time. The result does not depend on it.
 const RACE_STEP: u64 = 16;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent, with a question mark for each value to be tuned: `greedy(call_at=?)`
+    /// The agent, with a question mark in place of each value to tune: `greedy(call_at=?)`
     #[arg(long, value_name = "SPEC")]
     agent: String,
-    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step. One range for each question mark, in
-    /// order
+    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step. Give one range for each question
+    /// mark, in order
     #[arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)]
     range: Vec<String>,
-    /// The opponents of the candidates: one spec for all other seats, one for each seat, or `self` for the candidates
-    /// themselves. The default is the agent with its default values
+    /// The opponents of the candidates: one spec for all other seats, one spec for each, or `self` for the candidates
+    /// themselves [default: the agent with its default values]
     #[arg(long, value_name = "SPEC")]
     field: Vec<String>,
     #[command(flatten)]
@@ -47,8 +46,8 @@ pub(super) struct Args {
     /// The search method
     #[arg(long, value_enum, default_value_t)]
     method: MethodArg,
-    /// The number of deals: for each value in a sweep, for each generation in cma; with halving, the number of deal blocks for
-    /// all values together
+    /// The number of deals for each value (sweep) or for each generation (cma); with halving, the number of deal blocks
+    /// for all values together
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(2..=MOST_DEALS))]
     deals: u64,
     /// With cma: the number of generations
@@ -63,10 +62,10 @@ pub(super) struct Args {
     /// With race: the number of deals in the first stage
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=MOST_DEALS))]
     first: u64,
-    /// The number of fresh deals on which the winner and the incumbent meet the same field; 0 for none
+    /// The number of fresh deals on which the winner and the incumbent play against the same field; 0 for no validation
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=MOST_DEALS))]
     validate: u64,
-    /// The agent that the winner is compared with. The default is the agent with its default values
+    /// The agent to compare the winner with [default: the agent with its default values]
     #[arg(long, value_name = "SPEC")]
     incumbent: Option<String>,
     /// Write curve.csv, scores.csv, tuning.json and report.html into this folder; it must not exist
@@ -81,7 +80,7 @@ enum MethodArg {
     Sweep,
     /// The race of Kim and Nelson (2001): values drop out as soon as they are too far behind
     Race,
-    /// Sequential halving: the worse half of the values drops out again and again
+    /// Sequential halving: repeatedly drops the worse half of the values
     Halving,
     /// CMA-ES, for several parameters at once
     Cma,
@@ -93,16 +92,16 @@ fn payoff() -> impl TypedValueParser<Value = Payoff> {
         (
             Payoff::RankPoints,
             "rank_points",
-            "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ for par; the mean pairwise score",
+            "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ on average; the mean pairwise score",
         ),
         (Payoff::Win, "win", "The share of the win: 1 / k with k winners"),
-        (Payoff::Points, "points", "The points of its layouts over the rounds of the match; fewer are better"),
-        (Payoff::Margin, "margin", "The mean points of the table minus its own: more is better, 0 is par"),
+        (Payoff::Points, "points", "The agent's points over the rounds of the match; fewer are better"),
+        (Payoff::Margin, "margin", "The mean points of the table minus the agent's; more is better, 0 is average"),
     ];
     let values = PAYOFFS.map(|(_, name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).try_map(|name| {
         let named = PAYOFFS.into_iter().find(|(_, other, _)| *other == name);
-        named.map(|(payoff, ..)| payoff).ok_or("it is none of those")
+        named.map(|(payoff, ..)| payoff).ok_or("not a payoff")
     })
 }
 
@@ -138,13 +137,13 @@ fn command(args: &Args) -> String {
     if setting.rounds {
         words.push("--rounds".to_owned());
     }
-    // Quotes whatever a shell would change. A command line has no zero byte, so quoting cannot fail.
+    // Quotes words for a shell. A command line contains no zero byte, so quoting cannot fail.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 impl Args {
     fn task(&self) -> Result<Task, Box<dyn std::error::Error>> {
-        let values = |text: &String| text.parse::<Values>().map_err(|error| format!("--range is {}", error.said()));
+        let values = |text: &String| text.parse::<Values>().map_err(|error| format!("--range {}", error.said()));
         let opponents = match self.field.as_slice() {
             [] => Opponents::Defaults,
             [field] if field == "self" => Opponents::Themselves,
@@ -174,26 +173,22 @@ impl Args {
     }
 }
 
-const ONLY_ITSELF: &str = "--field self goes with the method sweep and no other field";
+const ONLY_ITSELF: &str = "--field self requires --method sweep and no other --field";
 
-/// The error in the words of the command line.
+/// The error, with the names of the options.
 fn in_options(error: TuneError) -> Box<dyn std::error::Error> {
     match error {
         TuneError::Measure(error) => error.into(),
         TuneError::Deals { .. } | TuneError::Scores { .. } => format!("--{error}").into(),
         TuneError::ItselfNeedsSweep(_) => ONLY_ITSELF.into(),
-        TuneError::ItselfNeedsShares => {
-            "--field self is about what is shared out; allowed are rank_points, win and margin".into()
-        }
+        TuneError::ItselfNeedsShares => "--field self requires --payoff rank_points, win or margin".into(),
         error => error.into(),
     }
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        return Err(
-            format!("{} exists; the curve is written only to a folder that does not exist", out.display()).into()
-        );
+        return Err(format!("{} already exists; choose another --out", out.display()).into());
     }
     let task = args.task()?;
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
@@ -203,7 +198,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = &args.out {
         write_tuning(out, &tuned)?;
         if !args.setting.quiet {
-            say!("the report is {}", out.join("report.html").display());
+            say!("the report is in {}", out.join("report.html").display());
         }
     }
     std::io::stdout().lock().write_all(told(&tuned).as_bytes())?;
@@ -224,7 +219,7 @@ fn best_told(found: &AgainstField, points: &[Point]) -> String {
     let best = points.iter().position(|point| point.agent == found.best).unwrap_or(0);
     let validated = match &found.validation {
         None => String::new(),
-        Some(Validation::Same { incumbent }) => format!("it is the incumbent, {incumbent}: nothing to validate\n"),
+        Some(Validation::Same { incumbent }) => format!("this is the incumbent, {incumbent}: nothing to validate\n"),
         Some(Validation::Played(played)) => {
             let ends = played.low.zip(played.high);
             let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:+.4} to {high:+.4})"));
@@ -246,10 +241,10 @@ fn best_told(found: &AgainstField, points: &[Point]) -> String {
 
 fn replies_told(found: &AgainstItself, points: &[Point]) -> String {
     let AgainstItself { deals, values, nash, .. } = found;
-    let mut text = format!("tables of itself, {deals} deals\n");
-    text += "     field  best reply  gain  cannot be told from the best reply\n";
+    let mut text = format!("itself, {deals} deals\n");
+    text += "     field  best reply  gain  not distinguishable from the best reply\n";
     for (rival, curve) in points.chunks(values.len()).enumerate() {
-        // Of equal values, the first.
+        // Of equal means, the first.
         let best = curve.iter().rev().max_by(|one, other| one.mean.total_cmp(&other.mean)).expect("there is a value");
         let level = curve.iter().filter(|point| point.among_best == Some(true));
         let set: Vec<&str> = level.map(|point| &*point.value).collect();
@@ -257,13 +252,13 @@ fn replies_told(found: &AgainstItself, points: &[Point]) -> String {
         let mark = if own.among_best == Some(true) { "*" } else { " " };
         let gain = best.mean - own.mean;
         writeln!(text, "{mark} {:>8}  {:>8}  {gain:+.4}  {}", own.value, best.value, set.join(" "))
-            .expect("a string takes everything");
+            .expect("a string accepts writes");
     }
-    text += "* a best reply to itself, for all that can be told: a symmetric equilibrium\n";
+    text += "* a best reply to itself, as far as the data show: a symmetric equilibrium\n";
     if let Some(nash) = nash {
         let shares = nash.iter().zip(values).filter(|(share, _)| **share > 0.005);
         let shares: Vec<String> = shares.map(|(share, value)| format!("{value}: {:.0} %", share * 100.0)).collect();
-        writeln!(text, "equilibrium of the measured game: {}", shares.join(", ")).expect("a string takes everything");
+        writeln!(text, "equilibrium of the measured game: {}", shares.join(", ")).expect("a string accepts writes");
     }
     text
 }
@@ -285,11 +280,11 @@ pub(super) fn table(points: &[Point], best: usize) -> String {
         let mean = format!("{:.4} {}", point.mean, half(point.low, point.high));
         let (value, deals, band) = (&point.value, point.deals, half(point.low_simultaneous, point.high_simultaneous));
         writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
-            .expect("a string takes everything");
+            .expect("a string accepts writes");
     }
-    text += "* best, = cannot be told from the best; best: how often it is, deals drawn again\n";
+    text += "* best, = not distinguishable from it; best: share of bootstrap resamples won\n";
     if points.iter().any(|point| point.is_mirror) {
-        text += "exact: it meets copies of itself alone and gets its share, whatever is played\n";
+        text += "exact: it plays only copies of itself, so its share is fixed\n";
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `cambio units`: a run that many machines play through a store that all of them reach.
+//! `cambio units`: an experiment that many machines play through a shared store.
 
 pub(crate) mod cluster;
 
@@ -16,7 +16,7 @@ use clap::Subcommand;
 use crate::exit::{CliResult, Exit};
 use crate::progress::Progress;
 use crate::run::{Changes, stop_on_signal, threads};
-use crate::say::say;
+use crate::say::{count, say};
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -27,21 +27,21 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Put an experiment into a store, from where every machine plays it
+    /// Put an experiment into a store
     Begin(BeginArgs),
-    /// Play one part of what the store lacks, and commit it
+    /// Play the missing batches of one part and commit them to the store
     Play(PlayArgs),
-    /// Say what the store has, what it lacks, and what each lineup costs
+    /// Show the progress of the store, its missing batches and the cost of each lineup
     Show(StoreArg),
-    /// Play some units again and compare their bytes
+    /// Replay some units and compare their bytes
     Check(CheckArgs),
-    /// Put all units together in a run folder: the same bytes as one run
+    /// Merge all units into a run folder with the same bytes as one run
     Merge(MergeArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct StoreArg {
-    /// The store: a folder that all machines see; with the feature `cloud` also s3://, gs:// or az://
+    /// The store: a folder that all machines share; with the feature `cloud` also s3://, gs:// or az://
     #[arg(long, value_name = "PLACE")]
     store: String,
 }
@@ -60,16 +60,16 @@ struct BeginArgs {
 struct PlayArgs {
     #[command(flatten)]
     store: StoreArg,
-    /// Which part, counted from 0 [default: `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`; else all]
+    /// The part to play, counted from 0 [default: `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`]
     #[arg(long, value_name = "I", requires = "of", allow_negative_numbers = true)]
     index: Option<u64>,
-    /// The number of parts
+    /// The number of parts; without it, all missing batches are played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     of: Option<u64>,
     /// Play these batches, such as 16..32, instead of a part
     #[arg(long, value_name = "FROM..TO", value_parser = batches, conflicts_with_all = ["index", "of"])]
     batches: Option<Range<u64>>,
-    /// Play what the store has already too, and compare the bytes
+    /// Also replay the batches that the store has, and compare the bytes
     #[arg(long)]
     again: bool,
     /// The number of threads; 0 means one for each core. The rows do not depend on it
@@ -84,7 +84,7 @@ struct PlayArgs {
 struct CheckArgs {
     #[command(flatten)]
     store: StoreArg,
-    /// How many units, spread evenly over those in the store
+    /// The number of units to replay, spread evenly over the store
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     sample: u64,
     /// The number of threads; 0 means one for each core
@@ -113,9 +113,7 @@ struct MergeArgs {
 fn batches(text: &str) -> Result<Range<u64>, String> {
     let read = |text: &str| text.parse::<u64>().ok();
     let range = text.split_once("..").and_then(|(from, to)| Some(read(from)?..read(to)?));
-    range
-        .filter(|range| !range.is_empty())
-        .ok_or_else(|| "allowed is FROM..TO, two whole numbers, such as 16..32".into())
+    range.filter(|range| !range.is_empty()).ok_or_else(|| "must be FROM..TO, two whole numbers, such as 16..32".into())
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -132,30 +130,31 @@ fn begin(args: &BeginArgs, roster: &Roster) -> CliResult {
     let (experiment, text) = args.changes.read(&args.spec)?;
     let plan = experiment.plan(roster, args.spec.parent().unwrap_or(Path::new(".")))?.with_toml(text);
     UnitStore::open(&args.store.store)?.begin(&plan)?;
-    say!("{} matches in {} batches of the ledger, in {}", plan.matches(), plan.batch_count(), args.store.store);
+    let (matches, batches) = (count(plan.matches(), "match"), count(plan.batch_count(), "batch"));
+    say!("{}: {matches} in {batches}", args.store.store);
     Ok(Exit::Done)
 }
 
-/// Which part this process plays: what it was told, or what the array job or the indexed job says.
+/// The batches of this process, from the options or from the environment of an array job or indexed job.
 fn part(args: &PlayArgs, plan: &Plan) -> Result<Range<u64>, String> {
     if let Some(batches) = &args.batches {
         let all = plan.batch_count();
-        let told = format!("--batches {}..{}; allowed is up to {all}", batches.start, batches.end);
+        let told = format!("--batches must end at {all} or below, found {}..{}", batches.start, batches.end);
         return if batches.end <= all { Ok(batches.clone()) } else { Err(told) };
     }
     let Some(of) = args.of else { return Ok(0..plan.batch_count()) };
     let by_job = || {
         ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"].into_iter().find_map(|name| {
             let text = std::env::var(name).ok()?;
-            Some(text.parse().map_err(|_| format!("{name} is `{text}`; allowed is a whole number from 0 on")))
+            Some(text.parse().map_err(|_| format!("{name} must be a whole number, 0 or more, found `{text}`")))
         })
     };
     let index = match args.index {
         Some(index) => index,
-        None => by_job().ok_or("--of says how many parts there are; --index has to say which one this is")??,
+        None => by_job().ok_or("--of requires --index, the number of the part to play")??,
     };
     if index >= of {
-        return Err(format!("part {index} of {of}; allowed is 0 to {}", of - 1));
+        return Err(format!("the part must be from 0 to {}, found {index}", of - 1));
     }
     Ok(plan.part(index, of))
 }
@@ -170,7 +169,7 @@ fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
         _ => store.missing(batches.clone())?,
     };
     if units.is_empty() {
-        say!("nothing to play: the store has these batches, or the part has none");
+        say!("nothing to play: the store already has these batches, or the part is empty");
         return Ok(Exit::Done);
     }
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
@@ -183,19 +182,19 @@ fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
         });
         bar.finish();
         match played {
-            Ok(played) => say!("committed {} matches: {}", played.matches, played.unit.name()),
+            Ok(played) => say!("committed {}: {}", count(played.matches, "match"), played.unit.name()),
             Err(error) => return Ok(tell(&error)),
         }
     }
     Ok(Exit::Done)
 }
 
-/// Says why a unit was not played, and returns the exit for it.
+/// Prints why a unit was not played, and returns the exit code.
 fn tell(error: &PlayError) -> Exit {
     match error {
         PlayError::Run(error) => return Exit::of(error),
         PlayError::Fault(_) => say!("{error}"),
-        PlayError::Interrupted => say!("interrupted; nothing of this unit is kept"),
+        PlayError::Interrupted => say!("interrupted; the unit is discarded"),
         _ => say!("error: {error}"),
     }
     if matches!(error, PlayError::Fault(_)) { Exit::Fault } else { Exit::Interrupted }
@@ -209,7 +208,8 @@ fn show(args: &StoreArg) -> CliResult {
     let mut out = std::io::stdout().lock();
     let (all, matches) = (plan.batch_count(), plan.matches());
     writeln!(out, "{}: {matches} matches in {all} batches", if plan.name.is_empty() { "run" } else { &plan.name })?;
-    writeln!(out, "{} units; {} batches are there, {left} are missing", units.len(), all - left)?;
+    let (units, done) = (count(units.len() as u64, "unit"), count(all - left, "batch"));
+    writeln!(out, "{units} with {done}; {left} missing")?;
     for batches in missing.iter().take(10) {
         writeln!(out, "missing: --batches {}..{}", batches.start, batches.end)?;
     }
@@ -242,17 +242,17 @@ fn check(args: &CheckArgs, roster: &Roster) -> CliResult {
             Err(error) => return Ok(tell(&error)),
         }
     }
-    say!("{compared} of {of} units were played again and gave the same bytes");
+    say!("{compared} of {of} units replayed with the same bytes");
     if compared < wanted {
-        say!("{} were left out: their agents do not decide the same each time", wanted - compared);
+        say!("{} skipped because their agents are not reproducible", wanted - compared);
     }
     Ok(Exit::Done)
 }
 
-/// How often a merge that waits looks into the store.
+/// How often a waiting merge polls the store.
 const LOOK: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Waits until a store has all units, or one was stopped by a fault. A run that is not begun yet is waited for too.
+/// Waits until the store has all units or a fault. Also waits until the store has the experiment.
 fn wait(store: &UnitStore, is_quiet: bool) -> Result<(), RunError> {
     let bar = Progress::spinner(is_quiet);
     loop {
@@ -265,7 +265,7 @@ fn wait(store: &UnitStore, is_quiet: bool) -> Result<(), RunError> {
                     return Ok(());
                 }
                 let left: u64 = missing.iter().map(|batches| batches.end - batches.start).sum();
-                bar.status(|| format!("{left} of {} batches are missing", plan.batch_count()));
+                bar.status(|| format!("waiting for {left} of {} batches", plan.batch_count()));
             }
         }
         std::thread::sleep(LOOK);

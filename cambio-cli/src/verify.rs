@@ -14,10 +14,10 @@ use crate::say::plain;
 pub(super) struct Args {
     /// The folder of the run
     folder: PathBuf,
-    /// Play N batches again, spread evenly over the run
+    /// Replay N batches, spread evenly over the run
     #[arg(long, value_name = "N", default_value_t = 4)]
     sample: u64,
-    /// Play every batch again
+    /// Replay every batch
     #[arg(long, conflicts_with = "sample")]
     all: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| args.folder.join(name));
     let stored = match StoredRun::open(&args.folder) {
-        // A folder without any of these files is no run at all, not a damaged one.
+        // A folder without any of these files is not a run, rather than a damaged one.
         Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
             writeln!(std::io::stdout().lock(), "wrong: {}", plain(&error.to_string()))?;
             return Ok(Exit::Wrong);
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         if page.exists() {
             findings.compare(&stored, "report.html", &of_run(Run::stored(&stored, &derived)));
         } else {
-            findings.unfinished.push(format!("{} is not there; `cambio report` makes it", page.display()));
+            findings.unfinished.push(format!("{} is missing; `cambio report` writes it", page.display()));
         }
     }
     let mut out = std::io::stdout().lock();
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if findings.not_reproducible > 0 {
         writeln!(
             out,
-            "{} batches have agents that are not reproducible and cannot be checked",
+            "{} batches cannot be checked because their agents are not reproducible",
             findings.not_reproducible
         )?;
     }
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Ok(Exit::Wrong);
     }
     if !stored.is_complete() || !findings.unfinished.is_empty() {
-        writeln!(out, "the run is not complete; `run --resume` plays the rest")?;
+        writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Done)

@@ -12,21 +12,21 @@ use cambio_view::Film;
 use crate::exit::{CliResult, Exit};
 use crate::replay::{LINE, read};
 use crate::run::stop_on_signal;
-use crate::say::next_line;
+use crate::say::{count, next_line};
 use crate::screen;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A file with one record a line, or a run folder
+    /// A file with one record per line, or a run folder
     #[arg(value_name = "FILE|RUN")]
     path: PathBuf,
-    /// The record in that line of the file, or the match in that row of the run's matches.csv
+    /// The match: the line of the file, or the row of the run's matches.csv
     #[arg(long = "match", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     number: u64,
-    /// The round to begin with
+    /// The round to start at
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     round: u64,
-    /// The decision of that round to begin with; 0 is the deal
+    /// The decision in that round to start at; 0 is the deal
     #[arg(long, value_name = "N", default_value_t = 0)]
     decision: u64,
 }
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let path = args.path.display();
     let film = Film::of(&record).map_err(|flaw| format!("{path}, match {}: {flaw}", args.number))?;
     if !screen::is_there() {
-        return Err(format!("watching needs a terminal; `cambio replay --events {path}` prints what happened").into());
+        return Err(format!("watching requires a terminal; `cambio replay --events {path}` prints the events").into());
     }
     let interrupt = stop_on_signal(Exit::Done)?;
     let place = (args.round.min(1 << 32) as usize - 1, args.decision.min(1 << 32) as usize);
@@ -55,11 +55,10 @@ fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error
             return Ok(read(&line).map_err(|flaw| format!("{}, line {number}: {flaw}", path.display()))?);
         }
     }
-    let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
-    Err(format!("{} has no record in line {number}; it has {lines}", path.display()).into())
+    Err(format!("{} has no record in line {number}; it has {}", path.display(), count(lines, "line")).into())
 }
 
-/// A match of a run, played again from its key.
+/// A match of a run, replayed from its key.
 fn of_run(folder: &Path, number: u64, roster: &Roster) -> Result<Record, Box<dyn std::error::Error>> {
     let run = StoredRun::open(folder)?;
     let (mut left, mut which) = (number as usize - 1, None);
@@ -71,7 +70,7 @@ fn of_run(folder: &Path, number: u64, roster: &Roster) -> Result<Record, Box<dyn
         }
         left -= rows.matches.len();
     }
-    let missing = || format!("{} has {} matches; there is no match {number}", folder.display(), run.matches());
+    let missing = || format!("{} has no match {number}; it has {}", folder.display(), count(run.matches(), "match"));
     let which = which.ok_or_else(missing)?;
     Ok(which.play(run, roster)?)
 }

@@ -1,4 +1,4 @@
-//! Experiments of every form, tests and tuning as a user meets them: what they say, and that it does not depend on threads.
+//! Experiments, sequential tests and tuning on the command line. Their output does not depend on the number of threads.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// What a command prints, which has to end well.
+/// The output of a command that must succeed.
 fn prints(folder: &Path, words: &str) -> String {
     let output = cambio(folder, &words.split(' ').collect::<Vec<_>>());
     assert!(output.status.success(), "{words}: {}", said(&output));
@@ -57,19 +57,19 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
     let one = prints(&folder, &format!("{words} 1"));
     assert_eq!(one, prints(&folder, &format!("{words} 2")));
     assert_eq!(one, prints(&folder, &format!("{words} 8")));
-    let told: serde_json::Value = serde_json::from_str(&one).unwrap();
-    let (ratio, low) = (told["log_likelihood_ratio"].as_f64().unwrap(), told["bounds"][0].as_f64().unwrap());
-    assert_eq!((&told["verdict"], ratio <= low), (&"first".into(), true), "{one}");
-    let counts: u64 = told["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
-    assert_eq!(counts, told["deals"].as_u64().unwrap());
-    // So far from both hypotheses stopping hardly biases the mean.
-    let number = |name: &str| told[name].as_f64().unwrap();
+    let printed: serde_json::Value = serde_json::from_str(&one).unwrap();
+    let (ratio, low) = (printed["log_likelihood_ratio"].as_f64().unwrap(), printed["bounds"][0].as_f64().unwrap());
+    assert_eq!((&printed["verdict"], ratio <= low), (&"first".into(), true), "{one}");
+    let counts: u64 = printed["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(counts, printed["deals"].as_u64().unwrap());
+    // The true value is far from both hypotheses, so stopping hardly biases the mean.
+    let number = |name: &str| printed[name].as_f64().unwrap();
     assert!((number("estimate") - number("score")).abs() < 0.005, "{one}");
     assert!(number("estimate_low") < number("estimate") && number("estimate") < number("estimate_high"), "{one}");
     prints(&folder, &format!("{words} 2 --out answer.json"));
     let kept: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("answer.json")).unwrap()).unwrap();
-    assert_eq!(kept, told);
+    assert_eq!(kept, printed);
     let undecided =
         prints(&folder, "sprt greedy greedy(call_at=6) --rules classic --elo0 0 --elo1 1 --deals 50 --quiet");
     assert!(undecided.starts_with("undecided between 0 and 1 Elo"), "{undecided}");
@@ -84,15 +84,11 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
     for (agents, elo, end) in [
         ("greedy greedy(call_at=2)", "--elo0 0 --elo1 40", "stopped at deal "),
         ("greedy(call_at=2) greedy", "--elo0 0 --elo1 40 --normalized", "stopped at deal "),
-        (
-            "greedy greedy(call_at=2)",
-            "--elo0 0 --elo1 0.5",
-            "all 500 deals of the run are read; it takes more to decide",
-        ),
+        ("greedy greedy(call_at=2)", "--elo0 0 --elo1 0.5", "read all 500 deals of the run; a decision needs more"),
         (
             "greedy greedy(call_at=2)",
             "--elo0 0 --elo1 0.5 --deals 7",
-            "the first 7 of the run's 500 deals are read, as --deals says",
+            "read the first 7 of the run's 500 deals (--deals)",
         ),
     ] {
         let live = if elo.contains("--deals") { elo.to_owned() } else { format!("{elo} --deals 500") };
@@ -102,7 +98,7 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
         assert!(rest.trim_start().starts_with(end) && rest.lines().count() == 1, "{rest}");
         let number = played.lines().nth(2).unwrap().trim().split(' ').next().unwrap().parse::<u64>().unwrap();
         assert_eq!(rest.contains(&format!("deal {} of the run", number - 1)), end == "stopped at deal ", "{rest}");
-        // The same in JSON, and then what is of the run.
+        // The same in JSON, followed by the fields of the run.
         let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
         let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo} --format json"));
         assert!(read.starts_with(played.trim_end().strip_suffix('}').unwrap()), "{read} is not {played}");
@@ -128,8 +124,8 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
     }
 }
 
-/// The best threshold of `greedy` against itself on `classic`, by the long sweep below: 0.5029 ± 0.0018 on 20,000 deals,
-/// where 5 has 0.5 and 7 has 0.4993. `CAMBIO_FULL` plays it again.
+/// The best threshold of `greedy` against itself on `classic`, by the long sweep below: 0.5029 ± 0.0018 on 20,000
+/// deals, where 5 has 0.5 and 7 has 0.4993. `CAMBIO_FULL` repeats it.
 const BEST: i64 = 6;
 
 #[test]
@@ -141,7 +137,7 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
     let found: serde_json::Value = serde_json::from_str(&one).unwrap();
     let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
     let (results, decisions) = (&found["results"], &found["decisions"]);
-    // Both estimate the same, the decisions more closely.
+    // Both estimate the same value; the estimate from decisions has the narrower interval.
     let apart = number(decisions, "mean") - number(results, "mean");
     assert!(apart.abs() < number(decisions, "half_width") + number(results, "half_width"), "{found}");
     assert!(number(decisions, "half_width") < 0.75 * number(results, "half_width"), "{found}");
@@ -150,12 +146,12 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
     let sum: f64 = asked.iter().map(|asked| number(&asked["advantage"], "mean")).sum();
     assert!((sum - number(decisions, "mean")).abs() < 1e-9, "{found}");
     assert!(asked.iter().all(|asked| number(asked, "otherwise") <= number(asked, "times")), "{found}");
-    let told = prints(&folder, "advantage learned --deals 5 --playouts 5 --seats 3 --rules original --quiet");
-    assert!(told.starts_with("learned among learned on original, 3 seats, 5 deals\n"), "{told}");
-    let together = told.lines().find(|line| line.starts_with("its decisions, together")).unwrap();
-    assert!(together.ends_with(" +0.00 ± 0.00"), "{told}");
+    let printed = prints(&folder, "advantage learned --deals 5 --playouts 5 --seats 3 --rules original --quiet");
+    assert!(printed.starts_with("learned against learned on original, 3 seats, 5 deals\n"), "{printed}");
+    let together = printed.lines().find(|line| line.starts_with("all decisions")).unwrap();
+    assert!(together.ends_with(" +0.00 ± 0.00"), "{printed}");
     for (words, sentence) in [
-        ("advantage greedy --over nobody", "--over is nobody; allowed are "),
+        ("advantage greedy --over nobody", "--over must be one of "),
         ("advantage oracle", "sees hidden cards"),
         ("advantage greedy --rules mini-m1", "no network comes with the cards of `mini-m1`"),
         ("advantage greedy --playouts 0", "0 is not in 1..=1000000"),
@@ -221,7 +217,7 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
         }
         assert_eq!(points.len(), 16);
     }
-    // Whoever dropped out of a race has no scores from there on, for any number of threads.
+    // A value that has dropped out of a race has no later scores, for any number of threads.
     let race = |out: &str| table(&folder.join(out).join("scores.csv"));
     assert!(race("race").last().unwrap().values().any(String::is_empty));
     for file in ["scores.csv", "curve.csv", "report.html"] {
@@ -257,15 +253,12 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
     for (words, sentence) in [
         (
             "tune --agent greedy --range 0..15",
-            "`greedy` has 0 question marks and 1 ranges; allowed is one range for each",
+            "`greedy` needs one range per question mark (question marks: 0, ranges: 1)",
         ),
-        ("tune --agent greedy(call_at=?) --range 15", "--range is `15`; allowed is FROM..TO or FROM..TO:STEP"),
-        ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` is `101`; allowed is a whole number"),
-        (
-            "tune --agent greedy(call_at=?) --range 0..1 --out self",
-            "self exists; the curve is written only to a folder",
-        ),
-        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 is 5; allowed is more than --elo0, 5"),
+        ("tune --agent greedy(call_at=?) --range 15", "--range must be FROM..TO or FROM..TO:STEP, such as"),
+        ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
+        ("tune --agent greedy(call_at=?) --range 0..1 --out self", "self already exists; choose another --out"),
+        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above --elo0, 5, found 5"),
         ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
     ] {
         let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
@@ -312,13 +305,13 @@ fn every_form_of_experiment_is_played_and_checked() {
         }
     }
     for (spec, sentence) in [
-        ("rotations = 'all'\nrules = ['classic']\nseats = [8]", "field `rotations` is \"all\" at 8 seats; allowed is"),
+        ("rotations = 'all'\nrules = ['classic']\nseats = [8]", "more than 6 seats, found \"all\" at 8 seats"),
         (
             "rules = ['classic']\nseats = [4]\nlineups = { field = ['greedy(call_at=12)', 'greedy(call_at=12)'] }",
             "a field of 2 agents at 4 seats",
         ),
-        ("rules = ['classic']\nseats = [2]\nlineups = { pools = [] }", "0 pools at 2 seats"),
-        ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "field `anchor` is `greedy(call_at=9)`"),
+        ("rules = ['classic']\nseats = [2]\nlineups = { pools = [] }", "found a list of 0 at 2 seats"),
+        ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "`agents`, found `greedy(call_at=9)`"),
         ("rules = ['classic']\nseats = [2]\npayoff = 'luck'", "unknown variant `luck`, expected one of `rank_points`"),
     ] {
         fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
@@ -330,7 +323,7 @@ fn every_form_of_experiment_is_played_and_checked() {
 #[test]
 fn a_fault_stops_forfeits_or_voids() {
     let folder = folder("faults");
-    // A bot that exits when it is asked for its third decision of a match.
+    // A bot that exits at its first decision.
     let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
                   while read line; do case $line in *decide*) exit 7;; esac; done\n";
     fs::write(folder.join("quits.sh"), script).unwrap();
@@ -356,13 +349,13 @@ fn a_fault_stops_forfeits_or_voids() {
         );
         let replayed = cambio(&folder, &["replay", &format!("{policy}/faults.jsonl")]);
         assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
-        // A round that did not end is in no count, and without one nothing is known per round.
+        // Unfinished rounds are not counted. Without a finished round, the means per round are empty.
         for row in table(&out.join("summary.csv")) {
             let is_lost = row["agent"].starts_with("external");
             assert_eq!(row["turns_per_round"].is_empty() && row["calls_per_round"].is_empty(), is_lost);
         }
         assert!(lost.iter().all(|row| row["turns"] == "0" && row["drawn"] == "0" && row["rounds"] == "0"));
-        // The rows are read back as they were counted.
+        // The stored rows give the same derived files.
         let stored = StoredRun::open(&out).unwrap();
         for (name, text) in derive(&stored).unwrap().files() {
             assert_eq!(text, fs::read_to_string(out.join(name)).unwrap(), "{name}");
@@ -371,18 +364,18 @@ fn a_fault_stops_forfeits_or_voids() {
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
     let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    // A match without an end has no points by which it could be lost.
+    // An unfinished match has no points, so it cannot be lost by points.
     fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
     let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "points"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("`payoff` is \"points\" with faults = \"forfeit\"; allowed is rank_points or win"));
+    assert!(said(&output).contains("`payoff` must be rank_points or win with faults = \"forfeit\""));
 }
 
 #[test]
 #[cfg(unix)]
 fn intervals_of_all_pairs_are_wider_than_single_ones_where_blocks_are_void() {
     let folder = folder("void");
-    // A bot that exits at its first decision of some matches, as their seeds have it, and else does what comes first.
+    // A bot that exits at its first decision of some matches, by their seeds, and otherwise takes the first legal decision.
     let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
 while read line; do case $line in
 *'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;;
@@ -417,8 +410,8 @@ fn a_rule_system_of_any_name_is_played_for_one_round() {
         let spec =
             "seed = 1\ndeals = 2\nrules = ['long.toml']\nseats = [2]\nagents = ['random', 'greedy']\nunit = 'rounds'\n";
         fs::write(folder.join("spec.toml"), spec).unwrap();
-        let told = prints(&folder, &format!("run spec.toml --quiet --out {out}"));
-        assert!(told.starts_with(&name[..50]) && told.contains(" (one round), 2 seats, 2 deals"), "{told}");
+        let printed = prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        assert!(printed.starts_with(&name[..50]) && printed.contains(" (one round), 2 seats, 2 deals"), "{printed}");
     }
 }
 
@@ -435,15 +428,15 @@ fn tables_are_printed_for_people_programs_and_pages() {
     assert_eq!((json["summary"].as_array().unwrap().len(), json["pairwise"].as_array().unwrap().len()), (3, 3));
     assert!(prints(&folder, "report out --format md").starts_with("| rules | seats | agent | deals |"));
     assert_eq!(prints(&folder, "report out"), people);
-    // The star is for who is best by what is measured: who waits has fewer points, and wins less.
+    // The star marks the best agent by the payoff: a cautious agent has fewer points, but wins less often.
     let careful = spec.replace("'random', 'greedy', 'heuristic'", "'cautious', 'sharp', 'greedy'").replace("30", "400");
     fs::write(folder.join("points.toml"), format!("payoff = 'points'\n{careful}")).unwrap();
     let points = prints(&folder, "run points.toml --quiet --out points");
     assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
-    assert!(points.contains("* the best by points a match, and who cannot be told from it"));
+    assert!(points.contains("* the best by points a match, and agents not distinguishable from it"));
     // `statsmodels` TTestPower: 284.5.
-    let told = prints(&folder, "plan --detect 0.05 --deviation 0.3");
-    assert!(told.starts_with("285 deals for one pair by itself"), "{told}");
+    let printed = prints(&folder, "plan --detect 0.05 --deviation 0.3");
+    assert!(printed.starts_with("285 deals for one pair alone"), "{printed}");
     assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));
 }
 
@@ -457,7 +450,7 @@ fn shells_and_editors_are_told_what_there_is() {
     for page in ["cambio.1", "cambio-run.1", "cambio-tune.1"] {
         assert!(fs::read_to_string(folder.join("pages").join(page)).unwrap().contains(".TH"), "{page}");
     }
-    // The schema has every field, and no other: a file of all of them is read.
+    // The schema has exactly these fields, and a file with all of them can be read.
     let schema: serde_json::Value = serde_json::from_str(&prints(&folder, "schema")).unwrap();
     let mut named: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     named.sort_unstable();
@@ -499,7 +492,7 @@ fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let refused = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    let sentence = "field `analysis` is false, and `oracle(iterations=20)` sees hidden cards";
+    let sentence = "field `analysis` must be true with `oracle(iterations=20)`, which sees hidden cards";
     assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
     fs::write(folder.join("spec.toml"), format!("analysis = true\n{spec}")).unwrap();
     prints(&folder, "run spec.toml --quiet --out out");
@@ -543,7 +536,7 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
     for (words, sentence) in [
         ("match greedy", "2 values required"),
         ("match greedy sharpe", "there is no agent `sharpe`; did you mean `sharp`? the agents are "),
-        ("match greedy sharp --out kept", "kept exists; only a folder that does not exist is written to"),
+        ("match greedy sharp --out kept", "kept already exists; choose another path"),
         ("match greedy sharp --deals -3", "invalid value '-3' for '--deals <N>'"),
         ("match greedy sharp --rules clasic", "did you mean `classic`? "),
     ] {

@@ -1,4 +1,4 @@
-//! What bots leave behind, hold open or wait for stops nobody else, and goes with the run.
+//! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
 use crate::folder::folder;
@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A bot that decides for what comes first, without starting another process.
+/// A bot that takes the first legal decision and starts no other process.
 const HONEST: &str = r#"read hello; echo '{"protocol":1,"name":"sh","version":"0"}'
 while read -r line; do case $line in *'"type":"decide"'*)
 rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}";; esac; done
 "#;
 
-/// The spec of the bot in this file.
+/// The spec of the bot in a file.
 fn bot(file: &str) -> String {
     format!("'external(\"sh {file}\",start_ms=60000,deadline_ms=60000)'")
 }
@@ -23,14 +23,14 @@ fn nap(number: u32) -> u32 {
     1_000_000 + std::process::id() * 10 + number
 }
 
-/// How many processes have this word among their arguments.
+/// The number of running processes with this text in their arguments.
 fn living(word: &str) -> usize {
     let output = Command::new("ps").args(["-eo", "stat=,args="]).output().unwrap();
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     listed.lines().filter(|line| line.contains(word) && !line.starts_with('Z')).count()
 }
 
-/// Runs the experiment of a folder with so many descriptors.
+/// Runs the command with a limit on file descriptors.
 fn limited(folder: &Path, descriptors: u32, words: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_cambio");
     let script = format!("ulimit -n {descriptors}; exec '{program}' {words}");
@@ -56,14 +56,18 @@ fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
     let spec = format!(
         "seed = 1\ndeals = {}\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\nagents = [{}, {}]\n",
         matches / 2,
-        // It exits, and its child keeps the pipe: the deadline tells.
+        // The bot exits, but its child keeps the pipe open, so only the deadline detects the exit.
         bot("leaky.sh").replace("deadline_ms=60000", "deadline_ms=20"),
         bot("honest.sh")
     );
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = limited(&folder, 64, "run spec.toml --out run --quiet --threads 1");
     assert!(output.status.success(), "{}", said(&output));
-    assert!(said(&output).contains(&format!("agents were at fault {matches} times")), "{}", said(&output));
+    assert!(
+        said(&output).contains(&format!("{matches} matches forfeited, because an agent was at fault")),
+        "{}",
+        said(&output)
+    );
     let faults = fs::read_to_string(folder.join("run/faults.jsonl")).unwrap();
     assert_eq!(faults.lines().count(), matches);
     for line in faults.lines() {
@@ -72,7 +76,7 @@ fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
         assert!(agent.contains("leaky.sh"), "{agent}: {}", fault["x-fault"]);
         assert!(fault["x-fault"].as_str().unwrap().contains("within 20 ms"), "{}", fault["x-fault"]);
     }
-    assert_eq!(living(&sleeper), 0, "its children are in sessions of their own, and ended all the same");
+    assert_eq!(living(&sleeper), 0, "the children run in separate process sessions, but end too");
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -89,9 +93,12 @@ fn where_descriptors_run_out_the_run_stops_and_no_bot_is_at_fault() {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = limited(&folder, 20, "run spec.toml --out run --quiet --threads 1");
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    let told = said(&output);
-    assert!(told.contains("cannot be started: Too many open files") && told.contains("no fault of the bot"), "{told}");
-    assert!(told.contains("--resume plays the rest"), "{told}");
+    let printed = said(&output);
+    assert!(
+        printed.contains("cannot be started: Too many open files") && printed.contains("no fault of the bot"),
+        "{printed}"
+    );
+    assert!(printed.contains("--resume continues the run"), "{printed}");
     assert_eq!(fs::read_to_string(folder.join("run/faults.jsonl")).unwrap(), "");
     let output = limited(&folder, 256, "run spec.toml --out run --quiet --threads 1 --resume");
     assert!(output.status.success() && !said(&output).contains("at fault"), "{}", said(&output));

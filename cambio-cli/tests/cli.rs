@@ -1,4 +1,4 @@
-//! The command line as a user meets it: what it prints, writes, refuses, and its exit codes.
+//! The command line: output, written files, errors and exit codes.
 
 use crate::folder::folder;
 use std::fs;
@@ -38,7 +38,7 @@ agents = ["random", "random(pass=0.9)", "greedy"]
 
 const TABLES: [&str; 6] = ["matches.csv", "rounds.csv", "players.csv", "summary.csv", "records.jsonl", "report.html"];
 
-/// Runs the spec with these extra words; gives the written files.
+/// Runs the experiment with additional arguments; returns the written files.
 fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = cambio(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
@@ -56,7 +56,7 @@ fn rows_do_not_depend_on_threads_or_on_when_they_are_played() {
     assert_ne!(one[0], run(&folder, SPEC, "other", " --seed 6")[0]);
 }
 
-/// The rows of a table of which the lineup holds all of `agents`.
+/// The rows of a table with this lineup.
 fn rows_of<'t>(table: &'t str, lineup: &str) -> Vec<&'t str> {
     table.lines().filter(|row| row.contains(&format!(",{lineup},"))).collect()
 }
@@ -107,7 +107,7 @@ fn a_difference_without_spread_tells_nobody_from_the_best() {
         let table = text(&output.stdout).to_owned();
         table.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("* ")).count()
     };
-    // In two deals one wins all; in 60 it does not, and the two can be told apart.
+    // One agent wins both of two deals. It does not win all of 60, and there the two are distinguishable.
     assert_eq!((stars(2), stars(60)), (2, 1));
 }
 
@@ -129,21 +129,21 @@ fn an_altered_record_fails_with_its_round_decision_and_what_was_legal() {
     let altered = record.replacen("\"a draw\"", "\"a end\"", 1);
     let input = format!("{record}\n\n{altered}\n{}\n", &record[..200]);
     let output = piped(&folder, "replay -", &input);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("line 3, round 1, decision 1: "), "{told}");
-    assert!(told.contains("illegal decision `a end`; legal: a draw, a call"), "{told}");
-    assert!(told.contains("line 4, not JSON: "), "{told}");
-    assert!(told.ends_with("1 passed, 2 failed\n"), "{told}");
+    assert!(printed.contains("line 3, round 1, decision 1: "), "{printed}");
+    assert!(printed.contains("illegal decision `a end`; legal: a draw, a call"), "{printed}");
+    assert!(printed.contains("line 4, not JSON: "), "{printed}");
+    assert!(printed.ends_with("1 passed, 2 failed\n"), "{printed}");
 
     let output = piped(&folder, "replay --format json -", &input);
     assert_eq!(output.status.code(), Some(1));
-    let told: Vec<serde_json::Value> =
+    let printed: Vec<serde_json::Value> =
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(told[0], serde_json::json!({"line": 1, "ok": true, "round": null, "decision": null, "error": null}));
-    assert_eq!((&told[1]["line"], &told[1]["ok"], &told[1]["round"]), (&3.into(), &false.into(), &1.into()));
-    assert!(told[1]["decision"].is_u64() && told[1]["error"].as_str().unwrap().contains("legal: a draw"));
-    assert_eq!((&told[2]["line"], &told[2]["round"]), (&4.into(), &serde_json::Value::Null));
+    assert_eq!(printed[0], serde_json::json!({"line": 1, "ok": true, "round": null, "decision": null, "error": null}));
+    assert_eq!((&printed[1]["line"], &printed[1]["ok"], &printed[1]["round"]), (&3.into(), &false.into(), &1.into()));
+    assert!(printed[1]["decision"].is_u64() && printed[1]["error"].as_str().unwrap().contains("legal: a draw"));
+    assert_eq!((&printed[2]["line"], &printed[2]["round"]), (&4.into(), &serde_json::Value::Null));
 }
 
 #[test]
@@ -189,19 +189,19 @@ fn events_tell_a_match_as_it_was_played() {
     let folder = folder("events");
     run(&folder, SPEC, "out", " --deals 1");
     let output = cambio(&folder, "replay --events out/records.jsonl");
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     for line in ["round 1: 2 seats, seat a starts", "  turn of a", "  the round ends: call", " peeks at a3: "] {
-        assert!(told.contains(line), "{line}");
+        assert!(printed.contains(line), "{line}");
     }
 }
 
-/// Expects a refusal: exit code 1, one line that says this, and nothing on standard output.
+/// Expects an error: exit code 1, one line with this sentence, and nothing on standard output.
 fn refuses(folder: &Path, words: &str, sentence: &str) {
     let output = cambio(folder, words);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{words}: {told}");
-    assert!(told.contains(sentence), "{words}: {told}");
-    assert_eq!(told.lines().count(), 1, "{words}: {told}");
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}: {printed}");
+    assert!(printed.contains(sentence), "{words}: {printed}");
+    assert_eq!(printed.lines().count(), 1, "{words}: {printed}");
     assert!(output.stdout.is_empty(), "{words}");
 }
 
@@ -234,49 +234,45 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     check(
         "\"greedy\"",
         "\"greedy(call_at=x)\"",
-        "parameter `call_at` is `x`; allowed is a whole number from -20 to 100",
+        "parameter `call_at` must be a whole number from -20 to 100, found `x`",
     );
-    check("\"greedy\"", "\"random\"", "field `agents` is a list with `random` twice; allowed is each agent once");
-    check("deals = 6", "deals = 0", "field `deals` is 0; allowed is at least 1");
+    check("\"greedy\"", "\"random\"", "field `agents` must be a list without duplicates, found `random` twice");
+    check("deals = 6", "deals = 0", "field `deals` must be at least 1, found 0");
     check("deals = 6", "deals = -1", "bad.toml is not an experiment file: line 3: ");
     check(
         "deals = 6",
         "deels = 6",
         "line 3: unknown field `deels`; did you mean `deals`? expected one of `name`, `seed`, `agent_seed`",
     );
-    check("[2, 3]", "[2, 9]", "a table of 9 seats; allowed are 2 to 8 seats");
-    check("[2, 3]", "[]", "field `seats` is empty; allowed is a list of at least one");
-    check("[2, 3]", "[2, 2]", "field `rules` is `original` at 2 seats twice");
-    check("seed = 5", "", "field `seed` is missing; allowed is a whole number, a text, or `secret = true` instead");
+    check("[2, 3]", "[2, 9]", "a table must have 2 to 8 seats, found 9");
+    check("[2, 3]", "[]", "field `seats` must be a list of at least one, found an empty list");
+    check("[2, 3]", "[2, 2]", "found `original` at 2 seats twice");
+    check("seed = 5", "", "field `seed` must be a whole number or a text, unless `secret = true`, found nothing");
     check("seed = 5", "seed = 5\nlineups = [[\"greedy\", \"nobody\"]]", "there is no agent `nobody`");
     check(
         "seed = 5",
         "seed = 5\nlineups = [[\"greedy\"]]",
-        "field `lineups` is a list with one of 1 agents; allowed is",
+        "field `lineups` must be a list of lineups whose lengths are in `seats`, found a lineup of length 1",
     );
     check("seats = [2, 3]", "seats = [2, 3", "bad.toml is not an experiment file: line ");
-    check("\"greedy\"", "\"greedy\", \"greedy(call_at=5)\"", "field `agents` is a list with `greedy(call_at=5)` twice");
-    check("seed = 5", "seed = 5\nlineups = \"some\"", "field `lineups` is neither \"all\" nor \"mirror\" nor a list");
+    check("\"greedy\"", "\"greedy\", \"greedy(call_at=5)\"", "without duplicates, found `greedy(call_at=5)` twice");
+    check("seed = 5", "seed = 5\nlineups = \"some\"", "field `lineups` must be \"all\", \"mirror\", \"compositions\"");
     let twice = "lineups = [[\"greedy\", \"random\"], [\"greedy\", \"random\"]]";
-    check("seed = 5", &format!("seed = 5\n{twice}"), "field `lineups` is a list with [greedy | random] twice");
-    check("seed = 5", "seed = -5", "line 2: a seed is a whole number from 0 to 18446744073709551615, or a text");
-    check("deals = 6", "deals = 9000000000000000000", "field `deals` is 9000000000000000000, which makes");
+    check("seed = 5", &format!("seed = 5\n{twice}"), "without duplicates, found [greedy | random] twice");
+    check("seed = 5", "seed = -5", "line 2: a seed must be a whole number from 0 to 18446744073709551615, or a text");
+    check("deals = 6", "deals = 9000000000000000000", "at most 2^40 matches, found 9000000000000000000, which makes");
     let many: Vec<String> = (0..40).map(|n| format!("\"greedy(call_at={n})\"")).collect();
     let seats = "seats = [2, 3]\nagents = [\"random\", \"random(pass=0.9)\", \"greedy\"]";
     let crowd = format!("seats = [8]\nagents = [{}]", many.join(", "));
-    check(
-        seats,
-        &crowd,
-        "field `lineups` is \"all\", which makes 76904685 of 40 agents at 8 seats; allowed is at most",
-    );
+    check(seats, &crowd, "found \"all\", which makes 76904685 lineups of 40 agents at 8 seats");
     assert_eq!(cases, 22);
-    refuses_usage(&folder, "run good.toml --out out --threads 1000000", "allowed is a number from 0 to 1024");
+    refuses_usage(&folder, "run good.toml --out out --threads 1000000", "must be a number from 0 to 1024");
 
     refuses(&folder, "run none.toml --out out", "cannot read none.toml: ");
     fs::write(folder.join("good.toml"), SPEC).unwrap();
     fs::create_dir(folder.join("there")).unwrap();
     fs::write(folder.join("there/matches.csv"), "precious").unwrap();
-    refuses(&folder, "run good.toml --out there", "there exists; only a folder that does not exist is written to");
+    refuses(&folder, "run good.toml --out there", "there already exists; choose another path");
     assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
     refuses(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
@@ -284,7 +280,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     refuses(&folder, "agents --check nobody", "there is no agent `nobody`");
 }
 
-/// Expects a refusal of the words themselves: exit code 1, and a text that says this.
+/// Expects a usage error: exit code 1 and a text with this sentence.
 fn refuses_usage(folder: &Path, words: &str, sentence: &str) {
     let output = cambio(folder, words);
     assert_eq!(output.status.code(), Some(1), "{words}");
@@ -315,10 +311,10 @@ fn a_bad_rule_file_gets_a_sentence_with_field_value_and_what_is_allowed() {
     };
     check(
         "base = 'classic'\nlate = 'never'",
-        "field `late` is \"never\"; allowed is `penalise`, `take_back` or `abort`",
+        "field `late` must be `penalise`, `take_back` or `abort`, found \"never\"",
     );
     check("base = 'classic'\nlatte = 'abort'", "there is no field `latte`; did you mean `late`?");
-    check("base = 'classic'\nhand = 40", "field `hand` is 40; allowed is a whole number from 1 to 8");
+    check("base = 'classic'\nhand = 40", "field `hand` must be a whole number from 1 to 8, found 40");
     check("name = 'x'\ndeck = 'classic'", "field `jokers` is missing");
     check("base = 'classic'\ndeck = [{ label = 'a', rank = 'a', points = 1, copies = 4 }]\njokers = 0", "seats need 9");
     check("base = 'klassik'", "there is no preset `klassik`");
@@ -353,15 +349,15 @@ fn a_rule_file_of_ones_own_is_played_and_its_records_are_replayed() {
 fn agents_are_listed_with_their_parameters_and_checked() {
     let folder = folder("agents");
     let listed = cambio(&folder, "agents");
-    let told = text(&listed.stdout);
+    let printed = text(&listed.stdout);
     assert!(
-        told.contains("greedy\n") && told.contains("call_at = 5: ") && told.contains("pass: The probability"),
-        "{told}"
+        printed.contains("greedy\n") && printed.contains("call_at = 5: ") && printed.contains("pass: The probability"),
+        "{printed}"
     );
-    assert!(told.contains(
-        "disruptor\n    A heuristic. Moves what others know.\n    Parameters as for heuristic, but disrupt = 3.\n"
+    assert!(printed.contains(
+        "disruptor\n    A heuristic. Swaps cards that their owners know.\n    Parameters as for heuristic, but disrupt = 3.\n"
     ));
-    assert!(told.lines().all(|line| line.len() <= 80), "{told}");
+    assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
     let checked = cambio(&folder, "agents --check greedy --matches 2");
     assert!(text(&checked.stdout).starts_with("greedy: conforms in 48 matches, "), "{}", text(&checked.stdout));
 }
@@ -376,7 +372,7 @@ fn against_greedy(command: &str) -> String {
 fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        println!("left out: there is no python3");
+        println!("skipped: python3 is missing");
         return;
     }
     let folder = folder("external");
@@ -391,9 +387,13 @@ fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
     let mut check = Command::new(env!("CARGO_BIN_EXE_cambio"));
     let words = ["agents", "--matches", "1", "--rules", "classic", "--seats", "2", "--check"];
     let check = check.current_dir(&folder).args(words).arg(r#"external("python3 bot.py")"#).output().unwrap();
-    let told = text(&check.stdout);
-    assert!(told.starts_with("external(\"python3 bot.py\"): conforms in 1 matches, "), "{told}{}", text(&check.stderr));
-    assert!(text(&cambio(&folder, "agents").stdout).contains("external(\"command\"): The program and its words"));
+    let printed = text(&check.stdout);
+    assert!(
+        printed.starts_with("external(\"python3 bot.py\"): conforms in 1 match, "),
+        "{printed}{}",
+        text(&check.stderr)
+    );
+    assert!(text(&cambio(&folder, "agents").stdout).contains("external(\"command\"): The program and its arguments"));
 }
 
 #[test]
@@ -410,10 +410,10 @@ fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
         fs::write(folder.join(format!("{name}.sh")), script).unwrap();
         fs::write(folder.join("spec.toml"), against_greedy(&format!("sh {name}.sh"))).unwrap();
         let output = cambio(&folder, &format!("run spec.toml --quiet --out {name}"));
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.starts_with("fault: original, 2 seats, ") && told.contains(reason), "{told}");
-        assert!(told.contains(" replay --events "), "{told}");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.starts_with("fault: original, 2 seats, ") && printed.contains(reason), "{printed}");
+        assert!(printed.contains(" replay --events "), "{printed}");
         let record = fs::read_to_string(folder.join(name).join("fault.jsonl")).unwrap();
         let record: serde_json::Value = serde_json::from_str(&record).unwrap();
         let decisions = record["rounds"][0]["decisions"].as_array().unwrap();
@@ -426,10 +426,10 @@ fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("does not conform: original, 2 seats, deal 0: seat a cannot go on: the bot `no-such"),
-        "{told}"
+        printed.contains("does not conform: original, 2 seats, deal 0: seat a cannot go on: the bot `no-such"),
+        "{printed}"
     );
 }
 
@@ -482,7 +482,7 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
     assert!(summary.lines().count() > 1);
     let report = fs::read_to_string(folder.join("out/report.html")).unwrap();
-    assert!(report.contains("This run is not complete: ") && report.contains(">So far "), "{report}");
+    assert!(report.contains("This run is incomplete: ") && report.contains(">So far, "), "{report}");
     let short = run(&folder, SPEC, "short", &format!(" --deals {}", (rows / 2).min(50)));
     assert!(matches.starts_with(&short[0].lines().take(rows.min(101)).collect::<Vec<_>>().join("\n")));
 }
@@ -492,31 +492,31 @@ fn a_person_plays_at_the_prompt_and_the_record_replays() {
     let folder = folder("play");
     let words = "play --seed 5 --record match.jsonl";
     let output = piped(&folder, words, "\nk a1\n\n\ncall\n");
-    let told = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{told}{}", text(&output.stderr));
-    assert!(told.starts_with("classic at 2 seats, seed 5; you are seat a, ? helps\n"), "{told}");
-    assert!(told.ends_with("--seed 5 deals the same cards again\n"), "{told}");
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}{}", text(&output.stderr));
+    assert!(printed.starts_with("classic at 2 seats, seed 5. You are seat a. Type ? for help\n"), "{printed}");
+    assert!(printed.ends_with("--seed 5 deals the same cards again\n"), "{printed}");
     assert_eq!(text(&cambio(&folder, "replay match.jsonl").stdout), "1 passed, 0 failed\n");
     let refuse = |words: &str, sentence: &str| {
         let output = piped(&folder, words, "");
         assert_eq!(output.status.code(), Some(1), "{words}");
         assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
     };
-    refuse(words, "match.jsonl exists; only a file that does not exist is written to");
+    refuse(words, "match.jsonl already exists; choose another file");
     refuse("play --record no-folder/match.jsonl", "cannot write no-folder/match.jsonl: ");
-    refuse("play --seat c", "--seat c at 2 seats; allowed is a to b");
+    refuse("play --seat c", "--seat must be from a to b at 2 seats, found c");
     refuse("play --against oracle", "`oracle` sees hidden cards");
     refuse("play --against nobody", "there is no agent `nobody`");
     let mut unread = Command::new(env!("CARGO_BIN_EXE_cambio"));
     let mut unread = unread.args(["play", "--seed", "5"]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     drop(unread.stdout.take());
-    assert_eq!(unread.wait().unwrap().code(), Some(0), "nobody reads on, which is no bug");
+    assert_eq!(unread.wait().unwrap().code(), Some(0), "a closed output is not an error");
     let left = piped(&folder, "play --seed 5 --seat b --rules original --rounds", "quit\n");
     assert_eq!(left.status.code(), Some(0));
     assert!(
-        text(&left.stdout).contains("original (one round) at 2 seats, seed 5; you are seat b"),
+        text(&left.stdout).contains("original (one round) at 2 seats, seed 5. You are seat b"),
         "{}",
         text(&left.stdout)
     );
-    assert!(text(&left.stdout).ends_with("the player has left; --seed 5 deals the same cards again\n"));
+    assert!(text(&left.stdout).ends_with("you left the match; --seed 5 deals the same cards again\n"));
 }

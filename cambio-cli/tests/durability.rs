@@ -1,4 +1,4 @@
-//! What is on disk survives everything: kills, full disks, damage that is found, parts that are put together.
+//! Run folders survive kills and full disks, damage is found, and merged parts equal one run.
 
 use crate::command::{assert_same, cambio, command, done, files, said};
 use crate::folder::folder;
@@ -12,7 +12,7 @@ use cambio_sim::{Experiment, RunFolder};
 const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
 
-/// A folder with the experiment, and its run in one piece.
+/// A folder with an experiment and its complete run.
 fn played(name: &str, deals: u32) -> PathBuf {
     let folder = folder(name);
     fs::write(folder.join("spec.toml"), SPEC.replace("400", &deals.to_string())).unwrap();
@@ -34,7 +34,7 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     let full = crate::amount(false, true);
     let (kills, deals) = if full { (100, 4000) } else { (6, 1500) };
     let folder = played("kill", deals);
-    // Long enough to be hit anywhere: half of what the whole took at most.
+    // The delay before the kill is at most 0.7 of the time of the whole run.
     let timing = fs::read_to_string(folder.join("whole/timing.csv")).unwrap();
     let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
     let (mut state, mut hit, mut finished, mut resumed) = (1_u64, 0, 0, 0);
@@ -48,7 +48,7 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
         let ledger = fs::read_to_string(folder.join("killed/ledger.jsonl")).unwrap_or_default();
         resumed += usize::from(!ledger.is_empty());
         if output.status.success() {
-            // It was faster than the kill.
+            // The run ended before the kill.
             assert_same(&folder.join("whole"), &folder.join("killed"));
             fs::remove_dir_all(folder.join("killed")).unwrap();
             finished += 1;
@@ -66,7 +66,7 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A bot that decides for what comes first; `salt` makes it another file.
+/// A bot that takes the first legal decision; `salt` changes the bytes of its file.
 fn write_bot(folder: &Path, salt: &str) {
     let bot = format!(
         "# {salt}\nread hello; echo '{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}'\n\
@@ -96,11 +96,11 @@ fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
     for words in ["run spec.toml --out whole --quiet --resume", "units play --store store --quiet --index 1 --of 2"] {
         let output = cambio(&folder, words);
         assert_eq!(output.status.code(), Some(1));
-        assert!(said(&output).contains("the bot's file `bot.sh` is not the same"), "{words}: {}", said(&output));
+        assert!(said(&output).contains("the bot's file `bot.sh` has changed"), "{words}: {}", said(&output));
     }
     write_bot(&folder, "first");
     done(&folder, "units play --store store --quiet --index 1 --of 2");
-    // Who puts the units together need not have the bot.
+    // The merge does not need the bot.
     fs::remove_file(folder.join("bot.sh")).unwrap();
     done(&folder, "units merge --store store --out merged --quiet");
     assert_same(&folder.join("whole"), &folder.join("merged"));
@@ -143,20 +143,20 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
             let outputs: Vec<Output> = started.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
             let mut done = 0;
             for output in &outputs {
-                let told = said(output);
+                let printed = said(output);
                 match output.status.code() {
-                    // Who comes after the end finds a whole run.
+                    // A process that starts after the end finds a complete run.
                     Some(0) => done += 1,
-                    Some(1) if told.contains("at-once is being written by another process") => busy += 1,
-                    _ => panic!("round {round}: {told}"),
+                    Some(1) if printed.contains("at-once is being written by another process") => busy += 1,
+                    _ => panic!("round {round}: {printed}"),
                 }
             }
-            assert!(done > 0, "round {round}: nobody has played");
+            assert!(done > 0, "round {round}: no process has played");
             assert_same(&folder.join("whole"), &folder.join("at-once"));
             assert_eq!(names(&folder), ["at-once", "spec.toml", "whole"], "round {round}");
             fs::remove_dir_all(folder.join("at-once")).unwrap();
         }
-        println!("{rounds} starts of {processes} processes; {busy} were told to wait");
+        println!("{rounds} starts of {processes} processes; {busy} found the folder locked");
     }
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -166,11 +166,11 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
 fn what_a_killed_process_leaves_blocks_nobody() {
     let folder = played("remains", 400);
     play_units(&folder, 2);
-    // The claim of a process that is gone.
+    // The lock file of a dead process.
     fs::write(folder.join("killed.lock"), "").unwrap();
     let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume");
     assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
-    // Somebody's own folder stays.
+    // A folder of the user is not removed.
     fs::create_dir(folder.join("merged.new")).unwrap();
     let output = cambio(&folder, "units merge --store store --out merged --quiet");
     assert!(said(&output).contains("merged.new exists"), "{}", said(&output));
@@ -191,13 +191,13 @@ fn what_a_killed_process_leaves_blocks_nobody() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A manifest with the right hash of itself, as a program would write it.
+/// The manifest with a valid hash, as the program would write it.
 fn sealed(manifest: &str) -> String {
     let (body, _) = manifest.split_once(",\n  \"blake3\": ").unwrap();
     format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
 }
 
-/// What is done to the text of a file.
+/// A change to the text of a file.
 type Damage<'d> = &'d dyn Fn(&str) -> String;
 
 #[test]
@@ -206,15 +206,15 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
     let swapped = |from: &'static str, to: &'static str| move |text: &str| text.replacen(from, to, 1);
     let again = swapped("  \"share\"", "  \"matches\": 7,\n  \"share\"");
     let damages: [(&str, Damage<'_>, &str); 8] = [
-        ("spec.toml", &swapped("seed = 8", "seed = 9"), "spec.toml is damaged: it is not the file that was given"),
-        ("spec.toml", &|text| text.to_owned() + "\n", "spec.toml is damaged: it is not the file that was given"),
-        ("manifest.json", &swapped("\"compiler\": \"rustc ", "\"compiler\": \"Rustc "), "is not what was written"),
-        ("manifest.json", &again, "is not what was written"),
-        // These are sealed anew.
-        ("manifest.json", &|text| sealed(&again(text)), "is not what was written"),
-        ("manifest.json", &|text| sealed(&text.replace("\"programs\"", "\"programm\"")), "is not what was written"),
-        ("manifest.json", &|text| sealed(&text.replacen('{', "{\n  \"machine\": 1,", 1)), "is not what was written"),
-        ("manifest.json", &|text| text.replacen(": ", ":", 1), "line 2 is not what was written"),
+        ("spec.toml", &swapped("seed = 8", "seed = 9"), "spec.toml is damaged: it has been modified"),
+        ("spec.toml", &|text| text.to_owned() + "\n", "spec.toml is damaged: it has been modified"),
+        ("manifest.json", &swapped("\"compiler\": \"rustc ", "\"compiler\": \"Rustc "), "has been modified"),
+        ("manifest.json", &again, "has been modified"),
+        // These have a new, valid hash.
+        ("manifest.json", &|text| sealed(&again(text)), "has been modified"),
+        ("manifest.json", &|text| sealed(&text.replace("\"programs\"", "\"programm\"")), "has been modified"),
+        ("manifest.json", &|text| sealed(&text.replacen('{', "{\n  \"machine\": 1,", 1)), "has been modified"),
+        ("manifest.json", &|text| text.replacen(": ", ":", 1), "line 2 has been modified"),
     ];
     for (file, damage, sentence) in damages {
         let path = folder.join("whole").join(file);
@@ -251,18 +251,18 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
         text
     };
     for (file, from, to, sentence) in [
-        ("manifest.json", "\"seed\": \"8\"", "\"seed\": \"9\"", "`seed` is not what the lock and the ledger give"),
-        ("manifest.json", "\"deals\": 20", "\"deals\": 21", "`deals` is not what"),
-        ("manifest.json", "    \"greedy\"", "    \"oracle\"", "`agents` is not what"),
-        ("manifest.json", "\"share\": null", "\"share\": [0, 2]", "`share` is not what"),
+        ("manifest.json", "\"seed\": \"8\"", "\"seed\": \"9\"", "`seed` does not match the lock and the ledger"),
+        ("manifest.json", "\"deals\": 20", "\"deals\": 21", "`deals` does not match"),
+        ("manifest.json", "    \"greedy\"", "    \"oracle\"", "`agents` does not match"),
+        ("manifest.json", "\"share\": null", "\"share\": [0, 2]", "`share` does not match"),
         (
             "manifest.json",
             "\"outcome\": \"complete\"",
             "\"outcome\": \"foo\"",
-            "`outcome` is \"foo\"; allowed is one of begun",
+            "`outcome` must be one of begun, complete, interrupted, fault, found \"foo\"",
         ),
         ("manifest.json", "cambio-run/2", "cambio-run/3", "its format is \"cambio-run/3\""),
-        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is damaged: it is not the file that was given"),
+        ("spec.toml", "seed = 8", "seed = 9", "spec.toml is damaged: it has been modified"),
     ] {
         let before = change(file, from, to);
         let output = cambio(&folder, "verify whole");
@@ -275,7 +275,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     fs::remove_file(whole.join("manifest.json")).unwrap();
     assert_eq!(cambio(&folder, "verify whole").status.code(), Some(4));
     fs::write(whole.join("manifest.json"), lost).unwrap();
-    // A ledger that is too short is no smaller run.
+    // A truncated ledger is not a smaller run.
     let (ledger, summary) = (whole.join("ledger.jsonl"), fs::read(whole.join("summary.csv")).unwrap());
     let text = fs::read_to_string(&ledger).unwrap();
     fs::write(&ledger, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
@@ -283,7 +283,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     assert_eq!(output.status.code(), Some(4), "{}", said(&output));
     assert!(said(&output).contains("and the manifest says that the run is complete"), "{}", said(&output));
     assert!(fs::read(whole.join("summary.csv")).unwrap() == summary);
-    // The same of a run that was stopped is told with a word of warning.
+    // For an interrupted run, this is only a warning.
     change("manifest.json", "\"outcome\": \"complete\"", "\"outcome\": \"interrupted\"");
     let stopped = sealed(&fs::read_to_string(whole.join("manifest.json")).unwrap());
     fs::write(whole.join("manifest.json"), stopped).unwrap();
@@ -302,17 +302,17 @@ fn a_folder_says_who_began_it_whoever_goes_on() {
     let revision = manifest["revision"].as_str().unwrap();
     let other = sealed(&text.replace(revision, "0123abcd"));
     fs::write(&path, &other).unwrap();
-    let told = done(&folder, "run spec.toml --out whole --records --quiet --resume");
-    assert!(told.contains("begun by a program of revision 0123abcd"), "{told}");
+    let printed = done(&folder, "run spec.toml --out whole --records --quiet --resume");
+    assert!(printed.contains("started by revision 0123abcd of the program"), "{printed}");
     assert!(fs::read_to_string(&path).unwrap() == other);
-    // Units are not played by another program.
+    // Another revision of the program must not play units.
     play_units(&folder, 1);
     let plan = folder.join("store/plan.json");
     let text = fs::read_to_string(&plan).unwrap();
     fs::write(&plan, text.replace(revision, "0123abcd")).unwrap();
     let output = cambio(&folder, "units play --store store --again");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("the program was of revision 0123abcd and is now of "), "{}", said(&output));
+    assert!(said(&output).contains("the program had revision 0123abcd and now has "), "{}", said(&output));
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -343,18 +343,14 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
         assert!(said(&output).contains(sentence), "{}", said(&output));
     }
     assert!(before == files(&folder.join("whole")));
-    // A run that is complete is resumed to itself.
+    // Resuming a complete run changes nothing.
     assert!(cambio(&folder, "run spec.toml --out whole --records --resume --quiet").status.success());
     assert!(before == files(&folder.join("whole")));
-    // What is nobody's run is left alone.
+    // A folder that is not a run is not changed.
     fs::create_dir(folder.join("mine")).unwrap();
     fs::write(folder.join("mine/matches.csv"), "precious").unwrap();
     let output = cambio(&folder, "run spec.toml --out mine --resume");
-    assert!(
-        said(&output).contains("mine exists; only a folder that does not exist is written to"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("mine already exists; choose another path"), "{}", said(&output));
     assert_eq!(fs::read_to_string(folder.join("mine/matches.csv")).unwrap(), "precious");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -390,25 +386,25 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
         restored(name, &flip, &format!("{name} is damaged: bytes "), false);
         let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();
         restored(name, &cut, &format!("{name} is damaged: it ends after byte "), false);
-        // Rows that the ledger does not know are not rows: they are found, and cut off when resuming.
+        // Rows that the ledger does not cover are found, and are cut off on resume.
         let more = |bytes: Vec<u8>| [bytes, b"classic,2,".to_vec()].concat();
         restored(name, &more, &format!("{name} has "), true);
         assert!(before == files(&whole));
     }
     for name in ["summary.csv", "report.html"] {
-        restored(name, &flip, &format!("{name} is not what its rows give"), true);
+        restored(name, &flip, &format!("{name} does not match its rows"), true);
     }
     restored("spec.lock.json", &flip, "spec.lock.json is damaged: ", false);
     restored("ledger.jsonl", &flip, "ledger.jsonl is damaged: line ", false);
     let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 10].to_vec();
     restored("ledger.jsonl", &cut, "ledger.jsonl ends in the middle of a line", true);
     assert!(before == files(&whole));
-    // Whole lines of the ledger are gone: the run is not complete, and is finished to the same bytes.
+    // Whole lines of the ledger are missing: the run is not complete, and resuming gives the same bytes.
     let short = |bytes: Vec<u8>| {
         let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         lines[..lines.len() - 3].concat()
     };
-    restored("ledger.jsonl", &short, "the manifest says complete, and the ledger has ", true);
+    restored("ledger.jsonl", &short, "the outcome in the manifest is complete, but the ledger has ", true);
     assert!(before == files(&whole));
 
     for name in
@@ -424,7 +420,7 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
 #[test]
 fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
     let folder = played("forged", 20);
-    // A forger who also writes hashes: another seed's run under this lock.
+    // A forgery with valid hashes: the rows of another seed with this lock file.
     let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
     fs::write(folder.join("other.toml"), spec).unwrap();
     assert!(cambio(&folder, "run other.toml --out other --records --quiet").status.success());
@@ -433,12 +429,12 @@ fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
     }
     let output = cambio(&folder, "verify other --all");
     assert_eq!(output.status.code(), Some(4));
-    assert!(said(&output).contains("wrong: batch 0 played again gives other rows"), "{}", said(&output));
+    assert!(said(&output).contains("wrong: replaying batch 0 gives different rows"), "{}", said(&output));
     assert_eq!(cambio(&folder, "verify whole --all").status.code(), Some(0));
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Files may not grow beyond a limit, as on a disk that is full; without the signal that usually comes with it.
+/// A limit on the file size simulates a full disk. The script ignores the signal that usually comes with the limit.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
@@ -452,13 +448,13 @@ fn a_full_disk_is_told_and_what_the_ledger_says_is_there() {
     };
     for blocks in [200, 900, 2000] {
         let output = limited(blocks);
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(3), "{told}");
+        let printed = said(&output);
+        assert_eq!(output.status.code(), Some(3), "{printed}");
         assert!(
-            told.contains("error: cannot write full/") && told.contains("; once it can be written again"),
-            "{told}"
+            printed.contains("error: cannot write full/") && printed.contains("; once it can be written again"),
+            "{printed}"
         );
-        // What was written of the batch that did not fit is not covered, and nothing else is wrong.
+        // The ledger does not cover the batch that did not fit, and nothing else is wrong.
         let checked = cambio(&folder, "verify full");
         assert_eq!(checked.status.code(), Some(3), "{}", said(&checked));
     }
@@ -505,22 +501,22 @@ fn an_interrupt_ends_a_run_of_slow_agents_soon_and_resuming_gives_the_whole() {
 #[cfg(unix)]
 fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     let folder = folder("orphans");
-    // It says who it is, minds no signal that can be minded, and goes on when its input ends.
+    // The bot writes its process id, ignores signals, and does not exit when its input ends.
     let bot = "trap '' INT TERM; echo $$ >> pids; read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
                while read line; do case $line in *'\"type\":\"decide\"'*) sleep 0.02; \
                echo \"$line\" | sed 's/.*\"legal\":\\[\"\\([^\"]*\\)\".*/{\"decision\":\"\\1\"}/';; esac; done\n\
                while :; do sleep 1; done\n";
     fs::write(folder.join("stays.sh"), bot).unwrap();
     let spec = "external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)";
-    for (words, bots, exit, told) in [
+    for (words, bots, exit, printed) in [
         (["sprt", "greedy", spec, "--quiet", "--threads", "2"], 2, 1, "interrupted"),
-        (["play", "--against", spec, "--rounds", "--seed", "1"], 1, 0, "the player has left"),
+        (["play", "--against", spec, "--rounds", "--seed", "1"], 1, 0, "you left the match"),
     ] {
         fs::write(folder.join("pids"), "").unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
         command.current_dir(&folder).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // It stays open, as a terminal does.
+        // Standard input stays open, as on a terminal.
         let input = child.stdin.take();
         while fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() < bots {
             std::thread::sleep(Duration::from_millis(20));
@@ -530,7 +526,7 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
         drop(input);
         assert_eq!(output.status.code(), Some(exit), "{words:?}: {}", said(&output));
         let all = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        assert!(all.contains(told), "{words:?}: {all}");
+        assert!(all.contains(printed), "{words:?}: {all}");
         for pid in fs::read_to_string(folder.join("pids")).unwrap().lines() {
             let lives = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
             assert!(!lives, "{words:?}: bot {pid} is still there");

@@ -1,4 +1,4 @@
-//! Rows in another format: what `cambio export` writes, and what it leaves alone.
+//! `cambio export`: the files that it writes, and the files that it must not change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,10 +69,10 @@ mod parquet_files {
 
     use super::*;
 
-    /// How many rows a row group has at most.
+    /// The maximum number of rows in a row group.
     const GROUP: i64 = 1 << 16;
 
-    /// A value as the text of its cell, and its type; null is of any.
+    /// The text of the CSV cell of a value, and its type. Null fits every type.
     fn cell(value: &Field) -> (String, &'static str) {
         match value {
             Field::Null => (String::new(), "null"),
@@ -87,16 +87,16 @@ mod parquet_files {
                 let cells: Vec<String> = list.elements().iter().map(by_seat).collect();
                 (cells.join(" "), "list")
             }
-            other => panic!("{other:?} is of no type that rows have"),
+            other => panic!("rows have no value like {other:?}"),
         }
     }
 
-    /// A value of a list as CSV has it: a whole number without a point.
+    /// A list element as in the CSV file: a whole number has no decimal point.
     fn by_seat(value: &Field) -> String {
         match value {
             Field::Int(number) => number.to_string(),
             Field::Double(number) => number.to_string(),
-            other => panic!("{other:?} stands in no list of rows"),
+            other => panic!("rows have no list element like {other:?}"),
         }
     }
 
@@ -107,7 +107,7 @@ mod parquet_files {
     const TEXT: [&str; 9] =
         ["rules", "lineup", "seat", "agent", "winners", "callers", "starter", "ended", "fingerprint"];
 
-    /// The type that a column has to have.
+    /// The expected type of a column.
     fn expected(table: &str, column: &str) -> &'static str {
         match (table, column) {
             ("rounds", "points" | "scores") => "list",
@@ -122,7 +122,7 @@ mod parquet_files {
         }
     }
 
-    /// Compares all cells of a table; gives how many there are, and the columns with a null.
+    /// Compares all cells of a table. Returns their number, and the columns that contain a null.
     fn compare(csv: &Path, columns: &Path, table: &str) -> (usize, BTreeSet<String>) {
         let file = fs::File::open(columns.join(format!("{table}.parquet"))).unwrap();
         let parquet = SerializedFileReader::new(file).unwrap();
@@ -218,9 +218,9 @@ mod parquet_files {
             assert!(said(&output).contains(sentence), "{}", said(&output));
         };
         fs::create_dir(folder.join("mine")).unwrap();
-        refuses("export run --out mine", 1, "mine exists; only a folder that does not exist is written to");
+        refuses("export run --out mine", 1, "mine already exists; choose another path");
         assert_eq!(fs::read_dir(folder.join("mine")).unwrap().count(), 0);
-        // What an export that was killed leaves.
+        // The remains of a killed export.
         fs::create_dir(folder.join("columns.new")).unwrap();
         refuses("export run --out columns", 1, "columns.new exists");
         fs::remove_dir(folder.join("columns.new")).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever the command is given, it answers with one sentence: no panic, no endless reading, nothing that a terminal obeys.
+//! Whatever the input, the command answers with one sentence: no panic, no endless reading, no control characters.
 //!
 //! `CAMBIO_FULL=1` tries every odd value for every flag.
 #![cfg(target_os = "linux")]
@@ -11,11 +11,11 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The most memory of a command, in KiB: far more than it needs, far less than what has no end.
+/// The memory limit of a command in KiB. It is far more than a command needs.
 const MEMORY: u32 = 6_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the command with bounded memory. It is killed when the patience is at its end.
+/// Runs the command with bounded memory. It is killed after `PATIENCE`.
 fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output {
     let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\" {outputs}");
     let mut child = Command::new("sh")
@@ -35,7 +35,7 @@ fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output
         bytes
     };
     std::thread::scope(|scope| {
-        let told = scope.spawn(move || (read(&mut outputs.0), read(&mut outputs.1)));
+        let printed = scope.spawn(move || (read(&mut outputs.0), read(&mut outputs.1)));
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
@@ -45,7 +45,7 @@ fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        let (stdout, stderr) = told.join().unwrap();
+        let (stdout, stderr) = printed.join().unwrap();
         Output { status, stdout, stderr }
     })
 }
@@ -58,18 +58,18 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Whether it ended by itself with one of its exit codes, and said nothing that a terminal obeys.
+/// Checks that the command exited with one of its exit codes, and printed no control characters.
 fn assert_orderly(output: &Output, words: &dyn std::fmt::Debug) {
-    let told = said(output);
-    let told_in_short: String = told.chars().take(2000).collect();
+    let printed = said(output);
+    let told_in_short: String = printed.chars().take(2000).collect();
     let code = output.status.code();
     assert!(matches!(code, Some(0..=4)), "{words:?} ends with {:?}: {told_in_short}", output.status);
-    assert!(!told.contains("panicked"), "{words:?}: {told_in_short}");
-    let obeyed = told.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
+    assert!(!printed.contains("panicked"), "{words:?}: {told_in_short}");
+    let obeyed = printed.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
     assert_eq!(obeyed, None, "{words:?}: {told_in_short:?}");
 }
 
-/// What it says when it refuses.
+/// The error of a command that must fail.
 fn refusal(folder: &Path, words: &str) -> String {
     let words: Vec<&str> = words.split(' ').collect();
     let output = tried(folder, &words);
@@ -92,13 +92,13 @@ fn deals_beyond_what_can_be_kept_are_refused_before_they_are_played() {
         ("--validate 18446744073709551615", "--validate <N>': 18446744073709551615 is not in 0..=10000000"),
         ("--method cma --generations 4294967295", "--generations <N>': 4294967295 is not in 1..=100000"),
     ] {
-        let told = refusal(&folder, &format!("{tune} {words}"));
-        assert!(told.contains(found), "{told}");
+        let printed = refusal(&folder, &format!("{tune} {words}"));
+        assert!(printed.contains(found), "{printed}");
     }
-    let told = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --deals 1000001 -q");
-    assert_eq!(told, "error: --deals is 1000001 for 100 combinations; allowed are at most 1000000 for so many\n");
-    let told = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --field self --deals 10001 -q");
-    assert_eq!(told, "error: --deals is 10001 for 100 combinations; allowed are at most 10000 for so many\n");
+    let printed = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --deals 1000001 -q");
+    assert_eq!(printed, "error: --deals must be at most 1000000 for 100 combinations, found 1000001\n");
+    let printed = refusal(&folder, "tune --agent greedy(call_at=?) --range 0..99 --field self --deals 10001 -q");
+    assert_eq!(printed, "error: --deals must be at most 10000 for 100 combinations, found 10001\n");
 }
 
 #[test]
@@ -110,28 +110,28 @@ fn experiments_that_no_machine_can_keep_are_refused_at_once() {
     };
     let few = "agents = ['random', 'greedy']";
     for (from, to, sentence) in [
-        (few, agents(30_000), "field `agents` is a list of 30000; allowed is at most 10010"),
-        (few, agents(5_000), "field `agents` is a list of 5000; allowed is at most 3162 here, for a run keeps"),
+        (few, agents(30_000), "field `agents` must be a list of at most 10010, found a list of 30000"),
+        (few, agents(5_000), "field `agents` must be a list of at most 3162 here, because a run keeps"),
         (
             few,
             format!("agents = ['external(\"{}\")']", "x ".repeat(100_000)),
-            "it has 200000 bytes; allowed are at most 4096",
+            "it must have at most 4096 bytes, found 200000",
         ),
-        (few, format!("{few}\nname = '{}'", "n".repeat(5_000_000)), "allowed is one line of at most 200 bytes"),
+        (few, format!("{few}\nname = '{}'", "n".repeat(5_000_000)), "must be one line of at most 200 bytes"),
         (
             few,
             format!("{few}\nname = \"a\\u001b[31mred\""),
-            "field `name` is \"a\\u{1b}[31mred\"; allowed is one line of",
+            "field `name` must be one line of at most 200 bytes, found \"a\\u{1b}[31mred\"",
         ),
-        ("[2]", format!("[{}]", "2, ".repeat(300_000)), "field `rules` is `classic` at 2 seats twice"),
-        ("[2]", "[18446744073709551615]".to_owned(), "a table of 18446744073709551615 seats; allowed are 2 to 8 seats"),
-        ("deals = 2", "deals = 18446744073709551615".to_owned(), "allowed is at most 2^40 matches"),
+        ("[2]", format!("[{}]", "2, ".repeat(300_000)), "found `classic` at 2 seats twice"),
+        ("[2]", "[18446744073709551615]".to_owned(), "a table must have 2 to 8 seats, found 18446744073709551615"),
+        ("deals = 2", "deals = 18446744073709551615".to_owned(), "must be small enough for at most 2^40 matches"),
         ("seed = 1", "seed = 1e308".to_owned(), "not an experiment file: line 1"),
     ] {
         fs::write(folder.join("spec.toml"), SPEC.replace(from, &to)).unwrap();
         let begun = Instant::now();
-        let told = refusal(&folder, "run spec.toml --out out -q");
-        assert!(told.contains(sentence) && told.len() < 2000, "{told}");
+        let printed = refusal(&folder, "run spec.toml --out out -q");
+        assert!(printed.contains(sentence) && printed.len() < 2000, "{printed}");
         assert!(begun.elapsed() < PATIENCE / 2, "{sentence}: {:?}", begun.elapsed());
         assert!(!folder.join("out").exists(), "{sentence}");
     }
@@ -145,10 +145,10 @@ fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
     fs::File::create(folder.join("large")).unwrap().set_len(10 << 30).unwrap();
     assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
     for (name, what) in [
-        ("/dev/zero", "it is a device, a pipe or a socket; allowed is a file"),
-        ("pipe", "it is a device, a pipe or a socket; allowed is a file"),
-        ("folder", "it is a folder; allowed is a file"),
-        ("large", "it has more than 16777216 bytes; allowed are that many"),
+        ("/dev/zero", "expected a regular file, found a device, a pipe or a socket"),
+        ("pipe", "expected a regular file, found a device, a pipe or a socket"),
+        ("folder", "expected a regular file, found a folder"),
+        ("large", "the file is too large: expected at most 16777216 bytes"),
     ] {
         let rules = folder.join("rules.toml");
         let _ = fs::remove_file(&rules);
@@ -161,22 +161,22 @@ fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
             "exploit --rules rules.toml --agent random".to_owned(),
             format!("exploit --game mini-m0 --quiet --strategy {name}"),
         ] {
-            let told = refusal(&folder, &words);
-            assert!(told.starts_with("error: cannot read ") && told.contains(what), "{words}: {told}");
-            assert_eq!(told.lines().count(), 1, "{words}: {told}");
+            let printed = refusal(&folder, &words);
+            assert!(printed.starts_with("error: cannot read ") && printed.contains(what), "{words}: {printed}");
+            assert_eq!(printed.lines().count(), 1, "{words}: {printed}");
         }
         assert!(!folder.join("out").exists());
     }
-    // Records are read line by line, and a line has an end.
-    let told = refusal(&folder, "replay /dev/zero");
-    assert!(told.contains("cannot read /dev/zero: a line has more than 67108864 bytes"), "{told}");
-    let told = refusal(&folder, "replay folder");
-    assert!(told.starts_with("error: cannot read folder: "), "{told}");
-    // So has an answer of a person.
+    // Records are read line by line, and the length of a line is limited.
+    let printed = refusal(&folder, "replay /dev/zero");
+    assert!(printed.contains("cannot read /dev/zero: a line has more than 67108864 bytes"), "{printed}");
+    let printed = refusal(&folder, "replay folder");
+    assert!(printed.starts_with("error: cannot read folder: "), "{printed}");
+    // So is the length of a player's answer.
     let output = bounded(&folder, &["play"], "< /dev/zero");
     assert_orderly(&output, &"play");
     assert!(said(&output).contains("a line has more than 4096 bytes"), "{}", said(&output));
-    // A bot's command may name a device, whose hash nobody waits for.
+    // A bot's command may name a device, which must not be hashed.
     let bot = "agents = ['random', 'external(\"head -c 10 /dev/zero\")']";
     fs::write(folder.join("bot.toml"), SPEC.replace("agents = ['random', 'greedy']", bot)).unwrap();
     let output = tried(&folder, &["run", "bot.toml", "--out", "bot", "-q"]);
@@ -246,7 +246,7 @@ fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
             assert!(output.stdout.len() + output.stderr.len() < 3000, "{words:?}, {shown}");
         }
     }
-    // What stands on the command line, which is shorter.
+    // The same on the command line, where texts are shorter.
     let long = "y".repeat(100_000);
     for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
         for words in [
@@ -323,21 +323,20 @@ fn files_of_other_systems_and_names_that_are_no_text_are_read() {
         }
     }
     assert!(rows[0] == rows[1] && rows[1] == rows[2]);
-    // And refused where they are nothing.
+    // Other encodings and an empty file are rejected.
     fs::write(folder.join("latin.toml"), b"name = 'gr\xfc\xdfe'\n").unwrap();
     fs::write(folder.join("wide.toml"), b"\xff\xfen\0a\0").unwrap();
     fs::write(folder.join("empty.toml"), b"").unwrap();
-    for (name, what) in
-        [("latin", "it is not UTF-8 from byte 11 on"), ("wide", "it is not UTF-8 from byte 1 on"), ("empty", "")]
-    {
+    let invalid = |byte: u32| format!("expected UTF-8, found an invalid sequence at byte {byte}");
+    for (name, what) in [("latin", invalid(11)), ("wide", invalid(1)), ("empty", String::new())] {
         for words in [format!("run {name}.toml --out none"), format!("rules --check {name}.toml")] {
-            assert!(refusal(&folder, &words).contains(what), "{words}");
+            assert!(refusal(&folder, &words).contains(&what), "{words}");
         }
     }
     assert!(!folder.join("none").exists());
 }
 
-/// A whole command line for each subcommand, quick to carry out, and the flags that its help lists.
+/// The flags with a value that the help of a subcommand lists.
 fn flags(folder: &Path, command: &str) -> Vec<String> {
     let help = tried(folder, &[command, "--help"]);
     assert!(help.status.success(), "{command}: {}", said(&help));
@@ -404,7 +403,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
         let words: Vec<&str> = line.split(' ').collect();
         for flag in flags(&folder, words[0]) {
             for (number, value) in odd.into_iter().enumerate() {
-                // Work without an end that was asked for is no fault: searches for as long as one says.
+                // The user can ask for endless work, so these flags do not get large values.
                 let is_work = matches!(
                     &*flag,
                     "--iterations"
@@ -431,7 +430,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
                     tries += 1;
                     continue;
                 }
-                // The value replaces that of the line, where it has one.
+                // The value replaces the value in the command line, if there is one.
                 let mut words: Vec<&str> = words.clone();
                 if let Some(at) = words.iter().position(|word| *word == flag) {
                     words.drain(at..at + 2);
@@ -447,7 +446,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
     }
     assert!(tries > 500, "{tries}");
     let output = tried(&folder, &["verify", "run", "--all"]);
-    assert!(output.status.success(), "what was there is as it was: {}", said(&output));
+    assert!(output.status.success(), "the existing files are unchanged: {}", said(&output));
 }
 
 #[test]
@@ -459,15 +458,15 @@ fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() 
     fs::create_dir(folder.join("taken")).unwrap();
     fs::write(folder.join("taken/mine"), "mine").unwrap();
     fs::write(folder.join("file"), "mine").unwrap();
-    // An experiment file of one's own is no rest of a run, whatever its name.
+    // The user's own experiment file is not a part of a run, whatever its name.
     for (out, text) in [("own", "deals = 3\n"), ("same", SPEC)] {
         fs::create_dir(folder.join(out)).unwrap();
         fs::write(folder.join(out).join("spec.toml"), text).unwrap();
     }
-    let told = refusal(&folder, "run spec.toml --resume -q --out own");
-    assert_eq!(told, "error: own exists; only a folder that does not exist is written to\n");
-    let told = refusal(&folder.join("same"), "run spec.toml --resume -q --out .");
-    assert_eq!(told, "error: . exists; only a folder that does not exist is written to\n");
+    let printed = refusal(&folder, "run spec.toml --resume -q --out own");
+    assert_eq!(printed, "error: own already exists; choose another path (`cambio run --resume` continues a run)\n");
+    let printed = refusal(&folder.join("same"), "run spec.toml --resume -q --out .");
+    assert_eq!(printed, "error: . already exists; choose another path (`cambio run --resume` continues a run)\n");
     for (out, text) in [("own", "deals = 3\n"), ("same", SPEC)] {
         assert_eq!(fs::read_to_string(folder.join(out).join("spec.toml")).unwrap(), text);
         fs::remove_dir_all(folder.join(out)).unwrap();

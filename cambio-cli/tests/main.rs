@@ -1,4 +1,4 @@
-//! The tests of the command, in one program so that it is linked once.
+//! The tests of the command, in one program so that it is linked only once.
 
 mod arena;
 mod bots;

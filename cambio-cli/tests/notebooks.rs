@@ -1,7 +1,7 @@
-//! The notebooks run from scratch on small runs, and what is kept in them is whole, small and of no machine.
+//! The notebooks run from scratch on small runs, and their stored outputs are complete, small and free of local paths.
 //!
-//! Their Python packages go into a virtual environment of the tests' own, from the public registry; where that is not
-//! possible the test says so and holds.
+//! The test installs their Python packages from the public registry into a separate virtual environment. If that is not
+//! possible, it is skipped with a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const NOTEBOOKS: [&str; 6] = [
     "06_learned.ipynb",
 ];
 
-/// The notebooks that import the package `cambio`, whose own tests execute them.
+/// The notebooks that import the package `cambio_game`, whose own tests execute them.
 const OF_THE_PACKAGE: [&str; 4] = [
     "07_environment.ipynb",
     "08_learning_in_python.ipynb",
@@ -31,7 +31,7 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../notebooks")
 }
 
-/// The Python of a virtual environment with what the notebooks need; made once, and again when that changes.
+/// The Python of a virtual environment with the packages of the notebooks; created again when their list changes.
 fn python() -> Option<PathBuf> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("notebooks-venv");
     let (python, wanted) = (home.join("bin/python"), self::home().join("requirements.txt"));
@@ -58,7 +58,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn notebooks_run_from_scratch() {
     let Some(python) = python() else {
-        println!("left out: no Python environment with the packages of notebooks/requirements.txt can be made here");
+        println!("skipped: cannot create a Python environment with the packages of notebooks/requirements.txt");
         return;
     };
     let notebooks = &NOTEBOOKS[..crate::amount(2, NOTEBOOKS.len())];
@@ -79,10 +79,10 @@ fn notebooks_run_from_scratch() {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .unwrap();
-    let told = said(&check);
-    assert!(check.status.success(), "{told}");
+    let printed = said(&check);
+    assert!(check.status.success(), "{printed}");
     for &name in notebooks {
-        let line = told.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {told}"));
+        let line = printed.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {printed}"));
         assert!(!line.contains(" 0 pictures"), "{line}");
     }
 }
@@ -105,7 +105,7 @@ fn kept_notebooks_have_all_outputs_and_nothing_of_a_machine() {
         let cells = notebook["cells"].as_array().unwrap();
         let code: Vec<_> = cells.iter().filter(|cell| cell["cell_type"] == "code").collect();
         for (cell, number) in code.iter().zip(1..) {
-            // Run once, from top to bottom, and to the end.
+            // The notebook was run once, from top to bottom, to its end.
             assert_eq!(cell["execution_count"], number, "{name}: {}", cell["source"]);
             let outputs = cell["outputs"].as_array().unwrap();
             assert!(outputs.iter().all(|output| output["output_type"] != "error"), "{name}: {}", cell["source"]);

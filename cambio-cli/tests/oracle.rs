@@ -1,8 +1,8 @@
-//! The derived files against other people's statistics, in Python, from the same rows; and the small games against other
-//! people's solvers, from the same trees.
+//! Compares the derived files with independent statistics packages in Python, from the same rows, and the small games
+//! with independent solvers, from the same trees.
 //!
-//! The Python packages go into a virtual environment of the tests' own, from the public registry; where that is not
-//! possible the test says so and holds.
+//! The tests install the Python packages from the public registry into a separate virtual environment. If that is not
+//! possible, they are skipped with a message.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 const PACKAGES: [&str; 6] = ["numpy", "scipy>=1.13", "statsmodels>=0.14", "choix", "matplotlib", "networkx"];
 
-/// The Python of a virtual environment with the packages; made once and kept.
+/// The Python of a virtual environment with the packages; created once and kept.
 static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-venv");
     let python = home.join("bin/python");
@@ -24,7 +24,7 @@ static PYTHON: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
         install(&python, &PACKAGES).then_some(())?;
     }
     if !runs(&python, SPIEL) {
-        // Only some machines have a build of it; the checks leave its part out by themselves.
+        // OpenSpiel has builds for some machines only; without it, the test of the small games is skipped.
         install(&python, &["open_spiel", "cvxpy"]);
     }
     Some(python)
@@ -51,23 +51,23 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs a check, which says what it found and exits with 1 where something is wrong.
+/// Runs a check script, which exits with 1 if a comparison fails.
 fn passes(check: &mut Command) {
     let output = check.output().unwrap();
-    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    println!("{told}");
-    assert!(output.status.success(), "{told}");
+    let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{printed}");
+    assert!(output.status.success(), "{printed}");
 }
 
 #[test]
 fn derived_files_agree_with_other_programs() {
     let Some(python) = PYTHON.as_deref() else {
-        println!("left out: no Python environment with statsmodels, scipy and choix can be made here");
+        println!("skipped: cannot create a Python environment with statsmodels, scipy and choix");
         return;
     };
     let folder = folder("oracle");
     let agents = "agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic(decay=0.1)']\n";
-    // The first three in every run of the tests; all with `CAMBIO_FULL=1`.
+    // The first three always run; all of them run with `CAMBIO_FULL=1`.
     let specs = [
         (
             "table",
@@ -75,7 +75,7 @@ fn derived_files_agree_with_other_programs() {
              agents = ['greedy', 'heuristic', 'sharp']\n"
                 .to_owned(),
         ),
-        // One agent never wins, and strengths need a prior.
+        // One agent never wins, so the strengths need a prior.
         (
             "shutout",
             "seed = 1\ndeals = 40\nrules = ['classic', 'faessler']\nseats = [2]\nfaults = 'forfeit'\n\
@@ -101,17 +101,17 @@ fn derived_files_agree_with_other_programs() {
     passes(&mut check);
 }
 
-/// M0, M1 and, in the full test, the K game: read by `OpenSpiel`, solved by its linear program where that fits, and by `HiGHS`.
+/// M0, M1 and, in the full test, the K game. `OpenSpiel` reads the trees and solves those that fit; `HiGHS` solves all.
 #[test]
 fn small_games_agree_with_openspiel() {
     let Some(python) = PYTHON.as_deref().filter(|python| runs(python, SPIEL)) else {
-        println!("left out: no Python environment with OpenSpiel and cvxpy can be made here");
+        println!("skipped: cannot create a Python environment with OpenSpiel and cvxpy");
         return;
     };
     let folder = folder("oracle-games");
     let mut check = Command::new(python);
     check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/games.py"));
-    // The value of a solution lies within twice its exploitability. The last game takes longest, and is left to the full test.
+    // The error of the value is at most twice the exploitability. The last game is the slowest: only in the full test.
     let games = [("mini-m0", 1e-9), ("mini-m1", 1e-9), ("mini-k3", 4e-7)];
     for &(name, exploitability) in &games[..crate::amount(2, 3)] {
         let tree = format!("{name}.efg");

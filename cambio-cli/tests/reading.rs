@@ -1,4 +1,4 @@
-//! The notebook that reads a run computes in Python what `summary.csv` says.
+//! The notebook that reads a run computes the figures of `summary.csv` in Python.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ const QUANTILE: f64 = 2.000_297_822_014_26;
 #[test]
 fn the_notebook_agrees_with_the_summary() {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: no python3 here");
+        println!("skipped: python3 is missing");
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reading");

@@ -1,7 +1,7 @@
-//! Records pass an independent replayer in Python, where it is at hand.
+//! Records pass an independent replayer in Python, if it is available.
 //!
-//! `../shared/referee/referee.py` beside the repository, or the path in `CAMBIO_REFEREE`, is looked for; where it or
-//! Python is missing the test says so and holds. `CAMBIO_FULL=1` plays 1,000 matches of each agent at every table.
+//! The replayer is `../shared/referee/referee.py` beside the repository, or the path in `CAMBIO_REFEREE`. Without it or
+//! Python, the test is skipped with a message. `CAMBIO_FULL=1` plays 1,000 matches of each agent at every table.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ fn referee() -> Option<PathBuf> {
 #[test]
 fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
     let Some(referee) = referee() else {
-        println!("skipped: no referee.py or no python3 here");
+        println!("skipped: referee.py or python3 is missing");
         return;
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("referee");
@@ -41,15 +41,15 @@ fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
     let file = std::fs::read_to_string(folder.join("out/records.jsonl")).unwrap();
     let records: Vec<&str> = file.lines().collect();
     assert_eq!(records.len(), 6 * 5 * 4 * deals);
-    // What was legal goes along, so that every set of choices is compared.
+    // The legal decisions are included, so that the replayer compares every set of choices.
     for (number, records) in records.chunks(2000).enumerate() {
         let file = format!("{number}.jsonl");
         std::fs::write(folder.join(&file), records.join("\n")).unwrap();
         let legal = cambio(&format!("replay --fill --legal {file}"));
         std::fs::write(folder.join(&file), legal).unwrap();
         let output = Command::new("python3").arg(&referee).arg("--complete").arg(folder.join(&file)).output().unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert!(told.ends_with(&format!("{} passed, 0 failed\n", records.len())), "{told}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.ends_with(&format!("{} passed, 0 failed\n", records.len())), "{printed}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

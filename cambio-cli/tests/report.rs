@@ -1,4 +1,4 @@
-//! The page of a run and of a response curve: what it says, that it stands alone, and that everybody can read it.
+//! The report pages of runs and response curves: they are correct, self-contained and accessible.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// What a command prints, which has to end well.
+/// The output of a command that must succeed.
 fn prints(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -20,7 +20,7 @@ fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
 }
 
-/// A page, which has to be well-formed XML.
+/// Parses a page, which must be well-formed XML.
 fn parsed(page: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(page, options).unwrap()
@@ -30,7 +30,7 @@ fn all<'a, 'i>(page: &'a Document<'i>, name: &'static str) -> impl Iterator<Item
     page.descendants().filter(move |node| node.has_tag_name(name) || node.tag_name().name() == name)
 }
 
-/// The text in a node, spaces that do not break as spaces.
+/// The text in a node, with non-breaking spaces replaced by spaces.
 fn text(node: Node<'_, '_>) -> String {
     let parts = node.descendants().filter(Node::is_text).filter_map(|node| node.text());
     parts.collect::<String>().replace('\u{a0}', " ")
@@ -38,10 +38,10 @@ fn text(node: Node<'_, '_>) -> String {
 
 fn with_id(page: &Document<'_>, id: &str) -> String {
     let node = page.descendants().find(|node| node.attribute("id") == Some(id));
-    text(node.unwrap_or_else(|| panic!("nothing is called {id}")))
+    text(node.unwrap_or_else(|| panic!("no element has the id {id}")))
 }
 
-/// What holds of every page: it is one file, asks for nothing, and says in words what it shows.
+/// Checks that a page is one file, loads nothing, and describes its figures in words.
 fn check_page(page: &str) {
     let document = parsed(page);
     assert!(page.starts_with("<!DOCTYPE html>\n<html"));
@@ -51,7 +51,7 @@ fn check_page(page: &str) {
     let mut distinct = ids.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    assert_eq!(ids.len(), distinct.len(), "an id is there twice");
+    assert_eq!(ids.len(), distinct.len(), "an id is used twice");
     for node in document.descendants().filter(Node::is_element) {
         let name = node.tag_name().name();
         assert!(!["script", "link", "img", "iframe", "object", "embed", "use", "image"].contains(&name), "<{name}>");
@@ -74,14 +74,14 @@ fn check_page(page: &str) {
     for drawing in all(&document, "svg") {
         let first: Vec<_> = drawing.children().filter(Node::is_element).take(2).collect();
         assert_eq!((first[0].tag_name().name(), first[1].tag_name().name()), ("title", "desc"));
-        assert!(!text(first[0]).is_empty() && text(first[1]).len() > 3, "a drawing without words");
+        assert!(!text(first[0]).is_empty() && text(first[1]).len() > 3, "a drawing without a description");
         assert_eq!((drawing.attribute("role"), drawing.attribute("viewBox").is_some()), (Some("img"), true));
         let figure = drawing.parent_element().unwrap();
         assert!(
             figure.tag_name().name() == "figure"
                 && figure.children().any(|node| node.tag_name().name() == "figcaption")
         );
-        // Numbers that no drawing has.
+        // No coordinate is infinite or not a number.
         assert!(
             drawing
                 .descendants()
@@ -143,7 +143,7 @@ fn a_page_stands_alone_is_well_formed_and_says_in_words_what_it_shows() {
             assert_eq!(text(all(&document, "h1").next().unwrap()), title);
             assert_eq!(title_of(&document), title);
             assert!(all(&document, "h2").any(|head| text(head) == "a <b> & \"c\", 2 seats"), "{page}");
-            assert!(text(document.root_element()).contains("the rule files that it names, house.toml;"));
+            assert!(text(document.root_element()).contains("needs these rule files beside it: house.toml."));
         }
     }
 }
@@ -163,8 +163,8 @@ fn agents_with_any_name_and_their_faults_are_told() {
         )
     };
     for (policy, sentence) in [
-        ("forfeit", "8 matches forfeited by a fault count as lost"),
-        ("void", "Dropped as a whole for a fault in it: 4 deal blocks."),
+        ("forfeit", "Forfeited because of a fault: 8 matches."),
+        ("void", "Dropped because of a fault: 4 deal blocks."),
     ] {
         fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
         prints(&folder, &["run", "spec.toml", "--quiet", "--out", policy]);
@@ -211,7 +211,7 @@ fn the_verdict_says_what_the_tables_say() {
             said.starts_with(leader.as_str()) && said.contains(&format!("{mean:.3} {interval} rank points")),
             "{said}"
         );
-        // Everybody whose difference from the leader, all pairs together, may be 0.
+        // The simultaneous interval of the difference between the leader and another agent.
         let pair = |other: &str| {
             let row = pairs.iter().find(|row| {
                 let both = [row["agent"].as_str(), row["other"].as_str()];
@@ -231,8 +231,8 @@ fn the_verdict_says_what_the_tables_say() {
         let (low, high, difference, p) = pair(next);
         let interval = format!("{low:.3} to {high:.3}").replace('-', "−");
         assert!(said.contains(&interval) && said.contains(&format!("{difference:.3}")), "{said}\n{interval}");
-        assert!(said.contains("by the 95 % score intervals that hold for all 6 pairs together"), "{said}");
-        // One method decides: the p-value and the interval say the same.
+        assert!(said.contains("simultaneous 95 % score interval over all 6 pairs"), "{said}");
+        // The p-value and the interval agree, because both come from one method.
         assert_eq!(p < 0.05, low > 0.0, "{said}");
         let told_p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
         assert!(said.contains(&told_p) || p > 0.999, "{said}\n{told_p}");
@@ -240,12 +240,12 @@ fn the_verdict_says_what_the_tables_say() {
         assert!(level.iter().all(|other| said.contains(other)), "{said}\n{level:?}");
         *kinds.entry(level.is_empty()).or_insert(0) += 1;
     }
-    assert_eq!(kinds.len(), 2, "both kinds of verdict are to be seen: {kinds:?}");
+    assert_eq!(kinds.len(), 2, "both kinds of verdict must occur: {kinds:?}");
     let clear = kinds[&true];
-    assert!(with_id(&document, "verdict").contains(&format!("at {clear} of 4 the leader can be told from all others")));
+    assert!(with_id(&document, "verdict").contains(&format!("at {clear} of 4 the leader beats all others")));
 }
 
-/// The agents of a row of rounds.csv, seat a first: cyclic rotations move everybody on by a seat.
+/// The agents of a row of rounds.csv, seat a first. A cyclic rotation moves each agent by one seat.
 fn seated(row: &BTreeMap<String, String>) -> Vec<&str> {
     let lineup: Vec<&str> = row["lineup"].split(" | ").collect();
     let rotation: usize = row["rotation"].parse().unwrap();
@@ -283,7 +283,7 @@ fn distributions_have_every_call_and_every_layout_of_the_rows() {
                 let at = |share: f64| values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
                 let (least, low, median, high, most) = (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0));
                 let sentence = format!(
-                    " {agent}: {} counted, from {least} to {most}, median {median}, the middle half {low} to {high}",
+                    " {agent}: {} values from {least} to {most}, median {median}, middle half {low} to {high}",
                     values.len()
                 );
                 let sentence = sentence.replace('-', "−");
@@ -323,7 +323,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
         let file = folder.join(out).join("report.html");
         let page = fs::read_to_string(&file).unwrap();
         check_page(&page);
-        // From the folder's files the same page is made again.
+        // The files in the folder give the same page again.
         fs::remove_file(&file).unwrap();
         prints(&folder, &["report", out]);
         assert_eq!(fs::read_to_string(&file).unwrap(), page);
@@ -350,8 +350,8 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let mean: f64 = best["mean"].parse().unwrap();
     assert!(said[0].starts_with(&format!("{} has the best mean, {mean:.4} ", best["agent"])), "{}", said[0]);
     let difference = found["validation"]["difference"].as_f64().unwrap();
-    let told = format!("{difference:+.4}").replace('-', "−");
-    assert!(said[1].starts_with("On 150 fresh deals it makes ") && said[1].contains(&told), "{}\n{told}", said[1]);
+    let shown = format!("{difference:+.4}").replace('-', "−");
+    assert!(said[1].starts_with("On 150 fresh deals it averages ") && said[1].contains(&shown), "{}\n{shown}", said[1]);
     // The command on the page gives the same page.
     let command = text(all(&document, "pre").next().unwrap()).replace('\'', "");
     let again = command.strip_prefix("cambio ").unwrap();
@@ -359,7 +359,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
 
     let same = tune(&sweep.replace("greedy(call_at=14)", best["agent"].as_str()), "same");
     assert!(same.contains("It is the incumbent, ") && same.contains("there is nothing to validate"), "{same}");
-    // A file that is something else is refused, with a sentence that says what it lacks.
+    // An invalid file is rejected, with an error that names the missing field.
     let file = folder.join("same/tuning.json");
     let kept = fs::read_to_string(&file).unwrap();
     for (other, lacks) in [
@@ -371,11 +371,11 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
         let output =
             Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(["report", "same"]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        let sentence = format!("it is no result of tuning: {lacks}");
+        let sentence = format!("it is not a tuning result: {lacks}");
         assert!(output.status.code() == Some(4) && said.contains(&sentence) && said.lines().count() == 1, "{said}");
     }
     let race = tune("tune --agent greedy(call_at=?) --range 0..15:5 --method race --validate 0 --first 50", "race");
-    assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not tried on fresh deals"), "{race}");
+    assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not validated on fresh deals"), "{race}");
     let own = tune("tune --agent greedy(call_at=?) --range 3..6 --field self --deals 60", "self");
     let document = parsed(&own);
     assert_eq!((all(&document, "svg").count(), classes(&document, "best")), (4, 4));
@@ -385,11 +385,11 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     assert_eq!(classes(&parsed(&tune(cma, "cma")), "best"), 1);
 }
 
-/// Before, the interval of a shutout was ± 0, Elo was empty, and the ratings of the whole table were gone.
+/// Regression test: formerly the interval of a shutout was ± 0, and all ratings of the table were missing.
 #[test]
 fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     let folder = folder("shutout");
-    // Whoever cannot be started loses: every match is forfeited.
+    // The bot cannot be started, so it forfeits every match.
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
                 agents = ['greedy', 'heuristic', 'external(\"false\")']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
@@ -413,7 +413,7 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     check_page(&page);
     assert!(page.contains("The ratings are regularised: the agents fall into 2 groups"), "{page}");
     assert!(prints(&folder, &["report", "out", "--format", "md"]).contains("| ~"));
-    // The margin of a forfeited match is unknown, and so is that of who never ended one.
+    // The margin of a forfeited match is unknown, and so is the mean margin of an agent without a finished match.
     let players = table(&folder.join("out/players.csv"));
     assert!(players.iter().all(|row| row["margin"].is_empty() == row["total"].is_empty()));
     assert!(players.iter().any(|row| row["margin"].is_empty()) && players.iter().any(|row| !row["margin"].is_empty()));
@@ -422,7 +422,7 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     assert!(number(&summary[0], "margin_low") < number(&summary[0], "margin"));
 }
 
-/// Before, every table had ratings of its own and the run had none.
+/// Regression test: formerly each table had ratings, but the run had none.
 #[test]
 fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_other() {
     let folder = folder("pooled");
@@ -436,14 +436,14 @@ fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_
     };
     let page = run("two", "'classic', 'faessler'", "'random', 'greedy', 'sharp'");
     check_page(&page);
-    assert!(page.contains("One rating for all tables") && page.contains("by resampling deals"), "{page}");
+    assert!(page.contains("One rating over all tables") && page.contains("bootstrap intervals over deals"), "{page}");
     let (pooled, ratings) = (table(&folder.join("two/pooled.csv")), table(&folder.join("two/ratings.csv")));
     assert_eq!(pooled.iter().map(|row| &*row["agent"]).collect::<Vec<_>>(), ["random", "greedy", "sharp"]);
     for row in &pooled {
         let number = |name: &str| row[name].parse::<f64>().unwrap();
         assert_eq!((&*row["tables"], &*row["deals"], &*row["games"]), ("2", "40", "320"));
         assert!(row["fit"] == "likelihood" && number("elo_low") < number("elo") && number("elo") < number("elo_high"));
-        // It lies between the ratings of the tables, and is surer than either.
+        // It is between the ratings of the tables, and more precise than at least one of them.
         let of_tables: Vec<_> = ratings.iter().filter(|rating| rating["agent"] == row["agent"]).collect();
         let mut elos: Vec<f64> = of_tables.iter().map(|rating| rating["elo"].parse().unwrap()).collect();
         elos.sort_by(f64::total_cmp);
@@ -453,11 +453,11 @@ fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_
     let printed = prints(&folder, &["report", "two", "--dry", "--format", "md"]);
     assert!(printed.contains("| agent | tables | games | Elo over all tables |"), "{printed}");
     let page = run("never", "'classic', 'faessler'", "'greedy', 'external(\"false\")'");
-    assert!(page.contains("One regularised rating for all tables"), "{page}");
+    assert!(page.contains("One regularised rating over all tables"), "{page}");
     let printed = prints(&folder, &["report", "never", "--dry", "--format", "md"]);
     assert!(printed.contains("| `greedy` | 2 | 160 | ~"), "{printed}");
     let page = run("one", "'classic'", "'random', 'greedy'");
-    assert!(!page.contains("rating for all tables") && !folder.join("one/pooled.csv").exists());
+    assert!(!page.contains("rating over all tables") && !folder.join("one/pooled.csv").exists());
 }
 
 #[test]
@@ -468,17 +468,17 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
         let out = format!("out-{deals}");
         fs::write(folder.join("spec.toml"), format!("{spec}deals = {deals}\n")).unwrap();
         let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", &out]);
-        assert_eq!(printed.contains("Below 30 deals intervals are rough"), is_few, "{printed}");
+        assert_eq!(printed.contains("Intervals from fewer than 30 deals are rough"), is_few, "{printed}");
         assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         let seats = table(&folder.join(&out).join("seats.csv"));
         assert!(seats.iter().all(|row| row["p"].is_empty() != is_tested && row["f"].is_empty() != is_tested));
         let page = fs::read_to_string(folder.join(&out).join("report.html")).unwrap();
-        let told = if is_tested {
+        let shown = if is_tested {
             "Hotelling’s test that no seat matters: F = "
         } else {
-            "takes 12 whole deals, and there are 5."
+            "needs 12 complete deals, and there are 5."
         };
-        assert!(page.contains(told), "{page}");
+        assert!(page.contains(shown), "{page}");
         for row in table(&folder.join(&out).join("summary.csv")) {
             for share in ["rank_points", "win_share"] {
                 let of = |end: &str| row[&format!("{share}{end}")].parse::<f64>().unwrap();
@@ -493,27 +493,27 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
     }
 }
 
-/// Before, `--detect 2 --deviation 1` gave 3, and a plan for ten agents was one for two.
+/// Regression test: formerly `--detect 2 --deviation 1` gave 3, and a plan for ten agents equalled the plan for two.
 #[test]
 fn a_plan_says_how_many_deals_a_pair_takes_alone_and_together_with_all() {
     let folder = folder("plan");
     let first = |words: &str| prints(&folder, &words.split(' ').collect::<Vec<_>>());
-    assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair by itself"));
-    let told = first("plan --detect 0.1 --deviation 0.5 --agents 10");
-    let deals: Vec<u64> = told.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
-    assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && told.contains("for each of 45 pairs"), "{told}");
+    assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair alone"));
+    let shown = first("plan --detect 0.1 --deviation 0.5 --agents 10");
+    let deals: Vec<u64> = shown.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
+    assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && shown.contains("for each of 45 pairs"), "{shown}");
     let spec =
         "seed = 3\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
-    let told = first("plan --detect 0.05 --run out");
-    let pairs: Vec<Vec<f64>> = told
+    let shown = first("plan --detect 0.05 --run out");
+    let pairs: Vec<Vec<f64>> = shown
         .lines()
         .filter(|line| line.contains(" – "))
         .map(|line| line.split_whitespace().take(3).map(|word| word.parse().unwrap()).collect())
         .collect();
     assert_eq!(pairs.len(), 6);
-    assert!(pairs.iter().all(|pair| pair[1] > 1.3 * pair[0] && pair[2] > 0.0), "{told}");
+    assert!(pairs.iter().all(|pair| pair[1] > 1.3 * pair[0] && pair[2] > 0.0), "{shown}");
 }
 
 #[test]
@@ -523,9 +523,9 @@ fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
         "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
-    let told = prints(&folder, &["report", "out", "--baseline", "greedy", "--format", "csv"]);
+    let shown = prints(&folder, &["report", "out", "--baseline", "greedy", "--format", "csv"]);
     let rows: Vec<BTreeMap<String, String>> =
-        csv::Reader::from_reader(told.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
+        csv::Reader::from_reader(shown.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.iter().map(|row| row["agent"].as_str()).collect::<Vec<_>>(), ["random", "heuristic", "sharp"]);
     let pairs = table(&folder.join("out/pairwise.csv"));
     let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
@@ -542,25 +542,25 @@ fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
         assert!(alone < own && own < all && all < any, "{alone} {own} {all} {any}");
         assert_eq!(number(row, "p") < 0.05, number(row, "low") > 0.0 || number(row, "high") < 0.0);
     }
-    let told = prints(&folder, &["report", "out", "--baseline", "greedy"]);
-    assert!(told.contains("against greedy, in rank points") && told.contains("(Dunnett)"), "{told}");
+    let shown = prints(&folder, &["report", "out", "--baseline", "greedy"]);
+    assert!(shown.contains("against greedy, in rank points") && shown.contains("(Dunnett)"), "{shown}");
     let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
         .current_dir(&folder)
         .args(["report", "out", "--baseline", "nobody"])
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--baseline is `nobody`; allowed is one of random, greedy, heuristic, sharp"), "{said}");
+    assert!(said.contains("--baseline must be one of random, greedy, heuristic, sharp, found `nobody`"), "{said}");
 }
 
-/// Before, the incumbent that meets itself was told to have 0.5000 ± 0.0000 without a word why.
+/// Regression test: formerly the incumbent against itself had 0.5000 ± 0.0000, without an explanation.
 #[test]
 fn a_value_that_meets_itself_is_exact_and_says_why() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
-    let told = prints(&folder, &words.split(' ').collect::<Vec<_>>());
-    assert!(!told.contains("± 0.0000") && told.contains("0.5000 exact"), "{told}");
-    assert!(told.contains("exact: it meets copies of itself alone and gets its share"), "{told}");
+    let shown = prints(&folder, &words.split(' ').collect::<Vec<_>>());
+    assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
+    assert!(shown.contains("exact: it plays only copies of itself, so its share is fixed"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
     let rows = table(&folder.join("out/curve.csv"));

@@ -1,5 +1,5 @@
-//! A run in a bucket: the bytes of a run in one piece. The server that speaks S3 is moto, a Python package, in a virtual environment of
-//! the test's own, from the public registry; where that is not possible the test says so and holds.
+//! Units in an S3 bucket give the bytes of one run. The server is the Python package moto, which the test installs from the
+//! public registry into a separate virtual environment. If that is not possible, the test is skipped with a message.
 
 #![cfg(feature = "cloud")]
 
@@ -15,7 +15,7 @@ struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended, or ends now.
+        // The server may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -25,7 +25,7 @@ fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// A Python with moto; `CAMBIO_MOTO` names one that is there.
+/// A Python with moto. `CAMBIO_MOTO` can name an existing one.
 fn python() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CAMBIO_MOTO") {
         return Some(named.into());
@@ -45,7 +45,7 @@ fn python() -> Option<PathBuf> {
 #[test]
 fn units_in_a_bucket_give_the_bytes_of_one_run() {
     let Some(python) = python() else {
-        println!("left out: no Python environment with moto can be made here");
+        println!("skipped: cannot create a Python environment with moto");
         return;
     };
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -82,7 +82,7 @@ fn units_in_a_bucket_give_the_bytes_of_one_run() {
         cambio(&format!("units play --store s3://cambio/runs/shared --index {index} --of 3 --quiet"));
     }
     cambio("units play --store s3://cambio/runs/shared --index 0 --of 3 --again --quiet");
-    assert!(cambio("units show --store s3://cambio/runs/shared").contains("3 units; "));
+    assert!(cambio("units show --store s3://cambio/runs/shared").contains("3 units with "));
     cambio("units merge --store s3://cambio/runs/shared --out many --quiet");
     for name in ["matches.csv", "rounds.csv", "players.csv", "ledger.jsonl", "summary.csv", "manifest.json"] {
         let read = |run: &str| fs::read(folder.join(run).join(name)).unwrap();

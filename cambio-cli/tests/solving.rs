@@ -1,4 +1,4 @@
-//! `cambio solve` and `cambio exploit` as a user meets them, and the responder on a game whose exact gap is known.
+//! `cambio solve` and `cambio exploit` on the command line, and the responder on a game with a known exact gap.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn json(output: &Output) -> Value {
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[test]
@@ -40,19 +40,19 @@ fn a_game_is_solved_saved_and_taken_as_the_equilibrium() {
     let folder = folder("solve");
     let solved = cambio(&folder, "solve --game mini-m1 --to 1e-4 --save m1.txt");
     assert_eq!(solved.status.code(), Some(0), "{}", text(&solved.stderr));
-    let told = text(&solved.stdout);
-    assert!(told.contains("histories         28301\ninformation sets  1912 + 1140\n"), "{told}");
+    let printed = text(&solved.stdout);
+    assert!(printed.contains("histories         28301\ninformation sets  1912 + 1140\n"), "{printed}");
     let progress = text(&solved.stderr);
-    let size = progress.find("mini-m1: about ").expect("the size is told");
-    assert!(size < progress.find("compiled in ").expect("and then it is taken"), "{progress}");
+    let size = progress.find("mini-m1: about ").expect("the size is printed");
+    assert!(size < progress.find("compiled in ").expect("the time is printed"), "{progress}");
     let words = "exploit --game mini-m1 --agent greedy --format json --quiet";
     let output = cambio(&folder, &format!("{words} --equilibrium m1.txt --save greedy.txt"));
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
     let found = json(&output);
     assert!((number(&found["exploitability"]) - 0.438_889).abs() < 1e-6, "{found}");
     assert!((number(&found["game_value"]) - 11.0 / 280.0).abs() < 2e-4, "{found}");
-    assert!(number(&found["asked"][0]) < 200.0, "only where greedy comes: {found}");
-    // What greedy does is a strategy like any other, and the equilibrium hardly loses.
+    assert!(number(&found["asked"][0]) < 200.0, "only sets that greedy reaches: {found}");
+    // The strategy of greedy can be read back, and the equilibrium is hardly exploitable.
     let again = json(&cambio(&folder, "exploit --game mini-m1 --strategy greedy.txt --format json --quiet"));
     assert!((number(&again["nash_conv"]) - number(&found["nash_conv"])).abs() < 1e-12);
     let best = json(&cambio(&folder, "exploit --game mini-m1 --strategy m1.txt --format json --quiet"));
@@ -91,40 +91,36 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     refuses(&folder, "solve --game classic", "error: `classic` is too large to be solved exactly: about 10^");
     refuses(&folder, "exploit --game original --agent greedy", "error: `original` is too large to be solved exactly");
     refuses(&folder, "solve --game mini-m3 --memory-limit 10MB", "error: `mini-m3` is too large to be solved exactly");
-    refuses(&folder, "solve --game mini-m3 --memory-limit much", "allowed is a number of bytes such as 500MB or 8GB");
-    refuses(&folder, "solve --game classic --algorithm mccfr", "sampling goes on for --iterations");
+    refuses(&folder, "solve --game mini-m3 --memory-limit much", "must be a number of bytes such as 500MB or 8GB");
+    refuses(&folder, "solve --game classic --algorithm mccfr", "sampling requires --iterations");
     refuses(
         &folder,
         "solve --game mini-m9",
         "there is no preset `mini-m9`; did you mean `mini-m0`? the presets are original, ",
     );
-    refuses(&folder, "solve --game mini-m1 --to 0", "allowed is a number above 0");
+    refuses(&folder, "solve --game mini-m1 --to 0", "must be a number above 0");
     refuses(&folder, "exploit --game mini-m1", "--agent <SPEC>");
     refuses(&folder, "exploit --agent greedy", "--game <GAME>");
     refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
     fs::write(folder.join("text.txt"), "something else\n").unwrap();
-    refuses(&folder, "exploit --game mini-m1 --strategy text.txt", "text.txt: not a strategy file; one begins with");
-    refuses(
-        &folder,
-        "solve --game mini-m0 --save text.txt",
-        "text.txt exists; only a file that does not exist is written to",
-    );
+    refuses(&folder, "exploit --game mini-m1 --strategy text.txt", "text.txt: not a strategy file: it must begin with");
+    refuses(&folder, "solve --game mini-m0 --save text.txt", "text.txt already exists; choose another file");
     assert!(cambio(&folder, "solve --game mini-m0 --save m0.txt").status.success());
     refuses(
         &folder,
         "exploit --game mini-m1 --strategy m0.txt",
-        "m0.txt: the strategy is for `mini-m0`, whose rules are others than those of `mini-m1`",
+        "m0.txt: the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`",
     );
-    // A refused save leaves nothing behind, and takes nothing away.
+    // A rejected save leaves no file behind, and changes no file.
     refuses(&folder, "solve --game classic --save classic.txt", "too large");
     assert!(!folder.join("classic.txt").exists());
-    refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "text.txt exists; only a file");
+    refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "text.txt already exists");
     assert!(!folder.join("m0.efg").exists());
     assert_eq!(fs::read_to_string(folder.join("text.txt")).unwrap(), "something else\n");
     refuses(
         &folder,
         "solve --game mini-m1 --efg m1.efg --memory-limit 1MB",
-        "error: the tree of `mini-m1` takes 1.1 MB as a file; allowed are 1.0 MB (--memory-limit)",
+        "error: the tree of `mini-m1` takes 1.1 MB as a file; --memory-limit is 1.0 MB",
     );
     refuses(&folder, "solve --game classic --algorithm mccfr --iterations 9 --efg m1.efg", "too large");
     assert!(!folder.join("m1.efg").exists());
@@ -139,11 +135,14 @@ fn an_agent_that_faults_is_told_and_exits_with_two() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = text(&output.stderr);
-    assert!(told.starts_with("fault: external(\"no-such-bot\"): seat a cannot go on: the bot `no-such"), "{told}");
+    let printed = text(&output.stderr);
+    assert!(
+        printed.starts_with("fault: external(\"no-such-bot\"): seat a cannot go on: the bot `no-such"),
+        "{printed}"
+    );
 }
 
-/// At a table of any size, whatever the number of threads.
+/// The result does not depend on the number of threads.
 #[test]
 fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
     let folder = folder("bound");
@@ -170,13 +169,13 @@ fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    assert!(child.wait().unwrap().success(), "who does not read is no error");
+    assert!(child.wait().unwrap().success(), "a closed output is not an error");
     let lines = fs::read_to_string(folder.join("m0.txt")).unwrap().lines().count();
     assert!(lines > 222, "a line for each information set: {lines}");
     assert!(fs::metadata(folder.join("m0.efg")).unwrap().len() > 10_000);
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
-    refuses(&folder, "exploit --game mini-m0 --agent greedy --save m0.txt", "m0.txt exists; only a file");
+    refuses(&folder, "exploit --game mini-m0 --agent greedy --save m0.txt", "m0.txt already exists");
     refuses(&folder, "solve --game mini-m0 --save x --efg x", "--save and --efg name the same file");
 }
 
@@ -194,8 +193,8 @@ fn flags_that_would_do_nothing_are_refused() {
     for flag in ["--streams 5", "--to 1e-3", "--equilibrium nofile", "--save file"] {
         refuses(&folder, &format!("{below} {flag}"), "cannot be used with");
     }
-    refuses(&folder, &format!("{below} --threads 1025"), "allowed is a number from 0 to 1024");
-    refuses(&folder, "exploit --game classic --agent greedy", "--rules classic measures an agent from below");
+    refuses(&folder, &format!("{below} --threads 1025"), "must be a number from 0 to 1024");
+    refuses(&folder, "exploit --game classic --agent greedy", "--rules classic computes a lower bound instead");
 }
 
 #[test]
@@ -217,7 +216,7 @@ fn a_blueprint_that_cannot_go_on_is_a_fault() {
     refuses(&folder, "exploit --rules mini-m0 --agent greedy --blueprint oracle", "sees hidden cards");
 }
 
-/// Who has hardly thought plays as planned, and a copy of `greedy` wins nothing from `greedy` in a mirror.
+/// A responder with few iterations follows its blueprint, and a copy of `greedy` gains nothing against `greedy`.
 #[test]
 fn a_responder_with_few_iterations_plays_its_blueprint() {
     let rules = Rules::preset("classic").unwrap();
@@ -230,7 +229,7 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
     }
 }
 
-/// Calibration: the responder finds at least nine tenths of the exact gap of players that do not play by chance.
+/// Calibration: the responder finds at least nine tenths of the exact gap of deterministic agents.
 #[test]
 fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let rules = Rules::preset("mini-m1").unwrap();
@@ -249,13 +248,13 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
         println!("{spec}: {gain} of {exact}");
         assert!(gain <= exact + 1e-12, "nothing gains more than a best response");
         assert!(gain >= 0.9 * exact, "{spec}: {gain} of {exact}");
-        // And no seat of it is better than the best response of that seat.
+        // In seat a it gains no more than the best response of that seat.
         let best = game.best_response(Seat::A, &strategy).value;
         assert!(game.value_between(&response, &strategy) <= best + 1e-12);
     }
 }
 
-/// What a search can be exploited by in a game that is solved, on average over the seeds.
+/// The exploitability of a search in a solved game, averaged over the seeds.
 fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
     let agent = cambio_agents::roster().parse(spec).unwrap();
     let count = (seeds.end - seeds.start) as f64;
@@ -266,8 +265,8 @@ fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
     seeds.map(each).sum::<f64>() / count
 }
 
-/// The strategy-fusion detector on our own tree: a leaky one stays at 0.026 with 1,000 iterations
-/// (`cambio-solve/tests/fusion.rs`). A single search at 1,000 is a matter of luck here, so several are averaged.
+/// Checks the search tree for strategy fusion: a tree with fusion stays at 0.026 with 1,000 iterations
+/// (`cambio-solve/tests/fusion.rs`). A single search with 1,000 iterations is noisy, so several are averaged.
 #[test]
 fn the_tree_of_multiple_observers_fuses_no_strategies() {
     let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! The whole terminal: the command runs on a pseudo-terminal of 80×24 characters, gets keys, and its screen is read.
+//! The full-screen interface: the command runs on a pseudo-terminal of 80×24 characters; tests send keys and read the screen.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -47,7 +47,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until the screen has all of these.
+    /// Waits until the screen shows all of these texts.
     fn until(&self, expected: &[&str]) -> String {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -68,7 +68,7 @@ impl Terminal {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("it does not end:\n{}", self.shown());
+        panic!("the command does not end:\n{}", self.shown());
     }
 }
 
@@ -88,28 +88,28 @@ fn a_person_plays_a_match_in_place_and_can_watch_it_then() {
     let record = record.to_str().unwrap();
     let mut terminal =
         Terminal::start(&["play", "--against", "greedy", "--rounds", "--seed", "5", "--record", record], SIZE);
-    terminal.until(&["Have the fewest points when the round ends.", "JK is a joker", "any key: to the table"]);
+    terminal.until(&["Goal: end the round with the fewest points.", "JK is a joker", "Press any key to continue"]);
     terminal.press(" ");
-    let first = terminal.until(&["a  you", "b  greedy", "lies open", "Your turn", "d draw"]);
+    let first = terminal.until(&["a  you", "b  greedy", "discard pile: empty", "Your turn", "d draw"]);
     terminal.press("d");
     let held = terminal.until(&["you hold"]);
     assert_eq!(first.lines().next(), held.lines().next(), "the table is drawn in place");
     terminal.press("x");
-    // Until the match is over: pass, draw, drop, do without, call.
+    // Until the match is over: pass, draw, discard, skip, call.
     for _ in 0..400 {
         let shown = terminal.shown();
-        if shown.contains("Enter leaves") {
+        if shown.contains("Enter: leave") {
             break;
         }
         terminal.press(if shown.contains("c call") { "c" } else { "p" });
         terminal.press("s");
         std::thread::sleep(Duration::from_millis(20));
     }
-    terminal.until(&["Enter leaves", "totals: a "]);
+    terminal.until(&["Enter: leave", "totals: a "]);
     terminal.press("\r");
     assert_eq!(terminal.ended().code(), Some(0));
-    // The terminal is given back: what was said before the table is there again, and the last line says how it went.
-    terminal.until(&["you have rank ", "--seed 5 deals the same cards again"]);
+    // The terminal is restored with its earlier content, and the last line shows the result.
+    terminal.until(&["you finished in place ", "--seed 5 deals the same cards again"]);
     assert!(!terminal.screen.lock().unwrap().screen().alternate_screen());
 
     let mut terminal = Terminal::start(&["watch", record], SIZE);
@@ -127,14 +127,14 @@ fn a_person_plays_a_match_in_place_and_can_watch_it_then() {
 #[test]
 fn an_interrupt_leaves_at_once_even_while_an_agent_thinks() {
     let mut terminal = Terminal::start(&["play", "--against", "rollout(n=100000)", "--seat", "b", "--seed", "1"], SIZE);
-    terminal.until(&["any key: to the table"]);
+    terminal.until(&["Press any key to continue"]);
     terminal.press(" ");
-    terminal.until(&["a (rollout(n=100000)) decides…"]);
+    terminal.until(&["a (rollout(n=100000)) is thinking…"]);
     let begun = Instant::now();
     terminal.press("\x03");
     assert_eq!(terminal.ended().code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
-    terminal.until(&["the player has left; --seed 1 deals the same cards again"]);
+    terminal.until(&["you left the match; --seed 1 deals the same cards again"]);
 }
 
 #[test]
@@ -154,12 +154,12 @@ fn a_screen_reader_is_asked_line_by_line() {
     assert_eq!(terminal.ended().code(), Some(0));
 }
 
-/// Whoever closes the window leaves no program behind that waits for keys.
+/// When the window is closed, the command ends instead of waiting for keys.
 #[test]
 fn it_ends_where_the_terminal_goes_away() {
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
-    // Else the program has an end of its own that keeps the terminal there.
+    // Otherwise the child inherits the master end, which keeps the terminal open.
     fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let slave = |fd: &OwnedFd| Stdio::from(fd.try_clone().unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
@@ -168,7 +168,7 @@ fn it_ends_where_the_terminal_goes_away() {
     let mut child = command.spawn().unwrap();
     drop((command, pty.slave));
     let (mut master, mut parser, mut bytes) = (File::from(pty.master), vt100::Parser::new(24, 80, 0), [0; 4096]);
-    while !parser.screen().contents().contains("any key: to the table") {
+    while !parser.screen().contents().contains("Press any key to continue") {
         let read = master.read(&mut bytes).unwrap();
         parser.process(&bytes[..read]);
     }
@@ -177,7 +177,7 @@ fn it_ends_where_the_terminal_goes_away() {
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > end {
             child.kill().unwrap();
-            panic!("it goes on without a terminal");
+            panic!("the command runs on without a terminal");
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,4 +1,4 @@
-//! Many machines and one machine give the same bytes, whatever ends in the middle.
+//! Many machines give the same bytes as one machine, even if processes are killed.
 
 use crate::command::{assert_same, cambio, command, done, said};
 use crate::folder::folder;
@@ -16,7 +16,7 @@ fn fails(folder: &Path, words: &str, exit: i32) -> String {
     said(&output)
 }
 
-/// All files below the units of a store.
+/// All unit files of a store.
 fn units(store: &Path) -> Vec<std::path::PathBuf> {
     let entries = |path: &Path| fs::read_dir(path).map(|found| found.map(|entry| entry.unwrap().path()).collect());
     let folders: Vec<std::path::PathBuf> = entries(&store.join("units")).unwrap_or_default();
@@ -39,12 +39,12 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
     }
     let missing = fails(&folder, "units merge --store store --out many", 1);
     assert!(missing.contains("of the ledger of ") && !folder.join("many").exists(), "{missing}");
-    assert!(fails(&folder, "units play --store store --of 4", 1).contains("--index has to say which"));
-    assert!(fails(&folder, "units play --store store --of 4 --index 4", 1).contains("allowed is 0 to 3"));
+    assert!(fails(&folder, "units play --store store --of 4", 1).contains("--of requires --index"));
+    assert!(fails(&folder, "units play --store store --of 4 --index 4", 1).contains("must be from 0 to 3"));
     done(&folder, "units play --store store --of 4 --index 1 --quiet");
     assert!(done(&folder, "units play --store store --of 4 --index 1").contains("nothing to play"));
     done(&folder, "units play --store store --of 4 --index 1 --again --quiet");
-    assert_eq!(units(&folder.join("store")).len(), 4, "a unit that was played twice is there once");
+    assert_eq!(units(&folder.join("store")).len(), 4, "a unit that was played twice is stored once");
     assert!(done(&folder, "units check --store store --sample 2").contains("2 of 4 units"));
     assert!(done(&folder, "units show --store store").contains("ms a match  faessler, 3 seats"));
     done(&folder, "units merge --store store --out many --quiet");
@@ -88,8 +88,8 @@ fn a_flipped_byte_in_a_unit_is_found() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&unit, bytes).unwrap();
-    let told = fails(&folder, "units merge --store store --out many --quiet", 4);
-    assert!(told.contains("is damaged") && told.contains("units/"), "{told}");
+    let printed = fails(&folder, "units merge --store store --out many --quiet", 4);
+    assert!(printed.contains("is damaged") && printed.contains("units/"), "{printed}");
     assert!(!folder.join("many").exists());
 }
 
@@ -99,18 +99,18 @@ fn a_bot_that_ends_is_a_fault_with_its_deal_and_nobody_plays_on() {
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'external(\"false\")']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     done(&folder, "units begin spec.toml --store store");
-    let told = fails(&folder, "units play --store store --quiet --index 0 --of 2", 2);
-    assert!(told.contains("deal 0") && told.contains("faults/"), "{told}");
+    let printed = fails(&folder, "units play --store store --quiet --index 0 --of 2", 2);
+    assert!(printed.contains("deal 0") && printed.contains("faults/"), "{printed}");
     assert!(units(&folder.join("store")).is_empty());
     assert!(done(&folder, "units show --store store").contains("fault: store/faults/"));
-    let told = fails(&folder, "units merge --store store --out many --wait --quiet", 1);
-    assert!(told.contains("what the fault in store/faults/"), "{told}");
+    let printed = fails(&folder, "units merge --store store --out many --wait --quiet", 1);
+    assert!(printed.contains("the unit stopped by the fault in store/faults/"), "{printed}");
     let record = fs::read_dir(folder.join("store/faults")).unwrap().next().unwrap().unwrap().path();
     let replayed = cambio(&folder, &format!("replay --events {}", record.display()));
     assert!(said(&replayed).contains("turn of a"), "{}", said(&replayed));
 }
 
-/// Files may not grow beyond a limit, as on a disk that is full; without the signal that usually comes with it.
+/// A limit on the file size simulates a full disk. The script ignores the signal that usually comes with the limit.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_told_and_leaves_nothing() {
@@ -124,7 +124,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
     assert!(said(&output).contains("cannot write"), "{}", said(&output));
     assert!(units(&folder.join("store")).is_empty());
     assert_eq!(fs::read_dir(folder.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
-    // Another machine plays it.
+    // Another machine plays the unit.
     done(&folder, "units play --store store --quiet");
     done(&folder, "units merge --store store --out many --quiet");
 }
@@ -141,7 +141,7 @@ fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
     assert!(
         job.contains("completions: 4\n") && job.contains("deals = 120") && job.contains("image: &image \"cambio:1\"")
     );
-    // The scripts run where `sbatch` is a stand-in that starts every part at once, as on a cluster.
+    // The scripts run with a fake `sbatch`, which runs all parts, in another order.
     let stand_in = "#!/bin/sh\nfor last; do :; done\ncase $last in\n*play*) for i in 3 1 0 2; do \
                     SLURM_ARRAY_TASK_ID=$i sh \"$last\" >&2 || exit 1; done; echo 1;;\n*) sh \"$last\" >&2; echo 2;;\nesac\n";
     let bin = folder.join("bin");
@@ -160,15 +160,15 @@ fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
 }
 
 #[test]
-fn a_wish_is_priced_from_a_run() {
+fn a_target_precision_is_priced_from_a_run() {
     let folder = folder("priced");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out small --quiet");
-    let told = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
-    assert!(told.contains("hours of one core") && told.contains("on 1000 cores it takes "), "{told}");
-    // As many batches as cores, and more: each batch is played by one core.
+    let printed = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
+    assert!(printed.contains("hours of one core") && printed.contains("on 1000 cores it takes "), "{printed}");
+    // There are more cores than batches, and one core plays a whole batch.
     let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
-    assert!(few.contains("a batch is played by one core: no more than "), "{few}");
-    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("a batch is played by"));
+    assert!(few.contains("one core plays a whole batch, so at most "), "{few}");
+    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("one core plays a whole batch"));
     assert!(fails(&folder, "plan --cost small", 1).contains("--within"));
 }

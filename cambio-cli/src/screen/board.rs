@@ -1,30 +1,32 @@
-//! A table as lines of a terminal.
+//! The table, drawn as lines of text.
 
 use cambio_view::{KindView, Scene};
 use ratatui::style::{Color, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 
-/// What is marked on the table, and what of it is shown.
+use crate::say::count;
+
+/// The marks on the table, and the cards that are visible.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Marks {
-    /// The person's seat, which is shown last.
+    /// The player's seat, which is shown last.
     pub(super) own: Option<char>,
-    /// Cards that may be chosen.
+    /// Cards that the player can choose.
     pub(super) offered: Vec<String>,
-    /// The one that Enter chooses.
+    /// The card that Enter chooses.
     pub(super) focus: Option<String>,
-    /// Cards that the seat knows to match, or that were chosen already.
+    /// Cards that the seat knows to match, or the first card of a swap.
     pub(super) matches: Vec<String>,
-    /// Cards that are shown for a moment: their spots and kinds.
+    /// Cards that are shown for a short time: spots and kinds.
     pub(super) glimpses: Vec<(String, usize)>,
-    /// Only the cards that this seat has seen are shown.
+    /// If set, only the cards that this seat has seen are visible.
     pub(super) view: Option<char>,
 }
 
-/// Up to so many seats, each has lines for its name, its cards, and who has seen them; at larger tables, one line for all.
+/// With more seats than this, each seat has one line instead of several for its name, its cards and their viewers.
 const LOOSE: usize = 4;
 
-/// The table, 80 columns wide at most where no seat has more than eight cards.
+/// The table. It fits 80 columns if no seat has more than eight cards.
 pub(super) struct Board<'a> {
     pub(super) scene: &'a Scene,
     pub(super) kinds: &'a [KindView],
@@ -44,17 +46,14 @@ impl Board<'_> {
         lines
     }
 
-    /// Stock, pile and what is held.
+    /// The stock, the pile and the held card.
     fn middle(&self) -> Line<'static> {
         let scene = self.scene;
         let name = |kind: usize| self.kinds[kind].spoken();
-        let open = scene.top.map_or("nothing lies open".to_owned(), |kind| format!("{} lies open", name(kind)));
-        let cards = |n: usize| if n == 1 { "1 card".to_owned() } else { format!("{n} cards") };
-        let mut spans = vec![
-            Span::raw("   "),
-            Span::from(open).bold(),
-            Span::raw(format!("   pile: {}   stock: {}", cards(scene.pile), cards(scene.stock))),
-        ];
+        let [pile, stock] = [scene.pile, scene.stock].map(|cards| count(cards as u64, "card"));
+        let pile = scene.top.map_or("empty".to_owned(), |kind| format!("{} ({pile})", name(kind)));
+        let mut spans =
+            vec![Span::raw("   discard pile: "), Span::from(pile).bold(), Span::raw(format!("   stock: {stock}"))];
         if let Some(held) = &scene.held {
             let sees = held.taken || self.marks.view.is_none_or(|view| view == held.by);
             let card = held.kind.filter(|_| sees).map_or("a card".to_owned(), name);
@@ -125,7 +124,7 @@ impl Board<'_> {
         Span::styled(text, style)
     }
 
-    /// A card, and who has seen it.
+    /// A card, and the seats that have seen it.
     fn cell(&self, seat: char, lying: &cambio_view::Lying) -> (Span<'static>, String) {
         let spot = format!("{seat}{}", lying.0);
         let marks = self.marks;
@@ -157,7 +156,7 @@ impl Board<'_> {
     }
 }
 
-/// A text of at most so many characters.
+/// The text, truncated to at most `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }

@@ -1,4 +1,4 @@
-//! Texts over the whole page: the rules in short, what the cards are worth, the keys.
+//! Full-page help: the rules in short, the points and powers of the cards, the keys.
 
 use cambio_core::Rules;
 use cambio_view::{Worth, cards_in_short, rules_in_short};
@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use super::wrapped;
 
-/// A text over the whole page, until a key is pressed.
+/// A help overlay, which is shown until a key is pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Leaf {
     Rules,
@@ -27,7 +27,7 @@ impl Leaf {
             }
             say(&cards_in_short(rules), "");
             say("", "");
-            say("Press k to see what the cards are worth and can do, ? for all keys.", "");
+            say("Press k for the points and powers of the cards, or ? for all keys.", "");
         } else if self == Leaf::Cards {
             for worth in Worth::all(rules) {
                 say(&worth.to_string(), "             ");
@@ -36,19 +36,19 @@ impl Leaf {
             say(&cards_in_short(rules), "");
         } else {
             for line in [
-                "1 to 9       your own card in that slot",
-                "arrows       go from card to card that may be chosen; Enter chooses it",
-                "Tab          what the card is chosen for, where there is more than one thing",
-                "d t c e      draw, take, call, end the turn,",
-                "x s p        drop, do without, pass, as the last line offers",
-                "m or Space   snaps a card that you know to match",
-                "Enter        the only decision there is; in a snap window, passes. If a card would match, it asks first",
-                "r, k         the rules in short; what the cards are worth and can do",
-                "h, u         a hint; take your last decision back (with --practice)",
-                "q            leaves the table; Ctrl-C at once",
+                "1 to 9       choose your own card in that slot",
+                "arrows       move between the cards that you can choose; Enter chooses",
+                "Tab          switch to another action for the card, if there are several",
+                "d t c e      draw, take the top of the discard pile, call, end the turn",
+                "x s p        discard, skip, pass; the last line shows the possible keys",
+                "m or Space   snap a card that you know matches",
+                "Enter        take the only possible decision, or pass instead of snapping. If you know a match, it asks first",
+                "r, k         show the rules in short; the points and powers of the cards",
+                "h, u         ask for a hint; undo your last decision (with --practice)",
+                "q            leave the match; Ctrl-C leaves at once",
                 "",
-                "Seats have letters, their cards numbers: b1 is the first card of seat b. (b1 ··) may be chosen, >b1 ··< is chosen by Enter, and * marks a card that matches. The letters below a card tell who has seen it.",
-                "To touch a card is a bluff, and to cheat is to look at an own card for a penalty card, where the rules have it.",
+                "Seats are letters and cards are numbers: b1 is the first card of seat b. You can choose (b1 ··), and Enter chooses >b1 ··<. * marks a card that you know matches. The letters below a card show which seats have seen it.",
+                "Some rules let you touch a card as a bluff, or cheat: look at one of your own cards and take a penalty card.",
             ] {
                 say(line, "             ");
             }

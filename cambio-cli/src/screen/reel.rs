@@ -1,4 +1,4 @@
-//! A match that is over, stepped through in the terminal.
+//! The replay of a finished match in the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,20 @@ use ratatui::text::{Line, Span};
 use super::board::{Board, Marks};
 use super::{Page, Screen, turns_up, wrapped};
 
-/// How long a decision is shown while the match plays by itself.
+/// How long each decision is shown during automatic play, in milliseconds.
 const SPEEDS: [u64; 4] = [2400, 1200, 500, 150];
 
-const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space plays   + − speed   v view   q leaves";
+const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space play   + − speed   v view   q leave";
 
-/// Where somebody is in a film, and how they look at it.
+/// A replay view: the replay, the position in it and the point of view.
 pub(super) struct Reel {
     film: Film,
     /// Round and frame.
     at: (usize, usize),
-    /// The seat with whose eyes it is seen; `None` shows all cards.
+    /// The seat whose knowledge is shown; `None` shows all cards.
     pub(super) view: Option<char>,
     speed: usize,
-    /// When the next decision is shown by itself.
+    /// The time of the next step of automatic play.
     due: Option<Instant>,
     pub(super) is_left: bool,
 }
@@ -45,7 +45,7 @@ impl Reel {
         self.film.rounds[self.at.0].frames[self.at.1].scene.turns
     }
 
-    /// Goes to the next or last decision; false at either end.
+    /// Goes to the next or previous decision; returns false at either end.
     fn step(&mut self, ahead: bool) -> bool {
         let (round, frame) = self.at;
         match (ahead, frame == self.last(), frame == 0) {
@@ -106,7 +106,7 @@ impl Reel {
         }
     }
 
-    /// How far it is, from 0 to 1.
+    /// The position in the match, from 0 to 1.
     fn place(&self) -> f64 {
         let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
         let all = frames(&self.film.rounds).max(2) - 1;
@@ -126,14 +126,14 @@ impl Page for Reel {
         let marks = Marks { view: self.view.filter(|_| !is_scored), ..Marks::default() };
         let board = Board { scene: &frame.scene, kinds: &film.kinds, names: &film.agents, marks: &marks, columns };
         lines.extend(board.lines());
-        let plays = if self.due.is_some() { " (plays)" } else { "" };
+        let plays = if self.due.is_some() { " (playing)" } else { "" };
         let place = format!(" round {} of {}, decision {at} of {}: ", round + 1, film.rounds.len(), self.last());
         lines.push(Line::from(""));
         lines.push(Line::from(vec![Span::from(place), Span::from(frame.decided(self.view)).bold(), Span::from(plays)]));
         let mut foot = vec![bar(self.place(), columns)];
         foot.extend(wrapped(KEYS, columns - 1, " ").into_iter().map(ratatui::prelude::Stylize::dim));
         let lines_of_frame = frame.lines.iter().map(|line| line.told(self.view).trim().to_owned());
-        // At the end of a round all cards lie open, and the lines that tell them would push the scores away.
+        // At the end of a round the table shows all cards. Their lines are omitted to leave room for the scores.
         let mut told: Vec<String> = lines_of_frame.filter(|line| at < self.last() || !turns_up(line)).collect();
         if at == self.last() {
             told.extend(film.rounds[round].scores.iter().cloned());
@@ -161,8 +161,7 @@ fn bar(place: f64, columns: usize) -> Line<'static> {
     Line::from(format!(" {}●{}", "━".repeat(done), "─".repeat(width - 1 - done)))
 }
 
-/// Shows a film from a round and a decision on, until the person leaves. Fails if the terminal cannot be drawn on or
-/// read.
+/// Shows a replay from a round and decision on, until the user leaves. Fails if the terminal cannot be written or read.
 pub(crate) fn watch(film: Film, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
     let mut screen = Screen::open()?;
     let mut reel = Reel::new(film, at);

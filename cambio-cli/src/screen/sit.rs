@@ -14,29 +14,29 @@ use super::board::{Board, Marks, cut};
 use super::leaf::Leaf;
 use super::{LEAVE, Page, Screen, turns_up, wrapped};
 
-/// How long a card is shown that has to be remembered.
+/// How long a card is shown if the player has to remember it.
 const GLIMPSE: Duration = Duration::from_secs(4);
 
-/// The letters of the decisions that name no card, and their words.
+/// The decisions that name no card, with their keys and their words on the screen.
 const VERBS: [(&str, char, &str); 7] = [
     ("draw", 'd', "draw"),
-    ("take", 't', "take the open card"),
+    ("take", 't', "take the discard"),
     ("call", 'c', "call"),
     ("end", 'e', "end the turn"),
-    ("drop", 'x', "drop it"),
-    ("skip", 's', "do without"),
+    ("drop", 'x', "discard it"),
+    ("skip", 's', "skip"),
     ("pass", 'p', "pass"),
 ];
 
-/// What the person is asked to do once more, because it cannot be undone.
+/// An action that needs a second key press, because it cannot be undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Doubt {
-    /// Enter passes although a card is known to match.
+    /// Enter passes although the player knows a match.
     Pass,
     Leave,
 }
 
-/// A match as a person at a terminal sees it.
+/// The screen of a match for the player in one seat.
 pub(super) struct Seat {
     pub(super) sitting: Sitting,
     rules: Rules,
@@ -44,18 +44,18 @@ pub(super) struct Seat {
     own: char,
     adviser: Option<AgentSpec>,
     pub(super) kinds: Vec<KindView>,
-    /// The last step, as the sitting told it.
+    /// The latest step of the session.
     pub(super) step: Step,
-    /// What happened in this round, and how much of it the person has decided after.
+    /// The events of this round, and the number of events before the player's latest decision.
     pub(super) log: Vec<String>,
     read: usize,
-    /// What the person chooses a card for, the first card of a swap, and the card that Enter chooses.
+    /// The action to choose a card for, the first card of a swap, and the card that Enter chooses.
     verb: Option<String>,
     first: Option<String>,
     focus: Option<String>,
     doubt: Option<Doubt>,
     leaf: Option<Leaf>,
-    /// What is said below the question: a hint, or why something cannot be.
+    /// The message below the question: a hint, or why an action is not possible.
     pub(super) said: String,
     pub(super) glimpses: Vec<(String, usize, Instant)>,
     pub(super) advice: Option<Receiver<String>>,
@@ -90,7 +90,7 @@ impl Seat {
         seat
     }
 
-    /// Shows what the sitting has told since the last look.
+    /// Takes over the latest step of the session, if it is new.
     pub(super) fn look(&mut self) {
         if self.sitting.latest().n != self.step.n {
             self.take_in(self.sitting.latest().clone());
@@ -102,7 +102,7 @@ impl Seat {
             self.log.clear();
             self.read = 0;
         }
-        // At the end of a round all cards lie open on the table, and the lines that tell them would push the scores away.
+        // At the end of a round the table shows all cards. Their lines are omitted to leave room for the scores.
         let is_told = |line: &&String| step.end.is_none() || !turns_up(line);
         self.log.extend(step.lines.iter().filter(is_told).cloned());
         let until = Instant::now() + GLIMPSE;
@@ -121,7 +121,7 @@ impl Seat {
         self.step.ask.as_ref().map_or(&[], |ask| &ask.choices)
     }
 
-    /// The verbs that name cards, each once.
+    /// The distinct verbs of the decisions that name cards.
     fn aimed(&self) -> Vec<String> {
         let mut verbs: Vec<String> = Vec::new();
         for verb in self.choices().iter().filter_map(|choice| choice.split_once(' ')).map(|(verb, _)| verb) {
@@ -132,7 +132,7 @@ impl Seat {
         verbs
     }
 
-    /// The cards that may be chosen now, by seat and number.
+    /// The cards that the player can choose now, by seat and number.
     fn offered(&self) -> Vec<String> {
         let Some(verb) = &self.verb else { return Vec::new() };
         let mut spots: Vec<Spot> = Vec::new();
@@ -184,7 +184,7 @@ impl Seat {
         }
     }
 
-    /// Moves the focus to the next or last card that is offered.
+    /// Moves the focus to the next or previous card that the player can choose.
     fn move_focus(&mut self, ahead: bool) {
         let offered = self.offered();
         if offered.is_empty() {
@@ -210,13 +210,13 @@ impl Seat {
                 return self.act("pass");
             }
             self.said =
-                format!("{} would match. Enter again passes all the same; m snaps.", self.matches().join(" and "));
+                format!("{} would match. Press Enter again to pass, or m to snap.", self.matches().join(" and "));
             self.doubt = Some(Doubt::Pass);
         } else if let [only] = choices {
             let only = only.clone();
             self.act(&only);
         } else if !choices.is_empty() {
-            "Enter alone decides nothing here: press a letter, or choose a card.".clone_into(&mut self.said);
+            "Enter does nothing here: press a letter, or choose a card.".clone_into(&mut self.said);
         }
     }
 
@@ -234,7 +234,7 @@ impl Seat {
             KeyCode::Char('q') | KeyCode::Esc if self.is_over() => self.is_left = true,
             KeyCode::Char('q') if doubted == Some(Doubt::Leave) => self.is_left = true,
             KeyCode::Char('q') => {
-                "Leave the table? q again leaves, any other key stays.".clone_into(&mut self.said);
+                "Leave the match? Press q again to leave, or any other key to stay.".clone_into(&mut self.said);
                 self.doubt = Some(Doubt::Leave);
             }
             KeyCode::Char('?') => self.leaf = Some(Leaf::Keys),
@@ -256,7 +256,7 @@ impl Seat {
         }
     }
 
-    /// A key while something is asked.
+    /// Handles a key while the player has to decide.
     fn decide(&mut self, key: KeyCode, doubted: Option<Doubt>) {
         match key {
             KeyCode::Enter => self.enter(doubted),
@@ -272,7 +272,7 @@ impl Seat {
             KeyCode::Esc => (self.first, self.focus) = (None, None),
             KeyCode::Char('m' | ' ') => match self.matches().first().map(|spot| format!("snap {spot}")) {
                 Some(snap) if self.offers(&snap) => self.act(&snap),
-                _ => "You know no card that matches.".clone_into(&mut self.said),
+                _ => "You do not know a card that matches.".clone_into(&mut self.said),
             },
             KeyCode::Char('h') => self.ask_advice(),
             KeyCode::Char(digit @ '1'..='9') => {
@@ -280,14 +280,14 @@ impl Seat {
                 if self.offered().contains(&spot) {
                     self.choose(spot);
                 } else {
-                    self.said = format!("{spot} cannot be chosen now.");
+                    self.said = format!("You cannot choose {spot} now.");
                 }
             }
             KeyCode::Char(letter) => {
                 let verb = VERBS.iter().find(|(verb, key, _)| *key == letter && self.offers(verb));
                 match verb {
                     Some((verb, ..)) => self.act(verb),
-                    None => self.said = format!("{letter} does nothing here; ? tells the keys."),
+                    None => self.said = format!("{letter} does nothing here; press ? for the keys."),
                 }
             }
             _ => {}
@@ -296,21 +296,21 @@ impl Seat {
 
     fn ask_advice(&mut self) {
         let Some(adviser) = self.adviser.clone().filter(|_| self.advice.is_none()) else {
-            "Hints are for practice: start with --practice.".clone_into(&mut self.said);
+            "Hints are off: start with --practice to allow them.".clone_into(&mut self.said);
             return;
         };
         let (invitation, actions) = (self.sitting.invitation().clone(), self.sitting.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
             let told = hint(&invitation, &actions, &adviser);
-            // The table may be gone.
+            // The screen may be closed.
             let _ = tell.send(told.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
         self.advice = Some(advice);
-        "thinking of a hint…".clone_into(&mut self.said);
+        "Computing a hint…".clone_into(&mut self.said);
     }
 
-    /// What comes by itself: hints, and the end of a glimpse.
+    /// Shows a hint that has arrived, and hides glimpses that have expired.
     pub(super) fn tick(&mut self) {
         let now = Instant::now();
         self.glimpses.retain(|(_, _, until)| *until > now);
@@ -319,7 +319,7 @@ impl Seat {
             None | Some(Err(TryRecvError::Empty)) => {}
             Some(Ok(text)) => (self.said, self.advice) = (text, None),
             Some(Err(TryRecvError::Disconnected)) => {
-                (self.said, self.advice) = ("the adviser cannot say".to_owned(), None);
+                (self.said, self.advice) = ("No hint: the agent has failed.".to_owned(), None);
             }
         }
     }
@@ -340,21 +340,21 @@ impl Seat {
         }
     }
 
-    /// What is asked, and the keys that answer it.
+    /// The question to the player, and the keys that answer it.
     fn question(&self) -> (String, String) {
         if let Some(trouble) = &self.step.trouble {
-            return (format!("The match has stopped: {trouble}"), "Enter leaves".to_owned());
+            return (format!("The match has stopped: {trouble}"), "Enter: leave".to_owned());
         }
         if let Some(end) = &self.step.end {
             let own = self.own as usize - 'a' as usize;
             return match &end.ranks {
                 Some(ranks) => {
                     let told = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
-                        (1, 1) => "You have won the match.".to_owned(),
-                        (1, _) => "You share the first rank.".to_owned(),
-                        (rank, _) => format!("The match is over; you have rank {rank} of {}.", ranks.len()),
+                        (1, 1) => "You won the match.".to_owned(),
+                        (1, _) => "You share first place.".to_owned(),
+                        (rank, _) => format!("The match is over. You finished in place {rank} of {}.", ranks.len()),
                     };
-                    (told, "Enter leaves".to_owned())
+                    (told, "Enter: leave".to_owned())
                 }
                 None if end.winners.contains(self.own) => {
                     ("You win the round.".to_owned(), "Enter: next round".to_owned())
@@ -363,14 +363,14 @@ impl Seat {
             };
         }
         let Some(ask) = &self.step.ask else {
-            let who = self.step.scene.asked.map_or("A card has landed: who snaps?".to_owned(), |seat| {
-                format!("{seat} ({}) decides…", self.names[seat as usize - 'a' as usize])
+            let who = self.step.scene.asked.map_or("A card was discarded. Does anyone snap?".to_owned(), |seat| {
+                format!("{seat} ({}) is thinking…", self.names[seat as usize - 'a' as usize])
             });
-            return (who, "q leaves".to_owned());
+            return (who, "q leave".to_owned());
         };
         let question = match self.verb.as_deref() {
             Some("swap") if self.first.is_none() => format!("{}: choose two cards", ask.question),
-            Some("swap") => format!("{}: and the other card", ask.question),
+            Some("swap") => format!("{}: choose the second card", ask.question),
             _ => ask.question.clone(),
         };
         let mut keys = Vec::new();
@@ -382,12 +382,12 @@ impl Seat {
         if let Some(verb) = &self.verb {
             keys.push(format!("1–9 (yours) or arrows and Enter: {verb}"));
             if self.aimed().len() > 1 {
-                keys.push("Tab another word".to_owned());
+                keys.push("Tab another action".to_owned());
             }
         }
         if self.adviser.is_some() {
             keys.push("h hint".to_owned());
-            keys.push("u take back".to_owned());
+            keys.push("u undo".to_owned());
         }
         (capital(&question), keys.join("   "))
     }
@@ -408,7 +408,7 @@ impl Page for Seat {
             scene.turns,
             self.own
         );
-        let keys = "r rules · k cards · ? keys · q leaves ";
+        let keys = "r rules · k cards · ? keys · q leave ";
         let room = columns - keys.chars().count();
         let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];
         if let Some(leaf) = self.leaf {
@@ -417,7 +417,7 @@ impl Page for Seat {
             text.truncate(rows - 4);
             lines.extend(text);
             lines.resize(rows - 1, Line::from(""));
-            lines.push(Line::from(" any key: to the table").bold());
+            lines.push(Line::from(" Press any key to continue").bold());
             return lines;
         }
         let marks = self.marks();
@@ -441,7 +441,7 @@ impl Page for Seat {
         let room = rows.saturating_sub(lines.len() + foot.len());
         let skipped = told.len().saturating_sub(room);
         let mut told = told.split_off(skipped);
-        // The last lines stand above the question, and what is above them stays where it is.
+        // The latest lines are directly above the question, so the question does not move.
         let mut gap = vec![Line::from(""); room - told.len()];
         gap.append(&mut told);
         lines.extend(gap);
@@ -451,15 +451,15 @@ impl Page for Seat {
 }
 
 pub(crate) enum Ending {
-    /// It is over: the sitting, with its record.
+    /// The match is over: the session, with its record.
     Over(Box<Sitting>),
-    /// The person has left: why.
+    /// The player has left. The text is the reason.
     Left(String),
-    /// An agent cannot go on: why.
+    /// An agent has failed. The text is the reason.
     Trouble(String),
 }
 
-/// Lets a person play in the whole terminal. Fails if the terminal cannot be drawn on or read.
+/// Plays a session in full screen. Fails if the terminal cannot be written or read.
 pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn() -> bool) -> std::io::Result<Ending> {
     let mut screen = Screen::open()?;
     let mut seat = Seat::new(sitting, adviser);
@@ -470,7 +470,7 @@ pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn
             return Ok(match seat.step.trouble {
                 Some(trouble) => Ending::Trouble(trouble),
                 None if is_done => Ending::Over(Box::new(seat.sitting)),
-                None => Ending::Left("the player has left".to_owned()),
+                None => Ending::Left("you left the match".to_owned()),
             });
         }
         match thought.as_ref().map(Receiver::try_recv) {
@@ -496,7 +496,7 @@ pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn
         }
         seat.tick();
         screen.draw(&seat)?;
-        // While an agent thinks, the answer is looked for often: most answer at once.
+        // While an agent is thinking, poll often, because most agents answer at once.
         let wait = Duration::from_millis(if thought.is_some() { 2 } else { 50 });
         if let Some(key) = screen.key(wait)? {
             seat.key(key);

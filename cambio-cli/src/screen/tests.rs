@@ -6,7 +6,7 @@ use super::reel::Reel;
 use super::sit::Seat;
 use super::*;
 
-/// The page as rows, each as wide as its text.
+/// The page as rows of text.
 fn rows(page: &impl Page, columns: usize, rows: usize) -> Vec<String> {
     page.lines(columns, rows).iter().map(ToString::to_string).collect()
 }
@@ -31,7 +31,7 @@ fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
     Seat::new(cambio_view::Sitting::new(invitation), adviser)
 }
 
-/// Lets the agents decide until the person is asked.
+/// Runs the agents' decisions until the player has to decide.
 fn wait(seat: &mut Seat) {
     while let Some(job) = seat.sitting.job() {
         seat.sitting.finish(job.run());
@@ -46,7 +46,7 @@ fn press(seat: &mut Seat, keys: &str) {
     }
 }
 
-/// Plays a match by keys that are picked at random among those that may mean something. Returns the record and how many keys.
+/// Plays a match with random keys that may have an effect. Returns the record and the number of keys.
 fn played(rules: &str, opponents: &[&str], seed: u64) -> (Record, usize) {
     let mut seat = seated(rules, opponents, seed, seed.is_multiple_of(2));
     let mut chance: Stream = Key::new(seed, 9).stream(Purpose::Agent, 0);
@@ -74,7 +74,7 @@ fn a_match_of_every_preset_can_be_played_by_keys_alone_at_80_by_24() {
             &["greedy", "heuristic", "sharp", "random", "greedy", "random", "greedy"][..[1, 3, 2, 3, 2, 3][number]];
         let (record, keys) = played(preset, opponents, number as u64);
         replay(&record, &mut ()).unwrap();
-        // One round may end with the first turn.
+        // A match of one round may end with the first turn.
         assert!(keys > 4, "{preset}: {keys}");
         let mut reel = Reel::new(Film::of(&record).unwrap(), (0, 0));
         let mut steps = 0;
@@ -101,7 +101,7 @@ fn the_largest_table_fits_too() {
     }
 }
 
-/// A table whose person is asked in a snap window in which it knows a card that matches.
+/// A match in a snap window in which the player knows a card that matches.
 fn with_a_match() -> Seat {
     for seed in 0.. {
         let mut seat = seated("classic", &["greedy(call_at=0)"], seed, true);
@@ -119,7 +119,7 @@ fn with_a_match() -> Seat {
             press(&mut seat, "s");
         }
     }
-    unreachable!("some deal has one")
+    unreachable!("some deal has a known match")
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn enter_throws_no_known_match_away_unasked() {
     let before = seat.step.n;
     press(&mut seat, "\n");
     assert_eq!(seat.step.n, before, "Enter alone has passed");
-    assert!(shown(&seat).contains("would match. Enter again passes all the same; m snaps."), "{}", shown(&seat));
-    // Any other key is no second Enter.
+    assert!(shown(&seat).contains("would match. Press Enter again to pass, or m to snap."), "{}", shown(&seat));
+    // Any other key cancels the question.
     press(&mut seat, "z\n");
     assert_eq!(seat.step.n, before);
     press(&mut seat, "\n");
@@ -138,8 +138,8 @@ fn enter_throws_no_known_match_away_unasked() {
     let mut seat = with_a_match();
     let snapped = seat.matches()[0].clone();
     press(&mut seat, "m");
-    let told = seat.log.join("\n");
-    assert!(told.contains(&format!("a snaps {snapped}")), "{told}");
+    let printed = seat.log.join("\n");
+    assert!(printed.contains(&format!("a snaps {snapped}")), "{printed}");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_was_seen_goes_where_it_has_to_be_remembered() {
     let mut seat = seated("classic", &["greedy"], 42, false);
     press(&mut seat, " ");
     let glimpsed = seat.glimpses.clone();
-    assert_eq!(glimpsed.len(), 2, "classic shows two cards at first");
+    assert_eq!(glimpsed.len(), 2, "classic shows two cards at the start");
     let kinds = seat.kinds.clone();
     let labels: Vec<String> = glimpsed.iter().map(|(spot, kind, _)| format!("{spot} {}", kinds[*kind].label)).collect();
     let page = shown(&seat);
@@ -157,7 +157,7 @@ fn what_was_seen_goes_where_it_has_to_be_remembered() {
     let page = shown(&seat);
     for (label, (_, kind, _)) in labels.iter().zip(&glimpsed) {
         assert!(!page.contains(label.as_str()), "{label} in:\n{page}");
-        assert!(!seat.log.join("\n").contains(&kinds[*kind].label), "{label} is in what happened");
+        assert!(!seat.log.join("\n").contains(&kinds[*kind].label), "{label} is in the log");
     }
 }
 
@@ -172,9 +172,9 @@ fn leaving_is_asked_twice_and_a_hint_is_given() {
     while seat.advice.is_some() {
         seat.tick();
     }
-    assert!(seat.said.starts_with("greedy would: "), "{}", seat.said);
+    assert!(seat.said.starts_with("greedy suggests: "), "{}", seat.said);
     press(&mut seat, "u");
-    assert!(seat.step.scene.held.is_none(), "the decision is taken back");
+    assert!(seat.step.scene.held.is_none(), "the decision is undone");
     press(&mut seat, "qq");
     assert!(seat.is_left);
 }
@@ -197,8 +197,8 @@ impl Page for Full {
 
 #[test]
 fn a_window_that_is_too_small_says_so() {
-    let told = |width, height| fitted(&Full, Rect::new(0, 0, width, height)).lines[0].to_string();
-    assert_eq!(told(79, 24), "This window has 79 × 24 characters;");
-    assert_eq!(told(80, 23), "This window has 80 × 23 characters;");
-    assert_eq!(told(80, 24), "x".repeat(80));
+    let printed = |width, height| fitted(&Full, Rect::new(0, 0, width, height)).lines[0].to_string();
+    assert_eq!(printed(79, 24), "This window has 79 × 24 characters;");
+    assert_eq!(printed(80, 23), "This window has 80 × 23 characters;");
+    assert_eq!(printed(80, 24), "x".repeat(80));
 }

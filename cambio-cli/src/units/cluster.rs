@@ -1,4 +1,4 @@
-//! `cambio cluster`: the files that let a cluster play an experiment.
+//! `cambio cluster`: job files that play an experiment on a cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ struct Work {
     /// The number of parts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     units: u64,
-    /// The folder for the files; it is made if it does not exist
+    /// The folder for the files; it is created if it does not exist
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
     /// The number of cores of each part
@@ -45,13 +45,13 @@ struct Work {
 struct SlurmArgs {
     #[command(flatten)]
     work: Work,
-    /// The store, which all nodes see
+    /// The store; all nodes must have access to it
     #[arg(long, value_name = "PLACE")]
     store: String,
-    /// The run folder that the merge makes
+    /// The run folder that the merge writes
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The most time of a part, as Slurm writes it
+    /// The time limit of a part, in Slurm's format
     #[arg(long, value_name = "TIME", default_value = "04:00:00")]
     time: String,
 }
@@ -60,16 +60,16 @@ struct SlurmArgs {
 struct KubernetesArgs {
     #[command(flatten)]
     work: Work,
-    /// The image; the repository's Dockerfile makes one
+    /// The container image; the repository's Dockerfile builds one
     #[arg(long, value_name = "IMAGE")]
     image: String,
     /// The volume claim that all pods mount at /data
     #[arg(long, value_name = "NAME", default_value = "cambio")]
     claim: String,
-    /// The store, as the pods see it [default: /data/NAME.units]
+    /// The store, as a path inside the pods [default: /data/NAME.units]
     #[arg(long, value_name = "PLACE")]
     store: Option<String>,
-    /// The run folder that the merge makes, as the pods see it [default: /data/NAME]
+    /// The run folder that the merge writes, as a path inside the pods [default: /data/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
 }
@@ -81,16 +81,16 @@ pub(crate) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
 }
 
-/// Reads an experiment and checks that it can be played; returns it with its text and a name for jobs.
+/// Reads an experiment and checks that it can be played. Returns it with its text and a name for the jobs.
 fn read(work: &Work, roster: &Roster) -> Result<(Experiment, String, String), Box<dyn std::error::Error>> {
     let (experiment, text) = Experiment::read(&work.spec)?;
     let plan = experiment.plan(roster, work.spec.parent().unwrap_or(Path::new(".")))?;
     if work.units > plan.batch_count() {
-        say!("{} parts of {} batches: some parts will have nothing to play", work.units, plan.batch_count());
+        say!("{} parts for only {} batches: some parts will have nothing to play", work.units, plan.batch_count());
     }
     let stem = work.spec.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    // The longest label of Kubernetes has 63 letters.
+    // A label in Kubernetes has at most 63 characters.
     let name: String = name.trim_matches('-').chars().take(40).collect();
     Ok((experiment, text, if name.is_empty() { "cambio".to_owned() } else { format!("cambio-{name}") }))
 }
@@ -98,24 +98,23 @@ fn read(work: &Work, roster: &Roster) -> Result<(Experiment, String, String), Bo
 fn filled(template: &'static str, view: minijinja::Value) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build().expect("it changes no mark");
+    let syntax = SyntaxConfig::builder().keep_trailing_newline(true).build().expect("the default delimiters are valid");
     environment.set_syntax(syntax);
-    environment.render_str(template, view).expect("our templates are well formed and ask for what there is")
+    environment.render_str(template, view).expect("the templates are valid and the context has all variables")
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> CliResult {
-    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     write_whole(&folder.join(name), text.as_bytes())?;
     Ok(Exit::Done)
 }
 
-/// A word for a shell.
 fn quoted(word: &str) -> Result<String, String> {
-    let quoted = shlex::try_quote(word).map_err(|error| format!("`{word}` is no word for a shell: {error}"))?;
+    let quoted = shlex::try_quote(word).map_err(|error| format!("cannot quote `{word}` for a shell: {error}"))?;
     Ok(quoted.into_owned())
 }
 
-/// A path that holds wherever the job runs; a URL stays as it is.
+/// The absolute path, which is valid in any working folder. A URL is returned unchanged.
 fn absolute(place: &str) -> Result<String, Box<dyn std::error::Error>> {
     if place.contains("://") {
         return Ok(place.to_owned());
@@ -148,13 +147,13 @@ fn slurm(args: &SlurmArgs, roster: &Roster) -> CliResult {
 fn kubernetes(args: &KubernetesArgs, roster: &Roster) -> CliResult {
     let work = &args.work;
     let (experiment, text, name) = read(work, roster)?;
-    // JSON's strings are YAML's.
-    let text_of = |text: &str| serde_json::to_string(text).expect("a text can be written");
+    // A JSON string is a valid YAML string.
+    let text_of = |text: &str| serde_json::to_string(text).expect("a string can be serialized");
     let mut files = vec![("spec.toml".to_owned(), text_of(&text))];
     let base = work.spec.parent().unwrap_or(Path::new("."));
     for rules in experiment.rules.iter().filter(|rules| base.join(rules).is_file()) {
         if rules.contains('/') {
-            return Err(format!("`{rules}` is in another folder; allowed are rule files beside the experiment").into());
+            return Err(format!("the rule file `{rules}` must be in the folder of the experiment").into());
         }
         files.push((rules.clone(), text_of(&cambio_exec::read_text(&base.join(rules))?)));
     }

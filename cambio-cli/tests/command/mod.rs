@@ -1,11 +1,11 @@
-//! The command in a folder, and the files that it leaves.
+//! Runs the command in a folder, and compares the files that it writes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The command with some words. Of an array job or an indexed job it knows nothing.
+/// The command with these arguments, without the environment of an array job or indexed job.
 pub(crate) fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
     command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -23,14 +23,14 @@ pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Runs a command that has to succeed, and returns what it said.
+/// Runs a command that must succeed, and returns its output.
 pub(crate) fn done(folder: &Path, words: &str) -> String {
     let output = cambio(folder, words);
     assert!(output.status.success(), "{words}: {}", said(&output));
     said(&output)
 }
 
-/// The files of a run, all but the timing.
+/// The files of a run, except the timing.
 pub(crate) fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
     let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));

@@ -1,4 +1,4 @@
-//! Where a test may write.
+//! The folders in which tests write.
 
 use std::fs;
 use std::panic::Location;

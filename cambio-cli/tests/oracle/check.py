@@ -1,9 +1,9 @@
-"""Computes from a run's rows, with other people's programs, what its derived files say.
+"""Recomputes the derived files of a run from its rows with independent programs, and compares.
 
-Usage: check.py RUN...            prints a line for each check, exits with 1 if one fails.
+Usage: check.py RUN...            prints the number of comparisons of each kind, exits with 1 if one fails.
 
-Checked: summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv against statsmodels, scipy, choix and
-OpenSpiel; tolerances in the calls.
+Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
+OpenSpiel. The calls have the tolerances.
 """
 
 import csv
@@ -28,7 +28,7 @@ compared = Counter()
 
 
 def same(what, found, expected, relative=1e-9, absolute=1e-12):
-    """Notes a comparison; `found` is a cell of a CSV file or a number."""
+    """Compares two values; `found` is a cell of a CSV file or a number."""
     global failed
     compared[what] += 1
     if found == "" or expected is None:
@@ -53,15 +53,15 @@ def by_cell(rows):
 
 
 def clustered(values, deals):
-    """Mean, standard error and interval of statsmodels, clustered by deal."""
+    """Mean, standard error and interval from statsmodels, clustered by deal."""
     fit = sm.OLS(np.array(values), np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": np.array(deals)}, use_t=True)
     low, high = fit.conf_int()[0]
     return fit.params[0], fit.bse[0], low, high
 
 
 def score_interval(share, error, clusters, t=None):
-    """All p with |share − p| ≤ t √(p (1 − p) / n), n the effective sample size: by a root finder, not by Wilson's formula.
-    Where nothing varies, as many clusters may differ as the same interval of 0 of them allows."""
+    """All p with |share − p| ≤ t √(p (1 − p) / n), with the effective sample size n, by a root finder instead of Wilson's
+    formula. Without variance, the share of deviating clusters is bounded by the upper end of the interval for 0."""
     t = scipy.stats.t.ppf(0.975, clusters - 1) if t is None else t
     if error < 1e-14:
         differ = score_end(0.0, clusters, t, +1)
@@ -74,7 +74,7 @@ def score_end(share, size, t, side):
     if share == (0 if side < 0 else 1):
         return share
     too_far = lambda p: (p - share) ** 2 * size - t**2 * p * (1 - p)
-    # A little beyond the share itself nothing is too far away, at 0 or 1 everything is.
+    # Close to the share the function is negative, at 0 or 1 it is positive.
     near, end = share + side * 1e-13, 0.0 if side < 0 else 1.0
     return scipy.optimize.brentq(too_far, near, end, xtol=1e-15, rtol=1e-14)
 
@@ -112,14 +112,14 @@ def check_pairs(rows, pairs):
     for pair in pairs:
         one = np.array([means[pair["agent"], deal] for deal in deals])
         other = np.array([means[pair["other"], deal] for deal in deals])
-        # Payoffs from 0 to 1: (1 + difference) / 2 is a share.
+        # Payoffs are from 0 to 1, so (1 + difference) / 2 is a share.
         difference, error = (one - other).mean(), np.std(one - other, ddof=1) / sqrt(len(deals))
         low, high = score_interval((1 + difference) / 2, error / 2, len(deals))
         same("difference", pair["difference"], difference)
         same("difference", pair["error"], error)
         same("difference", pair["low"], 2 * low - 1, absolute=1e-10)
         same("difference", pair["high"], 2 * high - 1, absolute=1e-10)
-        # For who looks at any time: the mixture martingale of the normal distribution, at 1 / α of its start.
+        # Anytime-valid: the normal mixture martingale reaches 1 / α times its initial value.
         rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
         count = len(deals)
         wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
@@ -127,15 +127,15 @@ def check_pairs(rows, pairs):
         low, high = score_interval((1 + difference) / 2, error / 2, len(deals), anytime)
         same("anytime", pair["low_anytime"], 2 * low - 1, absolute=1e-9)
         same("anytime", pair["high_anytime"], 2 * high - 1, absolute=1e-9)
-        # The t statistic of the paired test, with the spread that a share has where there is no difference.
+        # The t statistic of the paired test, with the variance of a share under the null hypothesis.
         statistic = scipy.stats.ttest_rel(one, other).statistic * sqrt(1 - difference**2)
         p_values.append(2 * scipy.stats.t.sf(abs(statistic), len(deals) - 1))
         same("p", pair["p"], p_values[-1], relative=1e-6, absolute=1e-300)
         efficiency = 1 - np.var(one - other, ddof=1) / (np.var(one, ddof=1) + np.var(other, ddof=1))
         same("efficiency", pair["efficiency"], efficiency, relative=1e-8)
         check_duel(rows, pair)
-    # All differences together: the quantile of the largest of normal numbers with their covariance, by another generator and
-    # without any trick, and from its level the quantile of t.
+    # Simultaneous intervals: the quantile of the maximum of correlated normal variables, by plain Monte Carlo with another
+    # generator, converted to a quantile of t.
     agents = sorted({pair["agent"] for pair in pairs} | {pair["other"] for pair in pairs})
     matrix = np.array([[means[agent, deal] for deal in deals] for agent in agents])
     drawn = scipy.stats.multivariate_normal(cov=np.cov(matrix) / len(deals), allow_singular=True, seed=1).rvs(400_000)
@@ -165,7 +165,7 @@ def games(rows):
 
 
 def check_residuals(pairs, ratings, seats):
-    """The score that strengths expect of two, whoever else sits there, and how far from it the score is."""
+    """The expected score of a pair, from the two strengths alone, and the deviation of the observed score."""
     strengths = {row["agent"]: float(row["strength"]) for row in ratings}
     for pair in pairs:
         if seats[0]["elo"] != "":
@@ -173,7 +173,7 @@ def check_residuals(pairs, ratings, seats):
             continue
         fitted = scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
         same("residual", pair["score_fitted"], fitted, relative=1e-8)
-        # The score test: at which factor does the interval end at what is expected?
+        # The score test: the factor at which the interval ends at the expected score.
         p, clusters = float(pair["misfit_p"]), int(pair["duel_deals"])
         score, factor = float(pair["score"]), scipy.stats.t.isf(p / 2, clusters - 1)
         if abs(fitted - score) < 1e-6 or score in (0, 1):
@@ -217,7 +217,7 @@ def check_seats(rows, seats):
     payoff = np.array([float(r["rank_points"]) for r in rows])
     deals = np.array([int(r["deal"]) for r in rows])
     fit = sm.OLS(payoff, design).fit(cov_type="cluster", cov_kwds={"groups": deals})
-    # The project takes D/(D-1) alone; statsmodels adds (N-1)/(N-K).
+    # cambio uses only the factor D/(D-1); statsmodels also uses (N-1)/(N-K).
     n, k = design.shape
     factor = (n - 1) / (n - k)
     effects = fit.params[len(agents):]
@@ -226,7 +226,7 @@ def check_seats(rows, seats):
         same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
         same("seat effect", row["effect_error"], error, relative=1e-8)
     wald = effects @ np.linalg.solve(covariance, effects)
-    # Hotelling's T² as an F.
+    # Hotelling's T², converted to F.
     clusters, q = len(set(deals)), len(effects)
     f = wald * (clusters - q) / (q * (clusters - 1))
     same("Hotelling", seats[0]["f"], f, relative=1e-6)
@@ -254,7 +254,7 @@ def check_ratings(rows, ratings, seats):
     if is_regularised:
         return check_regularised(model, lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))], ratings)
     fit = model.fit()
-    # Each deal's own score: PHReg's sandwich has Breslow's residuals, which with ties do not add up to Efron's score.
+    # The score of each deal, because PHReg's sandwich uses Breslow residuals, which do not add up to Efron's score with ties.
     scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
     inverse = np.linalg.inv(model.hessian(fit.params))
     clusters = len(scores)
@@ -275,8 +275,8 @@ def check_ratings(rows, ratings, seats):
 
 
 def check_regularised(model, scores_at, ratings):
-    """A logistic prior on each strength: the mode by a quasi-Newton method, and in each direction the larger of sandwich and
-    curvature by a generalised eigenproblem."""
+    """A logistic prior on each strength: the mode by a quasi-Newton method, and in each direction the larger of the sandwich and
+    the inverse curvature, by a generalised eigenproblem."""
     share = lambda at: 1 / (1 + np.exp(-at))
     goal = lambda at: -(model.loglike(at) + np.sum(at - 2 * np.log1p(np.exp(at))))
     slope = lambda at: -(model.score(at) + 1 - 2 * share(at))
@@ -293,8 +293,8 @@ def check_regularised(model, scores_at, ratings):
 
 
 def check_pooled(cells, pooled):
-    """One strength for each agent over all tables: a Cox model of all games, clustered by deal over all tables. Where all sit at
-    two seats, intervals from a new fit of every draw of deals."""
+    """One strength for each agent over all tables: a Cox model of all games, clustered by deal. If all tables have two seats, the
+    intervals come from bootstrap resamples of the deals."""
     agents = [row["agent"] for row in pooled]
     tables = [(deal, table) for rows in cells.values() for (deal, _, _), table in games(rows).items()]
     is_regularised = pooled[0]["fit"] == "regularised"
@@ -330,7 +330,7 @@ def check_pooled(cells, pooled):
         same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("pooled", row["error"], error, relative=1e-5)
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
-        # Close to Student's interval where there are many deals.
+        # With many deals, the interval is close to Student's interval.
         width = (float(row["elo_high"]) - float(row["elo_low"])) / ELO
         same("pooled interval", width, 2 * t * error, relative=0.15)
     if all(seats == 2 for _, seats in cells):
@@ -338,7 +338,7 @@ def check_pooled(cells, pooled):
 
 
 def check_drawn_again(tables, pooled, agents):
-    """Bradley-Terry by a quasi-Newton method for each of 1000 draws of deals, by another generator."""
+    """Bradley-Terry by a quasi-Newton method for 1000 bootstrap resamples of the deals, with another generator."""
     numbers = {deal: place for place, deal in enumerate(sorted({deal for deal, _ in tables}))}
     wins = np.zeros((len(numbers), len(agents), len(agents)))
     for deal, (one, other) in tables:
@@ -366,7 +366,7 @@ def check_drawn_again(tables, pooled, agents):
 
 
 def check_choix(rows, ratings, agents):
-    """Bradley-Terry of another program; a tie is a win and a loss."""
+    """Bradley-Terry by choix; a tie is a win and a loss."""
     import choix
 
     results = []
@@ -396,7 +396,7 @@ def check_game(rows, ratings):
     payoff[mixed] = sums[mixed][:, 0] / sums[mixed][:, 1]
     game = (payoff - payoff.T) / 2
 
-    # Largest entropy among the equilibria, by sequential quadratic programming.
+    # The equilibrium with the largest entropy, by sequential quadratic programming.
     entropy = lambda p: float(np.sum(p * np.log(np.maximum(p, 1e-300))))
     best = None
     for start in [np.full(size, 1 / size)] + list(np.eye(size) * 0.9 + 0.1 / size):
@@ -411,7 +411,7 @@ def check_game(rows, ratings):
     try:
         from open_spiel.python.egt import alpharank, dynamics
     except ImportError as error:
-        print(f"left out: OpenSpiel ({error})")
+        print(f"skipped: OpenSpiel ({error})")
         return
     *_, shares, _, _ = alpharank.compute([payoff], m=50, alpha=100)
     for row, share in zip(ratings, shares):
@@ -423,8 +423,8 @@ def check_game(rows, ratings):
 
 
 def check_table_game(rows, ratings, seats):
-    """More than two seats: nobody does better than in the equilibrium, order by order of the others; and the α-rank by the
-    hypergeometric distribution and the trees of the chain (Freidlin and Wentzell)."""
+    """More than two seats: no agent gains by leaving the equilibrium, summed over all orders of the others. The α-rank comes from
+    the hypergeometric distribution and the spanning trees of the chain (Freidlin and Wentzell)."""
     agents = [row["agent"] for row in ratings]
     size, sums = len(agents), defaultdict(lambda: np.zeros(2))
     for table in games(rows).values():

@@ -1,10 +1,10 @@
-"""Solves small games from their .efg files with other people's programs, and compares.
+"""Solves small games from their .efg files with independent programs, and compares the results.
 
-Usage: games.py GAME...            GAME.efg, GAME.txt (a strategy) and GAME.json (what is to be found) lie there.
+Usage: games.py GAME...            Reads GAME.efg, GAME.txt (a strategy) and GAME.json (the expected results).
 
-OpenSpiel reads the tree, counts it, solves it as a linear program where that fits into its dense matrices, and says how
-far the uniform and the given strategy can be exploited. The value comes from scipy's HiGHS besides, by the sequence form
-of the tree that OpenSpiel has read (Koller, Megiddo and von Stengel 1994).
+OpenSpiel reads the tree, counts its nodes, solves it as a linear program if its dense matrices are large enough, and
+computes the exploitability of the uniform and the given strategy. scipy's HiGHS also computes the value, from the
+sequence form of the tree that OpenSpiel has read (Koller, Megiddo and von Stengel 1994).
 """
 
 import json
@@ -17,7 +17,7 @@ import pyspiel
 import scipy.optimize
 import scipy.sparse
 
-# OpenSpiel's own program is dense: 0.2 GB and some seconds with 5,000 sequences, out of reach with 100,000.
+# OpenSpiel's linear program is dense: 0.2 GB and some seconds with 5,000 sequences, impossible with 100,000.
 DENSE = 10_000
 failed = 0
 
@@ -30,7 +30,7 @@ def same(what, found, expected, absolute):
 
 
 class Side:
-    """A player's information sets: where each comes from, and its actions with their sequences."""
+    """A player's information sets, each with its parent sequence and the sequences of its actions."""
 
     def __init__(self):
         self.sets = {}
@@ -43,14 +43,14 @@ class Side:
             self.sets[name] = parent, dict(zip(labels, numbers)), labels
             self.sequences += len(labels)
         known, numbers, labels = self.sets[name]
-        assert known == parent, "a player remembers what it did"
+        assert known == parent, "perfect recall"
         assert labels == {action: state.action_to_string(action) for action in state.legal_actions()}
         assert len(set(labels.values())) == len(labels)
         return numbers
 
 
 def read(game):
-    """The histories' number, both sides, and what player 0 gets by both players' last sequences."""
+    """The number of histories, both sides, and the payoff of player 0 for each pair of last sequences."""
     histories, sides, worth = 0, [Side(), Side()], {}
     waiting = [(game.new_initial_state(), 1.0, (0, 0))]
     while waiting:
@@ -70,7 +70,7 @@ def read(game):
 
 
 def flow(side):
-    """Which sequences add up to which: a row for the beginning, then one for each information set."""
+    """The flow constraints of the sequences: a row for the root, then one for each information set."""
     rows, columns, values = [0], [0], [1.0]
     for row, (parent, numbers, _) in enumerate(side.sets.values(), 1):
         rows += [row] * (len(numbers) + 1)
@@ -80,7 +80,7 @@ def flow(side):
 
 
 def value(sides, worth):
-    """The most that player 0 can be sure of: plans x and bounds q with F'q <= A'x, q of the beginning at its largest."""
+    """The maximin value of player 0: plans x and bounds q with F'q <= A'x that maximize q of the root."""
     e, f = map(flow, sides)
     pairs = np.array(list(worth))
     a = scipy.sparse.csr_array((list(worth.values()), (pairs[:, 0], pairs[:, 1])), shape=(e.shape[1], f.shape[1]))
@@ -98,7 +98,7 @@ def value(sides, worth):
 
 
 def policy(sides, text):
-    """A strategy file as OpenSpiel takes it; sets bear the keys of the file as names, actions go by their labels."""
+    """The strategy file in OpenSpiel's format. The names of sets contain the keys of the file; actions have the same labels."""
     lines = (line.split("\t") for line in text.splitlines()[3:])
     given = {(seat, key): dict(word.rsplit("=", 1) for word in words) for seat, key, *words in lines}
     taken = {}
@@ -112,7 +112,7 @@ def policy(sides, text):
 def dense(game):
     from open_spiel.python.algorithms import lp_solver, sequence_form_lp
 
-    # These are the options of a solver that is not in the wheel.
+    # The default options are for a solver that the wheel does not include.
     lp_solver.DEFAULT_SOLVER_KWARGS.clear()
     return sequence_form_lp.solve_zero_sum_game(game, solver="HIGHS")[:2]
 
@@ -132,7 +132,7 @@ def check(path):
         for sign, found in zip([1, -1], dense(game)):
             same("value, by OpenSpiel", sign * found, expected["value"], 1e-6)
     else:
-        print(f"left out: OpenSpiel's linear program, too dense for {[side.sequences for side in sides]} sequences")
+        print(f"skipped: OpenSpiel's linear program, too dense for {[side.sequences for side in sides]} sequences")
     same("value, by HiGHS", value(sides, worth), expected["value"], 1e-6)
 
 
