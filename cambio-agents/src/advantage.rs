@@ -1,4 +1,4 @@
-//! What decisions are worth, against those of a policy.
+//! The advantage of decisions over the decisions of a policy.
 
 use cambio_core::rng::Stream;
 use cambio_core::{
@@ -10,16 +10,16 @@ use rand::Rng as _;
 use crate::bits::Bits;
 use crate::policy::{Follow, Past as _, Policy};
 
-/// Watches a round and measures what a seat's decisions are worth, against those that a policy would have taken there.
+/// Observes a round and measures the advantage of a seat's decisions over the decisions that a policy would have taken.
 ///
-/// Where the two differ, the true state is played on from both, with the policy in every seat, under the same chance, often: what
-/// anybody has seen stays, what nobody has seen is dealt anew each time. The difference of the shares of the win is the decision's
-/// *advantage*. If the policy plays in all other seats, the advantages of a round add up, in expectation, to what the seat wins
-/// more than the policy would win in it (the performance difference lemma: Kakade and Langford 2002), without most of the luck
-/// of the cards, which makes the noise of results. Decisions that differ only in cards that the seat cannot
-/// tell apart ([`CardHistory::are_alike`]) count as the same.
+/// If the two decisions differ, the true state is played out many times from both, with the policy in every seat and
+/// the same random numbers. In each playout, the cards that no seat has seen are dealt again. The difference between
+/// the shares of the win is the decision's *advantage*. If the policy plays in all other seats, the expected sum of the
+/// advantages of a round is the seat's win minus the win of the policy in that seat (the performance difference lemma:
+/// Kakade and Langford 2002). It is less noisy than results, because most of the luck of the cards cancels. Decisions
+/// that differ only in cards that the seat cannot distinguish ([`CardHistory::are_alike`]) count as the same.
 ///
-/// It is for rounds: of a match it measures each round by its own win.
+/// In a match of several rounds, each round is measured by its own win.
 ///
 /// ```
 /// use cambio_agents::{Advantage, Blueprint, Plays, Preset, roster};
@@ -31,7 +31,7 @@ use crate::policy::{Follow, Past as _, Policy};
 /// let mut agents: [Box<dyn Agent>; 2] = [roster().parse("random").unwrap().make(), Box::new(Plays::new(sharp))];
 /// play_match(&Pairing { rules, seats: 2, key }, &mut agents, &mut advantage).unwrap();
 /// let worth: f64 = advantage.decided().iter().map(|decided| decided.advantage).sum();
-/// assert!(worth < 0.0, "random decisions are worse than those of sharp");
+/// assert!(worth < 0.0, "random decisions are worse than the decisions of sharp");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Advantage<P: Policy> {
@@ -47,24 +47,24 @@ pub struct Advantage<P: Policy> {
 /// A decision of the seat.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decided {
-    /// What was asked.
+    /// The phase of the decision.
     pub phase: Phase,
     /// The decision.
     pub action: Action,
-    /// What the policy would have decided.
+    /// The decision of the policy.
     pub instead: Action,
-    /// Whether the seat could tell the two apart.
+    /// Whether the seat could distinguish the two decisions.
     pub differs: bool,
-    /// What the decision is worth more than the policy's, in shares of the round's win; 0 if it does not differ.
+    /// The value of the decision minus the value of the policy's, in shares of the win; 0 if they do not differ.
     pub advantage: f64,
 }
 
 impl<P: Policy> Advantage<P> {
-    /// For a seat of a table of `seats` seats, with so many playouts from each of the two decisions. The stream should be one that
-    /// no agent has.
+    /// Measures `seat` at a table of `seats` seats, with `playouts` playouts for each of the two decisions. No agent
+    /// should have the same stream.
     ///
     /// # Errors
-    /// Why the policy cannot play there, in a clause.
+    /// If the policy cannot play at this table. The error is a clause with the reason.
     pub fn new(
         mut policy: P,
         rules: &Rules,
@@ -78,12 +78,12 @@ impl<P: Policy> Advantage<P> {
         Ok(Advantage { policy, past, history, seat, playouts, stream, decided: Vec::new() })
     }
 
-    /// The decisions of the seat that left it a choice, in order.
+    /// The decisions at which the seat had a choice, in order.
     pub fn decided(&self) -> &[Decided] {
         &self.decided
     }
 
-    /// Whether two decisions are the same but for cards that the seat cannot tell apart.
+    /// Whether two decisions differ only in cards that the seat cannot distinguish.
     fn are_alike(&self, view: &impl View, one: Action, other: Action) -> bool {
         let alike = |pair: (Option<Spot>, Option<Spot>)| match pair {
             (Some(one), Some(other)) => one == other || self.history.are_alike(view, one, other),
@@ -92,7 +92,7 @@ impl<P: Policy> Advantage<P> {
         one.verb_code() == other.verb_code() && spots(one).into_iter().zip(spots(other)).all(alike)
     }
 
-    /// What the seat wins on average if it takes this decision now.
+    /// The seat's mean share of the win if it takes this decision now.
     fn worth(&mut self, state: &State, action: Action, base: u64) -> f64 {
         let mut won = 0.0;
         for number in 0..self.playouts {
@@ -110,7 +110,7 @@ impl<P: Policy> Advantage<P> {
 impl<P: Policy> Observer for Advantage<P> {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         let Setup { rules, seats, .. } = standing.setup;
-        self.past = self.policy.begin(&rules, seats).expect("it could play there before");
+        self.past = self.policy.begin(&rules, seats).expect("the policy could play at this table before");
         self.policy.round_begins(standing);
         self.history = CardHistory::new(&rules, seats);
     }

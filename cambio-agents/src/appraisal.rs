@@ -1,9 +1,9 @@
-//! Appraisal of a match that is over: how each seat stood at each decision, and what the decisions cost.
+//! Review of a finished match: the chances of each seat at each decision, and the cost of each decision.
 //!
-//! Everything is measured by playouts of one policy in every seat, the network where it knows the cards and else the default
-//! heuristic, so a chance is one among players of that kind. A cost is a difference between two decisions in the same worlds by the same
-//! chance. Which decision is best is found in some worlds, and what it gains is measured in others: the best of many noisy means is too
-//! good, and nothing that was chosen for its mean is reported by it.
+//! Everything is measured by playouts with one policy in every seat: the bundled network if it fits the cards,
+//! otherwise the default heuristic. A chance is therefore the chance among such players. A cost is the difference
+//! between two decisions in the same worlds with the same random numbers. The best decision is selected in some worlds
+//! and its gain is measured in others, because the best of many noisy means is biased upwards.
 
 use std::cmp::Reverse;
 
@@ -19,11 +19,11 @@ use crate::policy::{Blueprint, BlueprintPast, Follow, NetworkPolicy, Policy as _
 use crate::search::strided;
 use crate::value::{Utility, Valuer};
 
-/// The most decisions that are compared at one decision.
+/// The maximum number of decisions that are compared with the decision taken.
 const MOST: usize = 12;
-/// Every appraisal begins with the same bits.
+/// The seed of all reviews.
 const SEED: u64 = 0x0a99_4a15;
-/// Tells the bits of playouts from those of the worlds that they are played in.
+/// Makes the random bits of the measurement different from the random bits of the search.
 const PLAYOUTS: u64 = 0x5555;
 
 /// A mean and its standard error.
@@ -36,7 +36,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Half of the 95 % interval.
+    /// The half-width of the 95 % interval.
     ///
     /// ```
     /// assert_eq!(cambio_agents::Estimate { mean: 0.5, error: 0.1 }.half(), 0.196);
@@ -68,29 +68,29 @@ impl Sums {
     }
 }
 
-/// What a decision cost against the best one.
+/// The cost of a decision compared with the best one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Regret {
-    /// The best decision that was found; the one that was taken if none was better.
+    /// The best decision found; the decision taken if none was better.
     pub best: Action,
-    /// What the best one gives more than the one that was taken. It may be below 0 by noise.
+    /// The value of the best decision minus the value of the decision taken. Noise can make it negative.
     pub cost: Estimate,
 }
 
-/// How a decision of a match is appraised.
+/// The review of a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Appraisal {
-    /// The chance of each seat before the decision, seat a first, with the cards on the table as they lie.
+    /// The chance of each seat before the decision, seat a first, given the true cards on the table.
     pub chances: Vec<Estimate>,
-    /// What the decision cost by what its seat could know; `None` if there was nothing else to decide.
+    /// The cost of the decision with the information of its seat; `None` if there was no alternative.
     pub known: Option<Regret>,
-    /// What it cost against an oracle, which knows the cards on the table for this one decision; `None` if there was nothing else to
-    /// decide.
+    /// The cost against an oracle that knows the table's cards for this decision; `None` if there was no alternative.
     pub open: Option<Regret>,
 }
 
 impl Appraisal {
-    /// Whether the decision was a blunder, of which [`Appraiser::blunder`] is the least cost: by what its seat could know, it cost at least so much even at the low end of the 95 % interval.
+    /// Whether the decision was a blunder: with the information of its seat, it cost at least `least`, even at the low
+    /// end of the 95 % interval. [`Appraiser::blunder`] gives the usual `least`.
     ///
     /// ```
     /// use cambio_agents::{Appraisal, Estimate, Regret};
@@ -105,14 +105,14 @@ impl Appraisal {
     }
 }
 
-/// Appraises the decisions of a match that is over.
+/// Reviews the decisions of a finished match.
 ///
-/// Tell it of every round ([`Appraiser::round_begins`]), every event ([`Appraiser::event`]) and every decision before it is carried out:
-/// [`Appraiser::decides`], or [`Appraiser::appraise`] where an appraisal is wanted. The stock has no order for it: a chance is over what
-/// may be drawn, not what was. In a snap window, whoever has declared already is asked again.
+/// Pass it every round ([`Appraiser::round_begins`]), every event ([`Appraiser::event`]) and every decision before it
+/// is carried out ([`Appraiser::decides`], or [`Appraiser::appraise`] to review it). Chances are averages over the
+/// order of the stock. In a snap window, seats that have already declared decide again in the playouts.
 ///
 /// # Determinism
-/// An appraisal depends on the course of the match up to the decision and on `playouts`, and on nothing else.
+/// A review depends only on the course of the match up to the decision and on `playouts`.
 ///
 /// ```
 /// use cambio_agents::Appraiser;
@@ -132,13 +132,13 @@ pub struct Appraiser {
     valuer: Valuer,
     playouts: u32,
     is_one_round: bool,
-    /// The rounds that began and the decisions of this one.
+    /// The number of rounds so far, and of decisions in the current round.
     at: (u64, u64),
 }
 
 impl Appraiser {
-    /// Whoever appraises matches by these rules at a table of `seats` seats. A chance is measured by so many `playouts`, the search for
-    /// the best decision takes about as many, and a cost that may be a blunder's twice as many for each of two decisions.
+    /// Creates an appraiser for these rules and `seats` seats. A chance takes `playouts` playouts, the search for the
+    /// best decision about as many, and a cost that may be a blunder twice as many for each of two decisions.
     ///
     /// # Panics
     /// If the rules do not fit the number of seats.
@@ -146,7 +146,7 @@ impl Appraiser {
         let mut policy = Blueprint::Network(Box::new(NetworkPolicy::shipped()));
         let past = policy.begin(rules, seats).unwrap_or_else(|_| {
             policy = Blueprint::Heuristic(HeuristicParams::default());
-            policy.begin(rules, seats).expect("the heuristic plays everywhere")
+            policy.begin(rules, seats).expect("the heuristic plays under all rules")
         });
         let is_one_round = rules.spec().match_end == MatchEnd::Rounds(1);
         let stream = Key::new(Seed::Number(SEED), 0).agent(Seat::A);
@@ -163,7 +163,7 @@ impl Appraiser {
         }
     }
 
-    /// The spec of the player that plays on in every seat: `learned`, or `heuristic` where the network does not know the cards.
+    /// The spec of the playout policy: `learned`, or `heuristic` if no bundled network fits the cards.
     pub fn player(&self) -> &'static str {
         match self.policy {
             Blueprint::Network(_) => "learned",
@@ -171,37 +171,37 @@ impl Appraiser {
         }
     }
 
-    /// Whether chances are shares of the round's win. Else the match has several rounds, and they are chances to win the match, by
-    /// [`MatchValues`](crate::MatchValues).
+    /// Whether chances are shares of the round's win. Otherwise the match has several rounds, and they are chances to
+    /// win the match, by [`MatchValues`](crate::MatchValues).
     pub fn is_of_a_round(&self) -> bool {
         self.is_one_round
     }
 
-    /// What a blunder costs at least: 5 of 100 rounds, or 2 of 100 matches where a match has several rounds.
+    /// The minimum cost of a blunder: 5 of 100 rounds, or 2 of 100 matches if a match has several rounds.
     pub fn blunder(&self) -> f64 {
         if self.is_one_round { 0.05 } else { 0.02 }
     }
 
-    /// A round begins, and the match stands like this.
+    /// Begins a round, with the standing of the match.
     pub fn round_begins(&mut self, standing: &Standing<'_>) {
         self.at = (self.at.0 + 1, 0);
         self.valuer.round_begins(standing);
         self.policy.round_begins(standing);
     }
 
-    /// An event, as the referee sees it.
+    /// Adds an event, as the referee sees it.
     pub fn event(&mut self, event: &Event<Card>) {
         for (inference, seat) in self.seats.iter_mut().zip(Seat::ALL) {
             inference.notice(&event.seen_from(seat));
         }
     }
 
-    /// A seat is about to decide in this state.
+    /// Adds a decision without a review, before it is carried out in this state.
     ///
     /// # Panics
-    /// If nobody is asked.
+    /// If no seat is to act.
     pub fn decides(&mut self, state: &State) {
-        let asked = state.actor().expect("somebody is asked");
+        let asked = state.actor().expect("a seat is to act");
         self.at.1 += 1;
         for (inference, seat) in self.seats.iter_mut().zip(Seat::ALL) {
             if seat != asked {
@@ -210,12 +210,12 @@ impl Appraiser {
         }
     }
 
-    /// Appraises the decision that is taken in this state, and does what [`Appraiser::decides`] does.
+    /// Reviews the decision `taken` in this state, and calls [`Appraiser::decides`].
     ///
     /// # Panics
-    /// If nobody is asked, or the state is not of the match that it was told of.
+    /// If no seat is to act, or the state does not belong to the match.
     pub fn appraise(&mut self, state: &State, taken: Action) -> Appraisal {
-        let seat = state.actor().expect("somebody is asked");
+        let seat = state.actor().expect("a seat is to act");
         let view = state.observe(seat);
         let base = mix(SEED ^ mix(self.at.0 << 32 | self.at.1));
         let blunder = self.blunder();
@@ -247,7 +247,7 @@ impl Appraiser {
         Appraisal { chances, known, open }
     }
 
-    /// The chance of each seat when the round has ended so, seat a first.
+    /// The chance of each seat after the end of the round, seat a first.
     ///
     /// # Panics
     /// If the round is not over.
@@ -256,7 +256,7 @@ impl Appraiser {
     }
 }
 
-/// What playouts of one decision need.
+/// The context for the playouts of one decision.
 struct Playouts<'a> {
     policy: &'a mut Blueprint,
     valuer: &'a Valuer,
@@ -267,7 +267,7 @@ struct Playouts<'a> {
 }
 
 impl Playouts<'_> {
-    /// What each seat gets if this is decided and everybody plays on by the policy.
+    /// The utility of each seat if this decision is taken and all seats continue with the policy.
     fn values(&mut self, world: &State, action: Action, bits: Bits) -> [f64; MAX_SEATS] {
         let (mut world, mut past, mut dice) = (world.clone(), self.past.clone(), Dice(bits));
         if !self.policy.gambles() {
@@ -278,15 +278,15 @@ impl Playouts<'_> {
         self.valuer.values(&world)
     }
 
-    /// What is compared with the decision that was taken, by what the seat could know: what the network weighs most, or all that is
-    /// plausible.
+    /// The alternatives to the decision taken, with the information of the seat: the network's best candidates, or all
+    /// plausible decisions.
     fn rivals(&mut self, view: &Observation<'_>, taken: Action) -> Vec<Action> {
         let wish = self.policy.decide(view, self.past);
         let Blueprint::Network(network) = &*self.policy else {
             return few(taken, std::iter::once(wish).chain(plausible(view, |spot| view.face(spot))));
         };
         let (weighing, inputs) = (network.weighing(), network.network().inputs());
-        // What the network cannot tell from the decision is no rival of it.
+        // A decision that the network cannot distinguish from `taken` is not an alternative.
         let same = weighing.place_of(inputs, view, taken);
         let logits: Vec<f64> = weighing.logits().collect();
         let mut places: Vec<usize> = (0..logits.len()).filter(|&place| Some(place) != same).collect();
@@ -294,7 +294,7 @@ impl Playouts<'_> {
         few(taken, places.into_iter().map(|place| weighing.choice_of(inputs, view, place)))
     }
 
-    /// What is compared with it by somebody who knows every card on the table: cards need not be looked at then.
+    /// The alternatives for a seat that knows every card on the table. It does not need looks.
     fn open_rivals(&mut self, view: &Observation<'_>, taken: Action, truth: &State) -> Vec<Action> {
         let wish = self.policy.decide(view, self.past);
         let is_look = |action: &Action| matches!(action, Action::Look(_) | Action::Peek(_));
@@ -302,7 +302,7 @@ impl Playouts<'_> {
         few(taken, std::iter::once(wish).chain(more))
     }
 
-    /// What the decision cost against the best of its rivals, which is found in the first worlds and measured in the others.
+    /// The cost of the decision. The best rival is selected in the first worlds and measured in the others.
     fn regret(&mut self, rivals: Vec<Action>, taken: Action, worlds: [&[State]; 2], base: u64) -> Regret {
         let [search, measure] = worlds;
         let mut live: Vec<(Action, Sums)> = rivals.into_iter().map(|action| (action, Sums::default())).collect();
@@ -314,16 +314,16 @@ impl Playouts<'_> {
                 self.compare(&mut live, taken, search, base, number);
                 number += 1;
             }
-            // The sort is stable: of equals the earlier one stays.
+            // The sort is stable: among equals, the earlier one stays first.
             live.sort_by(|(_, one), (_, other)| other.estimate().mean.total_cmp(&one.estimate().mean));
             live.truncate(live.len().div_ceil(2));
         }
         let (best, lead) = (live[0].0, live[0].1.estimate());
-        // Noise alone makes one of many seem better, most often by less than this.
+        // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
             return Regret { best: taken, cost: Estimate::default() };
         }
-        // What cannot be much is not measured closely.
+        // A cost that is too small for a blunder is measured with fewer playouts.
         let may_be_large = lead.mean + lead.half() >= self.blunder;
         let worlds = if may_be_large { 2 * self.number } else { self.number / 4 };
         let mut measured = vec![(best, Sums::default())];
@@ -333,9 +333,9 @@ impl Playouts<'_> {
         Regret { best, cost: measured[0].1.estimate() }
     }
 
-    /// Plays out what was taken and its rivals in one of these worlds, by the same chance.
+    /// Plays out the decision taken and its rivals in one of these worlds, with the same random numbers.
     fn compare(&mut self, rivals: &mut [(Action, Sums)], taken: Action, worlds: &[State], base: u64, number: u32) {
-        // Equal worlds lie side by side.
+        // Equal worlds are adjacent.
         let world = &worlds[strided(number as usize % worlds.len(), worlds.len())];
         let bits = Bits::new(base, number);
         let own = self.seat.index();
@@ -346,7 +346,7 @@ impl Playouts<'_> {
     }
 }
 
-/// The first of these decisions that are not the one that was taken.
+/// The first of these decisions that differ from the decision taken, at most [`MOST`].
 fn few(taken: Action, actions: impl Iterator<Item = Action>) -> Vec<Action> {
     let mut few: Vec<Action> = Vec::new();
     for action in actions {
@@ -360,7 +360,7 @@ fn few(taken: Action, actions: impl Iterator<Item = Action>) -> Vec<Action> {
     few
 }
 
-/// The plausible decisions: snaps and calls, then what gains most points by the cards that are known.
+/// The plausible decisions: snaps and calls first, then the others by the points that they gain with the known cards.
 fn plausible(view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card> + Copy) -> impl Iterator<Item = Action> {
     let points = |spot| face(spot).map_or(0, |card| view.rules().points(card));
     let gain = |action: &Action| match *action {

@@ -1,14 +1,14 @@
-//! What a seat infers from how the others play: which cards lie where, beyond what it can deduce.
+//! Belief: the probabilities of the cards that a seat does not know, inferred from the decisions of the other seats.
 //!
-//! [`Knowledge`] holds what is certain; belief adds what is likely. It assumes that the other seats are heuristics with
-//! known parameters. For each decision that it sees it asks how likely that decision was for each card that the seat could
-//! have had: a card that was kept when one that counts 9 was given away is hardly a king, and one that was not snapped
-//! hardly has the rank of the opener. A seat makes the decision of the assumed heuristic with probability 1 − ε, and any
-//! alternative with equal probability otherwise, so no other style of play is ever impossible. Evidence belongs to a
-//! card and moves with it.
+//! [`Knowledge`] contains the certain facts; belief adds probabilities. It assumes that the other seats are heuristics
+//! with known parameters. For each decision of another seat, it computes the likelihood of the decision for each card
+//! that the seat could have had: a card that was kept when a 9 was given away is hardly a king, and a card that was not
+//! snapped hardly has the rank of the opener. A seat makes the decision of the assumed heuristic with probability 1 −
+//! ε, and each alternative with equal probability otherwise, so that no other style of play is impossible. Evidence
+//! belongs to a card and moves with it.
 //!
 //! Worlds are drawn in proportion to the product of the evidence and of the probability of the calls: by rejection if few
-//! cards have evidence, and by Metropolis–Hastings exchanges if many do.
+//! cards have evidence, otherwise by Metropolis–Hastings exchanges.
 
 mod alias;
 mod calls;
@@ -26,7 +26,7 @@ use calls::Calls;
 use evidence::Evidence;
 use sampler::Sampler;
 
-/// How belief assumes that the others play.
+/// The play that belief assumes of the other seats.
 ///
 /// ```
 /// use cambio_agents::{Likelihood, Preset};
@@ -36,28 +36,28 @@ use sampler::Sampler;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Likelihood {
-    /// The parameters of the heuristic that they are.
+    /// The parameters of the assumed heuristic.
     pub blueprint: HeuristicParams,
-    /// The probability ε that a decision is any other than this heuristic's, from 0 to 1. With 1 belief learns nothing.
+    /// The probability ε that a decision is not the one of this heuristic, from 0 to 1. With 1 belief learns nothing.
     pub epsilon: f64,
 }
 
 impl Default for Likelihood {
-    /// The default heuristic, and ε = 0.15. Of the values that were tried (0.1 to 0.3) this one does little harm among
-    /// players who forget, and costs little among players of the assumed kind.
+    /// The default heuristic, and ε = 0.15. Among the values tried (0.1 to 0.3), this one does little harm against
+    /// players that forget and costs little against players of the assumed kind.
     fn default() -> Likelihood {
         Likelihood { blueprint: HeuristicParams::default(), epsilon: 0.15 }
     }
 }
 
-/// The probability that a seat has forgotten a card that it saw earlier. Of the values that were tried (0 to 0.3) this is
-/// the one with which belief does no harm among players who forget three cards in ten at every turn.
+/// The assumed probability that a seat has forgotten a card that it saw earlier. Among the values tried (0 to 0.3),
+/// belief with this one does no harm against players that forget three cards in ten at every turn.
 const FORGOTTEN: f64 = 0.2;
 
-/// What one seat believes about the cards that it does not know.
+/// The belief of one seat about the cards that it does not know.
 ///
-/// Tell it what the seat perceives ([`Belief::notice`]), make it ready for a decision ([`Belief::prepare`]), and draw as
-/// many worlds as you want ([`Belief::sample`]).
+/// Pass each sighting of the seat to [`Belief::notice`]. For each decision, call [`Belief::prepare`] once, then
+/// [`Belief::sample`] for each world.
 ///
 /// ```
 /// use cambio_agents::{Belief, Likelihood};
@@ -71,10 +71,10 @@ const FORGOTTEN: f64 = 0.2;
 /// let mut belief = Belief::new(&briefing, Likelihood::default());
 ///
 /// let mut dice = Dice(key.stream(Purpose::Deck, 0));
-/// let mut heard = |event: &Event<Card>| belief.notice(&event.seen_from(Seat::B));
-/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut heard).unwrap();
-/// state.apply("draw".parse().unwrap(), &mut dice, &mut heard).unwrap();
-/// state.apply("keep a1".parse().unwrap(), &mut dice, &mut heard).unwrap();
+/// let mut sink = |event: &Event<Card>| belief.notice(&event.seen_from(Seat::B));
+/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
+/// state.apply("draw".parse().unwrap(), &mut dice, &mut sink).unwrap();
+/// state.apply("keep a1".parse().unwrap(), &mut dice, &mut sink).unwrap();
 ///
 /// // Seat a kept a card, so it is more likely a low one.
 /// let spot = "a1".parse().unwrap();
@@ -92,25 +92,25 @@ pub struct Belief {
     rules: Rules,
     facts: Facts,
     evidence: Evidence,
-    /// The pile's top, if it bears on decisions.
+    /// The top card of the pile, if it can be taken.
     top: Option<Card>,
     rights: SnapRights,
-    /// The window that is open or is going to open: the card that opens it, and the seats that have snapped in it.
+    /// The current or next window: the card that opens it, and the seats that have snapped in it.
     window: Option<(Card, SeatSet)>,
     sampler: Sampler,
 }
 
-/// What belief looks up in the rules often.
+/// Lookup tables computed from the rules.
 #[derive(Clone, Debug)]
 struct Facts {
     points: Vec<f64>,
-    /// For each kind the kinds that match it, as bits: first for a snap of another seat's card, then for one's own.
+    /// For each kind, the set of kinds that match it: first for snaps of other seats' cards, then of own cards.
     matching: [Vec<u128>; 2],
     has_power: Vec<bool>,
 }
 
 impl Belief {
-    /// What the seat of this briefing believes before a round.
+    /// The belief of the briefing's seat before a round.
     pub fn new(briefing: &Briefing<'_>, likelihood: Likelihood) -> Belief {
         let rules = briefing.rules;
         let cards = || (0..rules.kinds().len()).filter_map(Card::new);
@@ -135,21 +135,21 @@ impl Belief {
         }
     }
 
-    /// What the seat knows for certain.
+    /// The certain knowledge of the seat.
     pub fn knowledge(&self) -> &Knowledge {
         &self.knowledge
     }
 
-    /// The weight that the evidence gives to this card in this spot, 1 without evidence. Only ratios between the cards of
-    /// one spot count.
+    /// The weight that the evidence gives to this card in this spot; 1 without evidence. Only ratios between the cards
+    /// of one spot have a meaning.
     pub fn weight(&self, spot: Spot, card: Card) -> f64 {
         self.evidence.weight(spot, card)
     }
 
-    /// Takes in what the seat perceives.
+    /// Updates the belief with a sighting of the seat.
     ///
     /// # Panics
-    /// If the sighting contradicts earlier ones: it comes from another table or seat, or out of order.
+    /// If the sighting contradicts earlier ones, because it comes from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
         if self.likelihood.epsilon < 1.0 {
             self.weigh(*sighting);
@@ -158,7 +158,7 @@ impl Belief {
         self.carry(*sighting);
     }
 
-    /// Takes in what a decision tells, before the decision changes the table.
+    /// Adds the evidence of a decision, before the decision changes the table.
     fn weigh(&mut self, sighting: Sighting) {
         let own = self.knowledge.seat();
         let blueprint = self.likelihood.blueprint;
@@ -166,28 +166,28 @@ impl Belief {
             self.close_window();
         }
         match sighting {
-            // It did not take the top, so no card that it knows to have is that much worse.
+            // The seat did not take the top card, so each card that it knows to have is less than `take_gain` worse.
             Event::Drew { seat, .. } if seat != own => {
                 if let (Some(top), true) = (self.top, self.rules.spec().take) {
                     let most = self.points(top) + blueprint.take_gain;
                     self.bound(seat, None, |points| points < most);
                 }
             }
-            // It did not keep what it drew, so no card that it knows to have is worse by more than that was worth.
+            // The seat dropped the drawn card, so keeping it in place of a known own card would gain too little.
             Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
                 let power = if self.has_power(card) { blueprint.power_worth.max(0.0) } else { 0.0 };
                 let most = self.points(card) + blueprint.keep_gain + power;
                 self.bound(seat, None, |points| points <= most);
             }
-            // It kept a card here, so the card that lay here was the worst that it knew, or an unknown one that it
-            // expected to be worse than those.
+            // The seat kept a card here, so the replaced card was the worst card that it knew, or an unknown card that
+            // it expected to be worse.
             Event::Kept { seat, spot, replaced } if seat != own => {
                 let knew = self.knowledge.seen(seat).contains(spot);
                 let worth = if knew { self.points(replaced) } else { self.mean() + blueprint.curiosity };
                 self.bound(seat, Some(spot), |points| points <= worth);
                 self.evidence.flatten(spot);
                 if self.knowledge.holds_unknown() {
-                    // The card that it kept saves points here, and it knows that card from now on.
+                    // The kept card saves points here, and the seat knows the card from now on.
                     for kind in 0..self.facts.points.len() {
                         let gain = worth - self.facts.points[kind] - blueprint.keep_gain;
                         let power = if self.facts.has_power[kind] { blueprint.power_worth } else { 0.0 };
@@ -224,7 +224,7 @@ impl Belief {
         }
     }
 
-    /// Takes in a swap of an own card for another seat's: the seat expected fewer points from the other card.
+    /// Adds the evidence of a swap of an own card for a foreign card: the seat expected fewer points from the latter.
     fn weigh_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
         let blueprint = self.likelihood.blueprint;
         let seen = self.knowledge.seen(seat);
@@ -248,7 +248,7 @@ impl Belief {
         }
     }
 
-    /// Takes in the end of a window: a seat that declared nothing knew no card that it could snap with a gain.
+    /// Adds the evidence of a closed window: a seat that declared nothing knew no card that it could snap with a gain.
     fn close_window(&mut self) {
         let Some((opener, snapped)) = self.window.take() else { return };
         let own = self.knowledge.seat();
@@ -274,7 +274,7 @@ impl Belief {
                 self.top = None;
                 self.window = None;
             }
-            // Where a card is kept, its evidence begins with what keeping it tells.
+            // `weigh` has already replaced the evidence of a spot in which a card is kept.
             Motion::Flipped { card } | Motion::Dropped { card } | Motion::Kept { replaced: card, .. } => {
                 self.top = Some(card);
             }
@@ -330,7 +330,8 @@ impl Belief {
         spots.without(self.knowledge.known())
     }
 
-    /// Takes in that a decision agrees with the points of each card that the seat knows to have, except in one spot.
+    /// Adds the evidence of a decision to each card that the seat knows to have, except in the spot `but`. `agrees`
+    /// returns whether the decision agrees with the points of the card.
     fn bound(&mut self, seat: Seat, but: Option<Spot>, agrees: impl Fn(f64) -> bool) {
         let own = self.layout(seat).intersection(self.knowledge.seen(seat));
         for spot in self.unknown_to_me(own).iter_from(seat).filter(|&spot| Some(spot) != but) {
@@ -348,16 +349,16 @@ impl Belief {
         }
     }
 
-    /// ε for a decision about a card that the seat saw some time ago: it may have forgotten the card.
+    /// ε for a decision about a card that the seat saw earlier and may have forgotten.
     fn doubt(&self) -> f64 {
         let epsilon = self.likelihood.epsilon;
         epsilon + (1.0 - epsilon) * FORGOTTEN
     }
 
-    /// Makes ready to draw worlds for one decision. It has to come before [`Belief::sample`].
+    /// Prepares to draw worlds for one decision. It must be called before [`Belief::sample`].
     pub fn prepare(&mut self) {
         let calls = self.calls();
-        // What a caller knew bears on its sum, whether or not there is other evidence.
+        // A card that a caller knew affects the caller's expected sum, with or without other evidence.
         let marked = self.evidence.marked().intersection(self.knowledge.occupied());
         let Belief { sampler, knowledge, evidence, facts, .. } = self;
         sampler.prepare(
@@ -369,7 +370,7 @@ impl Belief {
         );
     }
 
-    /// What the calls of this round tell about cards that this seat does not know.
+    /// The evidence of this round's calls about cards that this seat does not know.
     fn calls(&self) -> Calls {
         let epsilon = self.likelihood.epsilon;
         let mut calls = Calls::new(self.knowledge.seat(), epsilon / 2.0);
@@ -390,10 +391,10 @@ impl Belief {
         calls
     }
 
-    /// Draws a world that the seat cannot tell from the true one, in proportion to the evidence. Nothing is allocated.
+    /// Draws a world from the seat's information set, in proportion to the evidence. It allocates nothing.
     ///
     /// # Panics
-    /// If [`Belief::prepare`] did not come before, or `view` is of another seat or table.
+    /// If [`Belief::prepare`] was not called before, or `view` belongs to another seat or table.
     #[inline]
     pub fn sample(&self, view: &Observation<'_>, rng: &mut impl Rng) -> State {
         if self.sampler.is_empty() {

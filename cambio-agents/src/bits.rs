@@ -1,11 +1,11 @@
-//! Chance and arithmetic for searches: fast, and the same on every machine.
+//! Random bits and arithmetic for searches: fast, and the same on every machine.
 
-/// The random bits of one iteration: the seed belongs to the decision, the number to the iteration.
+/// The random bits of one iteration, from the seed of the decision and the number of the iteration.
 pub(crate) use cambio_core::rng::SplitMix as Bits;
 pub(crate) use cambio_core::rng::mix;
 
-/// The natural logarithm of a whole number, to within 0.06. It comes from the number's bits alone, because a library's
-/// logarithm may differ in the last digit between machines, and the decisions of a search must not.
+/// The natural logarithm of a whole number, to within 0.06. It is computed from the number's bits, because a library
+/// function may differ in the last digit between machines, and the decisions of a search must not.
 pub(crate) fn logarithm(number: u32) -> f64 {
     let number = number.max(1);
     let power = number.ilog2();

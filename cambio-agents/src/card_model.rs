@@ -1,16 +1,16 @@
-//! What a player takes the cards on the table to be.
+//! A player's model of the cards on the table.
 
 use cambio_core::{Card, Rules, Seat, Spot, SpotSet, Tally, View};
 
-/// What a player takes the cards on the table to be: what it remembers, or all that it has seen.
+/// A player's model of the cards on the table: the cards that it remembers, or all cards that it has seen.
 pub(crate) trait CardModel {
-    /// The card that the player takes to lie here.
+    /// The card that the player believes to be in this spot.
     fn face(&self, spot: Spot) -> Option<Card>;
 
-    /// The spots whose cards the player takes itself to know.
+    /// The spots whose cards the player believes to know.
     fn known(&self) -> SpotSet;
 
-    /// The known cards in these spots, for what does not depend on an order.
+    /// The known cards in these spots, for results that do not depend on the order.
     #[inline]
     fn known_cards(&self, spots: SpotSet) -> impl Iterator<Item = (Spot, Card)> {
         spots.intersection(self.known()).iter_from(Seat::A).filter_map(|spot| Some((spot, self.face(spot)?)))
@@ -22,13 +22,13 @@ pub(crate) trait CardModel {
         spots.intersection(self.known()).iter_of(owner).filter_map(|spot| Some((spot, self.face(spot)?)))
     }
 
-    /// The points of those cards.
+    /// The points of the known cards of `owner` in these spots.
     #[inline]
     fn tally(&self, owner: Seat, spots: SpotSet, rules: &Rules) -> Tally {
         Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| rules.points(card)))
     }
 
-    /// The points of all known cards together.
+    /// The total points of all known cards.
     fn known_points(&self, rules: &Rules) -> i32 {
         self.known_cards(self.known()).map(|(_, card)| rules.points(card)).sum()
     }
@@ -66,8 +66,8 @@ impl<V: View> CardModel for V {
     }
 }
 
-/// The mean points of the cards that the player sees nowhere: not on the pile, not held, not in its model. 0 if none is
-/// left.
+/// The mean points of the cards that the player has not seen: not on the pile, not held, not in its model. 0 if there
+/// are none.
 #[inline]
 pub(crate) fn mean_elsewhere(view: &impl View, model: &impl CardModel) -> f64 {
     let (rules, table) = (view.rules(), view.table());

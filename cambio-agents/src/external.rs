@@ -1,7 +1,7 @@
-//! An agent in any language: a process that reads and writes one JSON object a line.
+//! An agent in any language: a process that reads and writes one JSON object per line.
 //!
-//! PROTOCOL.md describes the protocol. This side trusts nothing that the bot says: it waits no longer than the deadlines,
-//! keeps no more of an answer than a line may have, and ends the whole process group.
+//! PROTOCOL.md describes the protocol. This side does not trust the bot: it enforces the deadlines, limits the length
+//! of an answer, and kills the whole process group at the end.
 
 mod message;
 mod orphans;
@@ -22,31 +22,31 @@ use process::Process;
 params! {
     /// The parameters of [`External`].
     pub struct ExternalParams {
-        /// How long a decision may take, in milliseconds.
+        /// The time limit for a decision, in milliseconds.
         deadline_ms: u32 = 5000 in 1..=86_400_000,
-        /// How long the process may take to start and say hello, in milliseconds.
+        /// The time limit for the start of the process and its answer to `hello`, in milliseconds.
         start_ms: u32 = 10_000 in 1..=86_400_000,
     }
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Ends every wait for a bot in this process, now and later: for a program that is interrupted. The bots then fail with
+/// Ends all current and future waits for bots in this process, when the program is interrupted. The bots then fail with
 /// [`AgentError::Interrupted`].
 pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether somebody has called [`interrupt`].
+/// Whether [`interrupt`] has been called.
 #[inline]
 pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// The command, as specs give it.
+/// The text of the agent `external`.
 pub(crate) const COMMAND: Text = Text {
     name: "command",
-    meaning: "The program and its words, quoted as in a shell; no shell is involved.",
+    meaning: "The program and its arguments, quoted as in a shell; no shell is involved.",
     example: "python3 bot.py",
     is_needed: true,
     check: |text| split(text).map(drop).map_err(|error| error.to_string()),
@@ -56,14 +56,14 @@ pub(crate) const COMMAND: Text = Text {
     },
 };
 
-/// Why a text is no command.
+/// The error for an invalid command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommandError {
-    /// It has no words.
-    #[error("it has no words; the first is the program")]
+    /// The command has no words, or the first word is empty.
+    #[error("it is empty; the first word must be a program")]
     Empty,
     /// A quote is not closed, or a backslash is the last character.
-    #[error("a quote in it is not closed, or a backslash ends it")]
+    #[error("it has an unclosed quote, or ends with a backslash")]
     Open,
 }
 
@@ -79,7 +79,7 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 /// match after a fault starts a new process.
 ///
 /// # Determinism
-/// It is the bot's: the bot gets a seed for each match. Only faults depend on the clock.
+/// The bot gets a seed for each match; its decisions are as deterministic as the bot. Only faults depend on the clock.
 ///
 /// # Examples
 /// ```
@@ -88,23 +88,23 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 /// let params = ExternalParams { deadline_ms: 50, ..ExternalParams::default() };
 /// assert!(External::new("python3 'my bot.py'", &params).is_ok());
 /// let error = External::new("python3 'my bot.py", &params).unwrap_err();
-/// assert_eq!(error.to_string(), "a quote in it is not closed, or a backslash ends it");
+/// assert_eq!(error.to_string(), "it has an unclosed quote, or ends with a backslash");
 /// ```
 #[derive(Debug)]
 pub struct External {
     command: Vec<String>,
     params: ExternalParams,
     process: Option<Process>,
-    /// Why it cannot continue this match.
+    /// The error after which it cannot continue this match.
     failed: Option<AgentError>,
     rules: Option<Rules>,
     round: usize,
-    /// The messages since the last question. They are sent with the next one.
+    /// The messages since the last `decide`. They are sent with the next one.
     unsent: Vec<u8>,
 }
 
 impl External {
-    /// A bot with this command: a program and its words, quoted as in a shell. No shell is involved, and nothing is
+    /// A bot with this command: a program and its arguments, quoted as in a shell. No shell is involved, and nothing is
     /// expanded.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl External {
         })
     }
 
-    /// Adds a message to the next sending.
+    /// Adds a message to the buffer.
     fn say(&mut self, message: &Value) {
         if self.failed.is_none() {
             self.unsent.extend_from_slice(message.to_string().as_bytes());

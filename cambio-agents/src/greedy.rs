@@ -14,12 +14,11 @@ params! {
     }
 }
 
-/// A player that makes each decision so that its own expected sum falls most.
+/// A player that takes the decision that lowers its own expected sum most.
 ///
-/// It remembers every card that it saw, and expects the mean of the unseen cards for each card that it does not know. It
-/// calls once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It looks ahead no
-/// further than the decision at hand. Of cards that it likes equally, its own or others', it takes one by what lies on the
-/// pile: each seat and each slot is as likely as any other.
+/// It remembers every card that it saw, and values each unknown card at the mean of the unseen cards. It calls once its
+/// expected sum is at most `call_at`, and snaps only cards that it knows to match. It does not look ahead. It breaks
+/// ties between cards by a hash of the pile, so that it prefers no seat and no slot.
 ///
 /// ```
 /// use cambio_agents::{Greedy, GreedyParams};
@@ -34,7 +33,7 @@ pub struct Greedy {
     call_at: f64,
 }
 
-/// The points that a taken card has to save. A drawn card may save more, and keeps its power.
+/// A card is taken only if it saves this many points. Otherwise a draw is better: it may save more, and has a power.
 const TAKE_GAIN: f64 = 4.0;
 
 impl Greedy {
@@ -76,7 +75,7 @@ impl Agent for Greedy {
     }
 }
 
-/// What the cards are worth to one seat, by what it knows.
+/// Estimates the points of cards from the cards that one seat knows.
 struct Estimate<'v, 'a> {
     view: &'v Observation<'a>,
     /// The mean points of the cards that the seat has not seen.
@@ -104,8 +103,8 @@ impl Estimate<'_, '_> {
         self.own().iter_from(self.view.seat()).map(|spot| self.worth(spot)).sum()
     }
 
-    /// The spot with the most points. An unknown card counts a little more than its mean, because replacing it also tells
-    /// what it was.
+    /// The spot with the most points. An unknown card counts a little more than the mean, because replacing it also
+    /// reveals it.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
         let worth = |spot| self.worth(spot) + if self.view.face(spot).is_none() { 0.01 } else { 0.0 };
         let (least, spot) = self.least(spots, |spot| -worth(spot))?;
@@ -117,21 +116,21 @@ impl Estimate<'_, '_> {
         self.least(spots, |spot| self.worth(spot))
     }
 
-    /// The spot of which `value` is least, and that value.
+    /// The spot with the least `value`, and that value.
     fn least(&self, spots: SpotSet, value: impl Fn(Spot) -> f64) -> Option<(f64, Spot)> {
         let mut least = Least::NONE;
         spots.iter_from(self.view.seat()).for_each(|spot| least.offer(value(spot), spot));
         Some((least.value, one_of(self.view, least.spots)?))
     }
 
-    /// The own spot where this card saves most points, and how many.
+    /// The own spot where this card saves the most points, and the points that it saves.
     fn best_place(&self, card: Card) -> Option<(f64, Spot)> {
         self.worst(self.own()).map(|(worth, spot)| (worth - self.points(card), spot))
     }
 
-    /// Any decision, where none is better.
+    /// A decision in a phase in which the player has no preference.
     fn any(&self) -> Action {
-        least_of(self.view, |_| 0.0).expect("who is asked has a choice")
+        least_of(self.view, |_| 0.0).expect("the seat to act has a choice")
     }
 
     fn keep_or_drop(&self) -> Action {
@@ -142,7 +141,7 @@ impl Estimate<'_, '_> {
         }
     }
 
-    /// Snaps the card that saves most: an own card saves its points, a foreign one those of the card given for it.
+    /// Snaps the card that saves most: an own card saves its points, a foreign card the points of the card given.
     fn snap_or_pass(&self) -> Action {
         let matching = self.view.known_matches();
         let own = self.worst(matching.intersection(self.own()));
@@ -153,7 +152,7 @@ impl Estimate<'_, '_> {
             }
             (_, Some((given, _))) if given > 0.0 => {
                 let foreign = one_of(self.view, matching.without(self.own()));
-                Action::Snap(foreign.expect("a gift is for a foreign match"))
+                Action::Snap(foreign.expect("`gift` is set only if a foreign card matches"))
             }
             _ => Action::Pass,
         }
@@ -201,6 +200,6 @@ impl Estimate<'_, '_> {
             },
             _ => 0.0,
         };
-        least_of(self.view, cost).expect("who is asked has a choice")
+        least_of(self.view, cost).expect("the seat to act has a choice")
     }
 }

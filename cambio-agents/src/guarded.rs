@@ -1,11 +1,11 @@
-//! An agent whose panics do not unwind into the program that plays it.
+//! A wrapper that catches the panics of an agent.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Explanation, Notice, Observation, Observer};
 
-/// An agent whose panics become errors of that agent.
+/// Wraps an agent and turns its panics into errors of the agent.
 ///
 /// A panic in [`notice`](Agent::notice) is returned by the next decision. After a panic the agent is not called until the
 /// next match begins.
@@ -16,7 +16,7 @@ pub struct Guarded<A> {
 }
 
 impl<A: Agent> Guarded<A> {
-    /// Guards an agent.
+    /// Wraps an agent.
     pub fn new(agent: A) -> Guarded<A> {
         Guarded { agent, panicked: None }
     }
@@ -30,7 +30,7 @@ impl<A: Agent> Guarded<A> {
     }
 }
 
-/// The message of an agent's panic, as the reason of a failure.
+/// The message of a panic, as the reason of an agent's failure.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -44,7 +44,7 @@ impl<A: Agent> Agent for Guarded<A> {
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
-        // The error waits for the next decision.
+        // The next decision returns the error.
         let _ = self.guard(|agent| agent.notice(notice));
     }
 

@@ -1,4 +1,4 @@
-//! The heuristic: a player that makes each decision by the points that it expects.
+//! The heuristic: a player that decides by expected points.
 
 mod mind;
 mod params;
@@ -13,12 +13,12 @@ pub(crate) use mind::{Mind, blueprint};
 pub use params::HeuristicParams;
 pub use preset::Preset;
 
-/// A player that keeps, takes, snaps, swaps and calls by expected points, from what it remembers.
+/// A player that keeps, takes, snaps, swaps and calls by expected points of the cards that it remembers.
 ///
-/// Where it likes several cards equally, its own or others', it takes the one that the pile gives: the pile's points, its
-/// top and the turn are mixed into its number, in playing order from its own seat on. So a decision depends on the view
-/// alone, and neither a letter, nor a neighbour, nor a slot is preferred. While nothing lies on the pile it is the first.
-/// What the rules make different stays so: cards that their owner has looked at are swapped for more often than others.
+/// It breaks ties between cards by a hash of the pile's points, the top card and the turn. The hash gives the number of
+/// the chosen card in playing order from its own seat; while the pile is empty, the first card is chosen. A decision
+/// therefore depends on the view alone, and no letter, neighbour or slot is preferred. Cards that the rules make
+/// different are still treated differently: a card that its owner has looked at is swapped for more often than others.
 ///
 /// ```
 /// use cambio_agents::{Heuristic, HeuristicParams, MemoryParams, Preset};
@@ -33,7 +33,7 @@ pub use preset::Preset;
 #[derive(Clone, Debug)]
 pub struct Heuristic {
     params: HeuristicParams,
-    /// The parameters in this round, which depend on how the match stands.
+    /// The parameters in this round: `chase` changes `call_at` by the totals of the match.
     current: HeuristicParams,
     memory: Option<Memory>,
     stream: Option<Stream>,
@@ -83,7 +83,7 @@ impl Agent for Heuristic {
     }
 }
 
-/// How far this seat is behind the best other, in tens of points; 0 if totals of points do not decide the match.
+/// A tenth of the points that this seat is behind the best other seat; 0 if totals of points do not decide the match.
 fn behind(standing: &Standing<'_>, seat: Seat) -> f64 {
     let spec = standing.setup.rules.spec();
     if spec.score != ScoreKnob::Points || spec.best != Best::Fewest || !matches!(spec.match_end, MatchEnd::Total(_)) {

@@ -1,4 +1,4 @@
-//! Inference: worlds drawn in proportion to how likely they make what the other seats decided.
+//! Inference: draws worlds in proportion to the likelihood of the other seats' decisions.
 
 mod moments;
 mod worlds;
@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use moments::Moments;
 use worlds::Likely;
 
-/// How worlds are drawn.
+/// The settings for drawing worlds.
 ///
 /// ```
 /// use cambio_agents::Draw;
@@ -20,13 +20,13 @@ use worlds::Likely;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Draw {
-    /// How many worlds.
+    /// The number of worlds.
     pub worlds: usize,
-    /// Out of how many evenly drawn ones, at least as many.
+    /// The number of uniformly drawn worlds from which they are resampled; raised to `worlds` if it is lower.
     pub proposals: usize,
-    /// How many of the others' last decisions tell of their cards, at most 64.
+    /// The number of the other seats' latest decisions that are used as evidence, at most 64.
     pub last: usize,
-    /// How likely it is that a decision is any other than the policy's.
+    /// The probability that a decision is not the policy's.
     pub epsilon: f64,
 }
 
@@ -36,11 +36,11 @@ impl Default for Draw {
     }
 }
 
-/// What a seat infers from the decisions of the others, if they play by a policy.
+/// A seat's inference from the decisions of the other seats, if these play by a policy.
 ///
-/// For each of their decisions it keeps the table, the past and which card lay where, and can ask the policy in any sampled world how
-/// likely that decision was. Tell it what the seat perceives ([`Inference::notice`]), show it the table before others decide
-/// ([`Inference::spectate`]), and draw worlds ([`Inference::draw`]).
+/// For each decision it stores the table, the past and the location of each card, so that it can compute the likelihood
+/// of the decision in any sampled world. Pass each sighting of the seat to [`Inference::notice`], and the table before
+/// each decision of another seat to [`Inference::spectate`]; then draw worlds with [`Inference::draw`].
 ///
 /// ```
 /// use cambio_agents::{Draw, Inference, Policy, Preset};
@@ -55,12 +55,12 @@ impl Default for Draw {
 /// let mut inference = Inference::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream }, past);
 ///
 /// let mut dice = Dice(key.stream(Purpose::Deck, 0));
-/// let mut heard = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
-/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut heard).unwrap();
+/// let mut sink = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
+/// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
 /// for decision in ["draw", "keep a1"] {
 ///     inference.spectate(state.table());
-///     let mut heard = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
-///     state.apply(decision.parse().unwrap(), &mut dice, &mut heard).unwrap();
+///     let mut sink = |event: &Event<Card>| inference.notice(&event.seen_from(Seat::B));
+///     state.apply(decision.parse().unwrap(), &mut dice, &mut sink).unwrap();
 /// }
 ///
 /// // Seat a kept a card: in most worlds it is a low one.
@@ -75,30 +75,29 @@ pub struct Inference<P: Policy> {
 }
 
 impl<P: Policy> Inference<P> {
-    /// For a seat at the beginning of a match; `past` is what [`Policy::begin`] gave.
+    /// The inference of a seat at the beginning of a match. `past` is the result of [`Policy::begin`].
     pub fn new(briefing: &Briefing<'_>, past: P::Past) -> Inference<P> {
         let Briefing { rules, seats, seat, .. } = *briefing;
         Inference { knowledge: Knowledge::new(rules, seats, seat), moments: Moments::new(past) }
     }
 
-    /// Takes in what the seat perceives.
+    /// Adds a sighting of the seat.
     pub fn notice(&mut self, sighting: &Sighting) {
         self.knowledge.notice(sighting);
         self.moments.notice(sighting);
     }
 
-    /// Another seat is asked, at this table.
+    /// Adds the table before another seat decides.
     pub fn spectate(&mut self, table: &Table) {
         self.moments.spectate(table);
     }
 
-    /// What everybody saw of the round.
+    /// The public history of the round.
     pub fn past(&self) -> &P::Past {
         &self.moments.past
     }
 
-    /// The world in which the cards on the table are these, with the stock in no order. The seat has to be able to take it for the true
-    /// one.
+    /// The world with these cards on the table and the stock in no order. It must be in the seat's information set.
     pub(crate) fn around(&self, view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card>) -> State {
         let mut placed: Vec<(Spot, usize)> = Vec::new();
         for spot in view.table().occupied().without(view.known()).iter_from(view.seat()) {
@@ -106,21 +105,21 @@ impl<P: Policy> Inference<P> {
             let is_it = |&(place, (card, fits)): &(usize, (Card, bool))| {
                 fits && Some(card) == face(spot) && placed.iter().all(|&(_, other)| other != place)
             };
-            let (place, _) = unseen.find(is_it).expect("a card on the table is one that the seat has not seen");
+            let (place, _) = unseen.find(is_it).expect("the seat has not seen this card");
             placed.push((spot, place));
         }
-        // Nothing is left to chance: whoever holds a card is the one that is asked.
+        // Nothing remains to be drawn: only the seat to act can hold a card.
         let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0_u32), &placed);
         debug_assert!(
             view.table().occupied().iter_from(view.seat()).all(|spot| world.face(spot) == face(spot)),
-            "the cards lie as they do"
+            "the world has the given cards"
         );
         world
     }
 
-    /// Draws worlds that the seat cannot tell from the true one: evenly first, and from these in proportion to how likely each makes
-    /// the others' decisions that depend on what the seat does not know (sampling, importance resampling: Rubin 1987). Without such
-    /// decisions they are drawn evenly. Equal worlds lie side by side. The same `base` draws the same worlds.
+    /// Draws worlds from the seat's information set. Uniformly drawn worlds are resampled by the likelihood of the
+    /// other seats' decisions that depend on unknown cards (sampling importance resampling: Rubin 1987). Without such
+    /// decisions, worlds are drawn uniformly. Equal worlds are adjacent. The same `base` gives the same worlds.
     pub fn draw(&self, view: &Observation<'_>, policy: &mut P, draw: &Draw, base: u64) -> Vec<State> {
         worlds::draw(view, &self.knowledge, &self.moments, &mut Likely { policy, epsilon: draw.epsilon }, draw, base)
     }

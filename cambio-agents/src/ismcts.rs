@@ -1,9 +1,9 @@
-//! Information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012), in its textbook forms and a strong one.
+//! Information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012): textbook forms and a stronger one.
 //!
-//! The textbook forms, with a single or multiple observer and random playouts, are weak in this game: a tree averages over
-//! future selves that explore and play badly, so going on looks worse than calling. Five changes make the search strong. The
-//! others follow a policy inside the tree; a decision gets a node only after some visits; the blueprint plays out; worlds
-//! come from belief; the call is tried outside the tree.
+//! The textbook forms, with a single or multiple observer and random playouts, are weak in this game: the tree averages
+//! over its own exploratory, bad decisions later in the round, so playing on looks worse than calling. Five changes
+//! make the search strong. The other seats follow a policy inside the tree; a decision gets a node only after some
+//! visits; playouts use the blueprint; worlds are drawn from a belief; the call is tried outside the tree.
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Explanation, Notice, Observation};
 
@@ -18,27 +18,27 @@ use crate::{params, words};
 params! {
     /// The parameters of [`Ismcts`].
     pub struct IsmctsParams {
-        /// The number of worlds that are searched for a decision.
+        /// The number of iterations for a decision, each in a new world.
         iterations: u32 = 1000 in 1..=1_000_000,
-        /// A budget of time instead.
+        /// The time budget.
         ..time: TimeParams,
-        /// Whose information the nodes of the others hold: the searcher's, their own, or none, for they follow the
-        /// blueprint. The first two are the textbook's, and weak.
+        /// The information of the other seats' nodes: the searcher's (so), their own (mo), or no nodes because they
+        /// follow the blueprint (policy). The first two are the textbook forms, and weak.
         mode: Mode = Mode::Policy,
-        /// Who plays a world out; if not said the blueprint in mode policy, else uniformly random.
+        /// The policy that plays worlds out; default: blueprint in mode policy, otherwise uniform.
         playout: Option<Playout>,
-        /// How often a decision is tried before what follows it gets a node; if not said 30 in mode policy, else 1.
+        /// The number of tries of a decision before its successors get nodes; default: 30 in mode policy, otherwise 1.
         expand: Option<u32> in 1..=1_000_000,
-        /// How much of its trials a node below the root gives to the blueprint's decision at first; if not said 0.9 in
-        /// mode policy, else 0, which tries all alike.
+        /// The share of its tries that a node below the root first gives to the blueprint's decision; default: 0.9 in
+        /// mode policy, otherwise 0, which treats all decisions alike.
         prior: Option<f64> in 0.0..=0.99,
-        /// Whether calling is an edge of the tree or tried apart; if not said apart in mode policy, else an edge.
+        /// Whether the call is an edge of the tree or tried outside it; default: apart in mode policy, otherwise edge.
         call: Option<CallTrial>,
-        /// As for rollout; if not said points in mode policy, else win.
+        /// As for rollout; default: points in mode policy, otherwise win.
         utility: Option<Utility>,
-        /// As for rollout; if not said 0.15 in mode policy, else 1.
+        /// As for rollout; default: 0.15 in mode policy, otherwise 1.
         epsilon: Option<f64> in 0.001..=1.0,
-        /// What every search has.
+        /// The common parameters of all searches.
         ..search: SearchParams,
     }
 }
@@ -46,7 +46,7 @@ params! {
 words! {
     /// The policy that plays a world to the end of its round.
     pub enum Playout {
-        /// Random decisions, each equally likely.
+        /// Uniformly random decisions.
         Uniform = "uniform",
         /// The blueprint in every seat.
         Blueprint = "blueprint",
@@ -56,7 +56,7 @@ words! {
 words! {
     /// How a search tries the call.
     pub enum CallTrial {
-        /// As one more edge of the tree.
+        /// As an edge of the tree.
         Edge = "edge",
         /// Outside the tree, in an eighth of the iterations.
         Apart = "apart",
@@ -78,7 +78,7 @@ words! {
 #[derive(Clone, Debug)]
 pub struct Ismcts<P: Policy = Blueprint> {
     searcher: Searcher<P>,
-    /// Its memory of the match; `None` before the first.
+    /// The state during a match; `None` before the first match.
     seated: Option<Seated<P>>,
     arms: Vec<Arm>,
 }
@@ -97,8 +97,8 @@ impl<P: Policy> Ismcts<P> {
         Ismcts::seek(policy, None, params)
     }
 
-    /// The same with a policy that values positions, so that [`SearchParams::leaf`] can stop playouts early. At a leaf the others share
-    /// equally what the searching seat does not expect.
+    /// Like [`Ismcts::over`], with a policy that values positions, so that [`SearchParams::leaf`] can stop playouts
+    /// early. At a leaf, the other seats share 1 minus the searching seat's value equally.
     pub fn with_values(policy: P, params: &IsmctsParams) -> Ismcts<P>
     where
         P: Value,
@@ -156,6 +156,6 @@ impl<P: Policy> Agent for Ismcts<P> {
     }
 
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
-        Some(explained("the utility of the search", &self.arms))
+        Some(explained("estimated utility", &self.arms))
     }
 }

@@ -1,4 +1,4 @@
-//! The learned player: a network weighs what each decision leads to.
+//! The learned player: a network evaluates the result of each decision.
 
 mod candidates;
 mod card;
@@ -24,10 +24,10 @@ pub use weighing::{Inputs, MatchStanding, Network, Weighing};
 params! {
     /// The parameters of [`Learned`].
     pub struct LearnedParams {
-        /// How strong it plays; below 10 it takes worse decisions too, by a temperature of its own for each level.
+        /// The strength. Each level below 10 has a temperature, at which it sometimes takes worse decisions.
         level: u32 = 10 in 1..=10,
-        /// Takes each decision with a probability that is proportional to exp(logit of the win / temperature), instead of
-        /// the best one. Off unless given, or a level gives one.
+        /// Takes each decision with a probability proportional to exp(logit of the win / temperature), instead of the
+        /// best one; default: the temperature of the level.
         temperature: Option<f64> in 0.001..=10.0,
     }
 }
@@ -42,10 +42,10 @@ impl LearnedParams {
     }
 }
 
-/// A player by a network: it takes the decision whose outcome the network values most.
+/// A player that takes the decision whose result its network values most.
 ///
-/// It weighs one decision of each kind that it cannot tell apart. Where several stand for the same, or have the same value,
-/// the pile says which it is, as with the heuristics: neither a letter nor a slot is preferred.
+/// The network evaluates one candidate for each class of decisions that it cannot distinguish. Ties between candidates
+/// and within a class are broken by a hash of the pile, as in the heuristics: no letter and no slot is preferred.
 ///
 /// ```
 /// use cambio_agents::{Learned, roster};
@@ -57,15 +57,15 @@ impl LearnedParams {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Learned {
-    /// Its network; without one, that which comes with the cards.
+    /// Its own network; `None` for the bundled network.
     own: Option<Network>,
     params: LearnedParams,
-    /// Its memory of the match; `None` before the first.
+    /// The state during a match; `None` before the first match.
     seated: Option<Seated>,
     weighing: Weighing,
 }
 
-/// What the player keeps during a match.
+/// The state during a match.
 #[derive(Clone, Debug)]
 struct Seated {
     network: Network,
@@ -76,12 +76,12 @@ struct Seated {
 }
 
 impl Learned {
-    /// A player by this network.
+    /// A player with this network.
     pub fn new(network: Network) -> Learned {
         Learned { own: Some(network), ..Learned::shipped() }
     }
 
-    /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
+    /// A player with the bundled network: see [`Network::shipped`].
     pub fn shipped() -> Learned {
         Learned { own: None, params: LearnedParams::default(), seated: None, weighing: Weighing::default() }
     }
@@ -92,7 +92,7 @@ impl Learned {
         Learned { params: *params, ..self }
     }
 
-    /// The candidates of the last decision and their values.
+    /// The evaluation of the last decision.
     pub fn weighing(&self) -> &Weighing {
         &self.weighing
     }
@@ -142,6 +142,6 @@ impl Agent for Learned {
             error: None,
             visits: None,
         });
-        Some(Explanation { unit: "shares of the win", considered: considered.collect() })
+        Some(Explanation { unit: "estimated chance to win", considered: considered.collect() })
     }
 }

@@ -1,22 +1,22 @@
-//! Players of Cambio, by spec string.
+//! Agents that play Cambio, created from spec strings.
 //!
 //! A spec string such as `greedy(call_at=7)` names an agent and its parameters. [`roster`] lists the agents, and
-//! [`Roster::parse`] reads a spec. Each agent declares its parameters once, as a typed struct ([`params!`]); the defaults,
-//! the help, the errors and the reader of specs come from that declaration.
+//! [`Roster::parse`] parses a spec. Each agent declares its parameters once, as a typed struct ([`params!`]). The
+//! defaults, the help, the errors and the spec parser use that declaration.
 //!
 //! From weak to strong:
 //!
 //! - [`Random`] decides at random.
-//! - [`Greedy`] remembers what it saw and looks no further than the decision at hand.
-//! - [`Heuristic`] weighs every decision in points, and may forget. Its presets are listed in [`Preset`].
-//! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; against a blueprint it is
-//!   strong.
-//! - [`Rollout`] searches one ply over a blueprint.
-//! - [`Learned`] plays by a network that taught itself, and [`Lookahead`] searches one ply over that.
+//! - [`Greedy`] remembers every card that it saw and does not look ahead.
+//! - [`Heuristic`] scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
+//! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; it is strong if the other
+//!   seats follow a blueprint policy in the tree.
+//! - [`Rollout`] searches one ply and plays worlds out with a blueprint policy.
+//! - [`Learned`] uses a network that was trained by self-play; [`Lookahead`] adds a one-ply search to it.
 //!
-//! The searches draw worlds from a [`Belief`] about the cards that the seat does not know. With a budget of iterations they
-//! decide the same on every machine; a budget of time gives that up. [`External`] is an agent in any language, over standard
-//! input and output. [`Oracle`] sees every card, and is for analyses only.
+//! The searches sample worlds from a [`Belief`] about the cards that the seat does not know. With a budget of
+//! iterations their decisions are the same on every machine; with a time budget they are not. [`External`] runs a bot
+//! in any language over standard input and output. [`Oracle`] sees every card and is for analyses only.
 //!
 //! ```
 //! use cambio_agents::roster;

@@ -1,9 +1,9 @@
-//! Lookahead: the learned player, which plays out what its best candidates lead to before it decides.
+//! Lookahead: the learned player with playouts of its best candidates.
 //!
-//! It is a search of one ply (as SPARTA: Lerer, Hu, Foerster and Brown 2020) over its own network. What is its own: worlds
-//! are drawn in proportion to how likely the network makes what the other seats decided in them; every candidate is played
-//! out in the same worlds by the same chance, and only differences to the network's choice count; and these are averaged
-//! with what the network itself says, so that noise alone does not overrule it. Candidates that fall behind are dropped.
+//! It is a one-ply search (as SPARTA: Lerer, Hu, Foerster and Brown 2020) over its own network, with changes. Worlds
+//! are drawn by the likelihood of the other seats' decisions under the network. All candidates are played out in the
+//! same worlds with the same random numbers, and compared with the network's choice. The differences are averaged with
+//! the network's own estimates, so that noise does not overrule it. Candidates that fall behind are dropped.
 
 use cambio_core::knob::MatchEnd;
 use cambio_core::rng::Stream;
@@ -21,28 +21,28 @@ use crate::value::{Utility, Valuer};
 params! {
     /// The parameters of [`Lookahead`].
     pub struct LookaheadParams {
-        /// In how many worlds the candidates are played out, at most.
+        /// The maximum number of worlds in which the candidates are played out.
         worlds: u32 = 240 in 1..=100_000,
-        /// Out of how many worlds these are drawn, by how likely each makes what the others did.
+        /// The number of worlds from which these are resampled, by the likelihood of the other seats' decisions.
         proposals: u32 = 1500 in 1..=1_000_000,
-        /// How many of the others' last decisions tell of their cards; 0 believes nothing.
+        /// The number of the other seats' latest decisions that are used as evidence; with 0 nothing is inferred.
         last: u32 = 64 in 0..=64,
-        /// How the others are taken to decide: each with a probability proportional to exp(logit / temperature).
+        /// The assumed play of the other seats: a decision has probability proportional to exp(logit / temperature).
         temperature: f64 = 0.05 in 0.001..=10.0,
-        /// How likely any other decision is.
+        /// The probability that another seat decides at random instead.
         epsilon: f64 = 0.01 in 0.0001..=1.0,
-        /// Candidates that the network values so much less are not tried, in logits.
+        /// Candidates whose logit is more than this below the best are not tried.
         margin: f64 = 0.6 in 0.0..=100.0,
-        /// How far the network's own differences are trusted: their standard error, in shares of a win.
+        /// The assumed standard error of the network's own differences, in shares of a win.
         trust: f64 = 0.06 in 0.0001..=10.0,
     }
 }
 
-/// Worlds in which all candidates are tried before any is dropped.
+/// The number of worlds in which all candidates are tried before any is dropped.
 const BATCH: usize = 16;
-/// Tells the bits of playouts from those of the worlds that they are played in.
+/// Makes the random bits of playouts different from the random bits of worlds.
 const PLAYOUTS: u64 = 0x5555;
-/// What the variance of a difference is taken to be before it has been seen, and as how many worlds that counts.
+/// The prior variance of a difference, and the number of worlds that the prior counts for.
 const VARIANCE: (f64, f64) = (0.15, 8.0);
 
 /// The learned player with a search.
@@ -62,12 +62,12 @@ const VARIANCE: (f64, f64) = (0.15, 8.0);
 pub struct Lookahead {
     params: LookaheadParams,
     policy: NetworkPolicy,
-    /// Its memory of the match; `None` before the first.
+    /// The state during a match; `None` before the first match.
     seated: Option<Seated>,
     arms: Vec<Arm>,
 }
 
-/// What the player keeps during a match.
+/// The state during a match.
 #[derive(Clone, Debug)]
 struct Seated {
     seat: Seat,
@@ -77,7 +77,7 @@ struct Seated {
 }
 
 impl Lookahead {
-    /// A player by this network.
+    /// A player with this network.
     pub fn new(network: Network, params: &LookaheadParams) -> Lookahead {
         Lookahead {
             policy: NetworkPolicy::new(network).at_temperature(params.temperature),
@@ -85,14 +85,14 @@ impl Lookahead {
         }
     }
 
-    /// A player by the network that comes with the cards it is given: see [`Network::shipped`].
+    /// A player with the bundled network: see [`Network::shipped`].
     pub fn shipped(params: &LookaheadParams) -> Lookahead {
         let policy = NetworkPolicy::shipped().at_temperature(params.temperature);
         Lookahead { params: *params, policy, seated: None, arms: Vec::new() }
     }
 
-    /// The candidates of the last decision that were played out, in the order of the choices, with the sums of what they
-    /// gave more than the network's own choice; that one has no sum. Empty if the network was sure.
+    /// The candidates of the last decision that were played out: first the network's own choice, without a sum, then
+    /// the others, with the sums of their gains over it. Empty if there was only one candidate.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
@@ -132,9 +132,9 @@ impl Agent for Lookahead {
         self.params.last > 0
     }
 
-    /// The candidates that were played out; none where the network was sure.
+    /// The candidates that were played out; none if there was only one candidate.
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
-        Some(explained("what it gives more than the network's own choice", &self.arms))
+        Some(explained("gain over the network's first choice", &self.arms))
     }
 }
 
@@ -175,7 +175,7 @@ impl Seated {
         better.reduce(|best, one| if estimate(one) > estimate(best) { one } else { best }).map_or(choice, |c| c.action)
     }
 
-    /// Plays the candidates out, all in the same worlds, until all but one have fallen behind.
+    /// Plays the candidates out, all in the same worlds, until no rival or only a clearly better one is left.
     fn race(
         &mut self,
         view: &Observation<'_>,
@@ -191,7 +191,7 @@ impl Seated {
             epsilon: params.epsilon,
         };
         let worlds = self.inference.draw(view, policy, &draw, base);
-        // Resampled worlds come in the order of their proposals, those that are equal side by side.
+        // Resampled worlds are in the order of their proposals, so equal worlds are adjacent.
         let mut live: Vec<usize> = (1..candidates.len()).collect();
         let mut tried = 0;
         while tried < worlds.len() && !live.is_empty() {
@@ -223,7 +223,7 @@ impl Seated {
         candidates
     }
 
-    /// What a decision is worth in a world where everybody plays on by the network.
+    /// The utility of a decision in a world if all seats continue with the network.
     fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: Bits) -> f64 {
         let (mut world, mut past, mut dice) = (world.clone(), self.inference.past().clone(), Dice(bits));
         world.carry_out(action, &mut dice, &mut Follow(&mut past));
@@ -236,10 +236,10 @@ impl Seated {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     action: Action,
-    /// What the network says of the difference.
+    /// The network's estimate of the difference.
     prior: f64,
     tries: f64,
-    /// Of the differences, and of their squares.
+    /// The sum of the differences; next the sum of their squares.
     sum: f64,
     squares: f64,
 }
@@ -253,8 +253,8 @@ impl Candidate {
         self.squares += difference * difference;
     }
 
-    /// The difference and its standard error: the mean of what was seen and what the network says, each with the weight of
-    /// its precision. `trust` is the standard error of the network.
+    /// The estimated difference and its standard error: the mean of the playouts and the network's estimate, weighted
+    /// by precision. `trust` is the standard error of the network's estimate.
     fn estimate(&self, trust: f64) -> (f64, f64) {
         let tries = self.tries.max(1.0);
         let mean = self.sum / tries;
@@ -265,7 +265,7 @@ impl Candidate {
     }
 }
 
-/// The share of a win that a logit stands for.
+/// Converts a logit to a share of a win.
 fn share(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
 }

@@ -1,7 +1,7 @@
-//! What a player remembers of what it saw.
+//! A player's memory of the cards that it saw.
 //!
-//! A memory stands between the sightings of a player and what the player takes the cards to be. Forgetting is a property
-//! of the player; what the table holds does not change. Chance comes from the player's own stream.
+//! A memory turns the sightings of a player into the cards that the player believes to be on the table. Forgetting
+//! affects only the player, not the table. All randomness comes from the player's own stream.
 
 use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::{Briefing, Card, Event, Motion, Seat, SeatSet, Sighting, Spot, SpotSet};
@@ -13,21 +13,21 @@ params! {
     /// How a player forgets: four models, which may be combined. If all are off, memory is perfect.
     ///
     /// - `decay` (geometric): at each own turn the player forgets each card with this probability.
-    /// - `capacity`: the player remembers this many cards at most, and forgets the card first that it has not seen for
-    ///   longest.
+    /// - `capacity`: the player remembers at most this many cards. When it sees another one, it forgets the least recently
+    ///   seen card.
     /// - `threshold` (activation; ACT-R, Anderson and Lebiere 1998, base-level learning with decay ½): each sighting t own
     ///   turns ago adds 1/√t to a card's activation A. At each own turn the player recalls the card with probability
     ///   A²/(A² + T²), where T is the threshold: the logistic rule with noise ½. Otherwise it forgets the card.
-    /// - `confusion`: after a swap in a layout the player mistakes each pair of neighbours there for each other with this
+    /// - `confusion`: after a swap in a layout, the player confuses each pair of neighbours in the layout with this
     ///   probability.
     pub struct MemoryParams {
         /// Memory: the probability of forgetting each known card at each own turn.
         decay: Option<f64> in 0.0..=1.0,
-        /// Memory: how many cards are remembered at most.
+        /// Memory: the maximum number of remembered cards.
         capacity: Option<u8> in 0..=128,
         /// Memory: the ACT-R activation at which a card is recalled with probability 1/2.
         threshold: Option<f64> in 0.0..=100.0,
-        /// Memory: the probability of mistaking neighbours in a layout in which cards were swapped.
+        /// Memory: the probability of confusing two neighbours in a layout after a swap in it.
         confusion: Option<f64> in 0.0..=1.0,
     }
 }
@@ -38,14 +38,14 @@ const SCALE: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     card: Card,
-    /// The own turns at which it was seen, the latest first.
+    /// The player's turns in which it was seen, the latest first.
     seen: [u16; 4],
     sightings: u8,
-    /// When it was last seen, by the player's own clock.
+    /// The player's clock at the last sighting.
     last: u32,
 }
 
-/// What a player remembers, by spot.
+/// The cards that a player remembers, by spot.
 ///
 /// ```
 /// use cambio_agents::{Memory, MemoryParams};
@@ -79,7 +79,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty memory. Its chance is a fork of the briefing's stream.
+    /// An empty memory. Its random stream is a fork of the briefing's stream.
     pub fn new(params: MemoryParams, briefing: &Briefing<'_>) -> Memory {
         Memory {
             params,
@@ -99,7 +99,7 @@ impl Memory {
         self.seat
     }
 
-    /// The card that the player remembers here. After a confusion it may be the wrong one.
+    /// The card that the player remembers in this spot. After a confusion it may be the wrong one.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.traces[spot.index()].map(|trace| trace.card)
     }
@@ -114,7 +114,7 @@ impl Memory {
         self.lapses
     }
 
-    /// Takes in what the player perceives.
+    /// Updates the memory with a sighting of the player.
     pub fn notice(&mut self, sighting: &Sighting) {
         if let Event::TurnBegan { seat } = *sighting
             && seat == self.seat
@@ -184,7 +184,7 @@ impl Memory {
                     .known
                     .iter_from(self.seat)
                     .min_by_key(|spot| self.traces[spot.index()].map(|trace| trace.last));
-                self.lose(oldest.expect("more cards are remembered than may be"));
+                self.lose(oldest.expect("more cards are remembered than the capacity"));
             }
         }
     }
@@ -220,7 +220,7 @@ impl Memory {
         }
     }
 
-    /// Remembered neighbours of a layout may change places in memory.
+    /// Swaps remembered neighbours of a layout, each pair with the probability `confusion`.
     fn confuse(&mut self, seat: Seat) {
         let Some(confusion) = self.params.confusion else { return };
         let own = self.known.intersection(SpotSet::of_seat(seat));

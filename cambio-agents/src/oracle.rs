@@ -1,8 +1,8 @@
-//! An analyst that sees every card. It is a ceiling to measure players against, and not a player.
+//! An analyst that sees every card: an upper bound to measure players against, not a player.
 //!
 //! Agents never receive a state, so an oracle has two parts. The [`Oracle`] sits at the table like any agent. Its
 //! [observer](Agent::observer) sees the state before each decision and searches there; the program that runs the match must
-//! add it. Without it the oracle fails at its first decision, so that no player is an oracle by mistake.
+//! add it. Without the observer, the oracle fails at its first decision, so it cannot play by mistake.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,14 +20,15 @@ use crate::value::Utility;
 params! {
     /// The parameters of [`Oracle`].
     pub struct OracleParams {
-        /// How often the true course of the round is searched for a decision.
+        /// The number of search iterations for a decision.
         iterations: u32 = 1000 in 1..=1_000_000,
-        /// What a round is worth: the share of its win, its points against the others', or the chance to win the match.
+        /// The value of a round for a seat: the share of the win, the points relative to the others, or the chance to
+        /// win the match.
         utility: Utility = Utility::Points,
     }
 }
 
-/// An analyst that decides what its [observer](Agent::observer) has found best.
+/// An analyst that takes the decision that its [observer](Agent::observer) found best.
 ///
 /// ```
 /// use cambio_agents::{Oracle, OracleParams, roster};
@@ -37,7 +38,7 @@ params! {
 /// let mut observer = oracle.observer().unwrap();
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
 /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "nobody shows it the cards");
+/// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "it needs its observer");
 /// play_match(&pairing, &mut agents, &mut observer).unwrap();
 /// ```
 #[derive(Clone, Debug)]
@@ -45,13 +46,13 @@ pub struct Oracle {
     mind: Arc<Mutex<Mind>>,
 }
 
-/// The observer of an [`Oracle`]: sees the state before each of its decisions, and searches.
+/// The observer of an [`Oracle`]: sees the state before each decision of the oracle, and searches.
 #[derive(Debug)]
 struct Watcher {
     mind: Arc<Mutex<Mind>>,
 }
 
-/// What an oracle and its observer share.
+/// The state that an oracle and its observer share.
 #[derive(Clone, Debug)]
 struct Mind {
     searcher: Searcher<HeuristicParams>,

@@ -1,7 +1,7 @@
 //! Parameters of agents: typed, and each declared once.
 //!
-//! [`params!`](crate::params) declares a struct of parameters, [`words!`](crate::words) a parameter that is one of a few
-//! words. The declaration gives the struct, its defaults, the list for help and errors, and the reader for specs.
+//! [`params!`](crate::params) declares a struct of parameters; [`words!`](crate::words) declares an enum whose values
+//! are words. The macros generate the struct, its defaults, the list for help and errors, and the spec parser.
 
 mod declare;
 
@@ -10,19 +10,19 @@ use std::ops::RangeInclusive;
 
 /// The parameters of an agent: a struct that [`params!`](crate::params) declares.
 ///
-/// The macro implements this trait. A declaration may override [`Params::is_reproducible`] behind the struct.
+/// The macro implements this trait. A declaration may override [`Params::is_reproducible`] after the struct.
 pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
     /// The parameters in the order of their declaration, with the values of `self` as their defaults.
     fn declared(&self) -> Vec<Param>;
 
-    /// Sets the parameter of this name to the value that `text` writes.
+    /// Sets the parameter with this name to the value in `text`.
     ///
     /// # Errors
-    /// If there is no such parameter, or the value is out of its range. Nothing has changed then.
+    /// If no parameter has this name, or the value is out of its range. In that case nothing changes.
     fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
 
-    /// Whether the same seed gives the same play. By default it does if it does for every group of parameters that the
-    /// declaration includes.
+    /// Whether the same seed gives the same play. By default this is true if it is true for every group of parameters
+    /// in the declaration.
     fn is_reproducible(&self) -> bool;
 }
 
@@ -44,29 +44,29 @@ impl Params for NoParams {
     }
 }
 
-/// Why a parameter was not set.
+/// The error of [`Params::set`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Refusal {
-    /// There is no parameter of this name.
+    /// No parameter has this name.
     Unknown,
     /// The value is not in this range.
     Range(Range),
 }
 
-/// What a declaration says of one parameter.
+/// The declaration of one parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Param {
-    /// What a spec calls it.
+    /// The name in specs.
     pub name: &'static str,
-    /// What it does.
+    /// The description for help.
     pub meaning: &'static str,
-    /// Its value if a spec does not give one; `None` if the parameter is then off.
+    /// The value if a spec does not give one; `None` if the parameter is off by default.
     pub default: Option<Setting>,
-    /// What it may be.
+    /// The valid values.
     pub range: Range,
 }
 
-/// The value of a parameter of any type. Its text form is the one that specs use.
+/// The value of a parameter of any type. It is displayed as in specs.
 ///
 /// ```
 /// use cambio_agents::{Field as _, Preset, Setting};
@@ -125,15 +125,15 @@ impl fmt::Display for Range {
 /// A text in quotes that an agent takes before its parameters: `external("python3 bot.py")`.
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// What help and errors call it.
+    /// The name in help and errors.
     pub name: &'static str,
-    /// What it does.
+    /// The description for help.
     pub meaning: &'static str,
-    /// A text that it may be, for errors.
+    /// An example for errors.
     pub example: &'static str,
-    /// Whether every spec has to give it. The agent is made with an empty text where a spec does not.
+    /// Whether every spec must give it. Otherwise an agent without a text is made with an empty one.
     pub is_needed: bool,
-    /// Checks a text. The error is a clause such as "it has no words".
+    /// Checks a text. The error is a clause such as "it is empty".
     pub check: fn(&str) -> Result<(), String>,
     /// The files that a text names, such as the script of a bot.
     pub files: fn(&str) -> Vec<String>,
@@ -149,13 +149,13 @@ pub struct Text {
 /// assert_eq!(f64::read("1.5", range), None);
 /// ```
 pub trait Field: Copy {
-    /// The form in which a declaration gives the range.
+    /// The type of the bounds in a declaration.
     type Bounds;
 
     /// The range with these bounds.
     fn range(bounds: Self::Bounds) -> Range;
 
-    /// Reads a value; `None` if the text is no value within the range.
+    /// Parses a value; `None` if the text is not a value in the range.
     fn read(text: &str, range: Range) -> Option<Self>;
 
     /// The value; `None` if the parameter is off.
@@ -219,14 +219,14 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// A parameter that is one of a few words: an enum that [`words!`](crate::words) declares.
+/// A parameter type with a word for each value: an enum that [`words!`](crate::words) declares.
 pub trait Words: Copy + 'static {
     /// The values, in the order of their declaration.
     const ALL: &'static [Self];
     /// Their words.
     const WORDS: &'static [&'static str];
 
-    /// What a spec calls the value.
+    /// The word for the value in specs.
     fn word(self) -> &'static str;
 }
 
@@ -246,7 +246,7 @@ impl<W: Words> Field for W {
     }
 }
 
-/// Sets one parameter. The code of the macro calls it for each parameter that is not a group.
+/// Sets one parameter. [`params!`](crate::params) calls it for each parameter that is not a group.
 #[doc(hidden)]
 pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), Refusal> {
     let range = F::range(bounds);

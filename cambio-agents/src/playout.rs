@@ -1,4 +1,4 @@
-//! Playouts: a sampled world is played on by a policy in every seat, to the end of the round or to a leaf.
+//! Playouts: a policy in every seat plays a sampled world to the end of the round or to a leaf.
 
 use cambio_core::rng::Bounded as _;
 use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
@@ -10,7 +10,7 @@ use crate::policy::{Follow, Policy, Value};
 use crate::words;
 
 words! {
-    /// What the other seats know in playouts. Only [`Knows::AsSeen`] is right; the others measure what the error costs.
+    /// The cards that the other seats know in playouts. Only [`Knows::AsSeen`] is correct; others are for comparison.
     #[derive(Default)]
     pub enum Knows {
         /// The cards that they have seen in the sampled world.
@@ -23,46 +23,46 @@ words! {
     }
 }
 
-/// What playouts do otherwise than the blueprint in every seat.
+/// How playouts deviate from the blueprint in every seat.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Twist {
-    /// Nothing.
+    /// No deviation.
     None,
-    /// Random decisions, each equally likely. In windows nobody snaps a card that it does not know to match.
+    /// Uniformly random decisions. In windows, seats snap only cards that they know to match.
     Uniform,
-    /// The other seats take themselves to know every card, or none. The heuristic is the one that they play.
+    /// The other seats play this heuristic and believe to know every card, or none.
     Fancied(HeuristicParams, Knows),
-    /// The searching seat knows every card, as an oracle does. The heuristic is the one that it plays.
+    /// The searching seat plays this heuristic and knows every card, as an oracle does.
     Clairvoyant(HeuristicParams),
 }
 
-/// How a policy values what a seat sees.
+/// The value function of a policy.
 pub(crate) type ValueOf<P> = fn(&mut P, &StateView<'_>, &<P as Policy>::Past) -> f64;
 
-/// The value that a policy gives a seat of a world.
+/// [`Value::value`] as a [`ValueOf`].
 pub(crate) fn value_of<P: Value>(policy: &mut P, view: &StateView<'_>, past: &P::Past) -> f64 {
     policy.value(view, past)
 }
 
-/// Where playouts stop before the round ends.
+/// The point at which playouts stop before the round ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<P: Policy> {
-    /// At which decision of the searching seat, counted from 1.
+    /// The number of the searching seat's decision, counted from 1.
     pub(crate) decision: u32,
     pub(crate) value: ValueOf<P>,
 }
 
-/// Whoever plays worlds on.
+/// Plays out sampled worlds.
 #[derive(Clone, Debug)]
 pub(crate) struct Playouts<P: Policy> {
     pub(crate) blueprint: P,
     pub(crate) twist: Twist,
-    /// Without one they go to the end of the round.
+    /// `None` to play to the end of the round.
     pub(crate) leaf: Option<Leaf<P>>,
 }
 
 impl<P: Policy> Playouts<P> {
-    /// Makes a sampled world ready. If nobody gambles, windows ask only the seats that know a match.
+    /// Prepares a sampled world. If no seat snaps unknown cards, windows ask only the seats that know a match.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State) {
         let gambles = match self.twist {
@@ -75,7 +75,7 @@ impl<P: Policy> Playouts<P> {
         }
     }
 
-    /// The decision of the seat that is asked. The searching seat plays by what it has seen.
+    /// The decision of the seat to act.
     #[inline]
     pub(crate) fn decide(
         &mut self,
@@ -104,7 +104,7 @@ impl<P: Policy> Playouts<P> {
         }
     }
 
-    /// Plays a world on. `None` if its round is over then; at a leaf, what the searching seat can expect.
+    /// Plays out a world. Returns the value for the searching seat at a leaf, or `None` at the end of the round.
     #[inline]
     pub(crate) fn finish(
         &mut self,
@@ -132,13 +132,13 @@ impl<P: Policy> Playouts<P> {
     }
 }
 
-/// The decision of a seat that takes itself to know every card, or none.
+/// The decision of a seat that believes to know every card, or none.
 fn fancied(world: &State, actor: Seat, params: &HeuristicParams, knows: Knows) -> Action {
     let view = world.view(actor);
     Mind::new(&view, &Fancied { view, world, knows }, params).decide()
 }
 
-/// The card model of a seat that takes itself to know every card, or none.
+/// The card model of a seat that believes to know every card, or none.
 struct Fancied<'a> {
     view: StateView<'a>,
     world: &'a State,
@@ -162,8 +162,8 @@ impl CardModel for Fancied<'_> {
     }
 }
 
-/// Whether a search should try this legal decision. It should not try bluffs, snaps of cards that `face` does not show to
-/// match, and swaps that do not move exactly one own card.
+/// Whether a search should try this legal decision. It skips bluffs, snaps of cards that do not match according to
+/// `face`, and swaps that do not move exactly one own card.
 #[inline]
 pub(crate) fn is_plausible(view: &impl View, action: Action, face: impl Fn(Spot) -> Option<Card>) -> bool {
     match action {

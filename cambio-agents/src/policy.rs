@@ -1,4 +1,4 @@
-//! Policies: ways to play that a search plays worlds out with, believes in, or that sit down at a table themselves.
+//! Policies: ways to play that searches use for playouts and beliefs, and that can play as agents.
 
 mod blueprint;
 mod networked;
@@ -12,20 +12,20 @@ pub use blueprint::{Blueprint, BlueprintPast};
 pub use networked::NetworkPolicy;
 pub use plays::Plays;
 
-/// A way to play: what a seat decides, from what it may know.
+/// A way to play: it gives the decision of a seat from the information that the seat may have.
 ///
-/// Unlike an [`Agent`](cambio_core::Agent), a policy belongs to no seat. It is asked about any seat of any table, a real one or a
-/// sampled world, and gets what that seat sees ([`View`]) and what everybody saw of the round ([`Policy::Past`]). So one policy can
-/// play out worlds ([`Rollout::over`](crate::Rollout::over), [`Ismcts::over`](crate::Ismcts::over)), say how likely a decision was
-/// ([`Inference`](crate::Inference)), and play ([`Plays`]).
+/// Unlike an [`Agent`](cambio_core::Agent), a policy does not belong to a seat. It can decide for any seat of any real
+/// or sampled table, from the seat's view ([`View`]) and the public history of the round ([`Policy::Past`]). One policy
+/// can play out worlds ([`Rollout::over`](crate::Rollout::over), [`Ismcts::over`](crate::Ismcts::over)), give the
+/// likelihood of a decision ([`Inference`](crate::Inference)), and play as an agent ([`Plays`]).
 ///
-/// A policy decides by the view and the past alone: the same question has the same answer.
+/// A decision depends on the view and the past alone: the same arguments give the same decision.
 ///
 /// ```
 /// use cambio_agents::{Plays, Policy, Rollout, RolloutParams};
 /// use cambio_core::{Action, Agent, Pairing, Rules, View, play_match, rng::Key};
 ///
-/// /// Calls as soon as it may, else takes the first decision that there is.
+/// /// Calls as soon as it may, otherwise takes the first legal decision.
 /// #[derive(Clone, Debug)]
 /// struct Hasty;
 ///
@@ -39,34 +39,34 @@ pub use plays::Plays;
 ///     fn decide(&mut self, view: &impl View, (): &()) -> Action {
 ///         let choices = view.choices();
 ///         let call = choices.contains(Action::Call).then_some(Action::Call);
-///         call.or(choices.nth(0)).expect("who is asked has a choice")
+///         call.or(choices.nth(0)).expect("the seat to act has a choice")
 ///     }
 /// }
 ///
-/// // It plays, against a search that knows how it plays.
+/// // It plays against a search that has it as its model of the other seats.
 /// let search = Rollout::over(Hasty, &RolloutParams { n: 30, ..RolloutParams::default() });
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Plays::new(Hasty)), Box::new(search)];
 /// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
 /// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
 /// ```
 pub trait Policy: Clone + fmt::Debug + Send {
-    /// What it has to know of a round besides the view: `()`, or the public [`CardHistory`].
+    /// The part of a round's public history that the policy needs: for example `()` or [`CardHistory`].
     type Past: Past;
 
-    /// A match begins at a table of `seats` seats. Gives the past before the first round.
+    /// Begins a match at a table of `seats` seats. Returns the past before the first round.
     ///
     /// # Errors
-    /// Why the policy cannot play there, in a clause.
+    /// If the policy cannot play at this table. The error is a clause with the reason.
     fn begin(&mut self, rules: &Rules, seats: usize) -> Result<Self::Past, String>;
 
-    /// A round begins, and the match stands like this.
+    /// Begins a round, with the standing of the match.
     fn round_begins(&mut self, _: &Standing<'_>) {}
 
-    /// The decision of the seat that is asked. It is legal.
+    /// The decision of the seat to act. It must be legal.
     fn decide(&mut self, view: &impl View, past: &Self::Past) -> Action;
 
-    /// How likely it is that this decision is taken, if with probability ε any other is, each equally likely. Without a better
-    /// answer the policy's own decision has the rest.
+    /// The probability of this decision. By default, the policy's own decision has probability 1 − ε, and the other
+    /// decisions share ε equally.
     fn likelihood(&mut self, view: &impl View, past: &Self::Past, action: Action, epsilon: f64) -> f64 {
         if self.decide(view, past) == action {
             return 1.0 - epsilon;
@@ -74,8 +74,8 @@ pub trait Policy: Clone + fmt::Debug + Send {
         epsilon / (view.choices().len().max(2) - 1) as f64
     }
 
-    /// Whether it may snap a card that it does not know. If not, playouts ask only seats that know a match in snap windows, which is
-    /// the same play in half the time.
+    /// Whether it may snap unknown cards. If not, playouts ask only the seats that know a match in snap windows: the
+    /// play is the same with half the decisions.
     fn gambles(&self) -> bool {
         true
     }
@@ -90,10 +90,10 @@ pub trait Policy: Clone + fmt::Debug + Send {
     }
 }
 
-/// A policy that can say how well a seat stands.
+/// A policy that can estimate the value of a position.
 ///
-/// A search may stop its playouts early and take that for what would have followed: [`Rollout::with_values`](crate::Rollout::with_values),
-/// with [`SearchParams::leaf`](crate::SearchParams::leaf).
+/// A search may stop its playouts early and use this value instead of the result: see
+/// [`Rollout::with_values`](crate::Rollout::with_values) and [`SearchParams::leaf`](crate::SearchParams::leaf).
 ///
 /// ```
 /// use cambio_agents::{NetworkPolicy, Policy, Value};
@@ -109,18 +109,18 @@ pub trait Policy: Clone + fmt::Debug + Send {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Value: Policy {
-    /// What the seat that is asked can expect, if everybody plays on by the policy: its share of the round's win from 0 to 1; in a
-    /// match of several rounds its chance to win the match.
+    /// The expected result of the seat to act if all seats continue with the policy: its share of the round's win, from
+    /// 0 to 1, or in a match of several rounds its chance to win the match.
     fn value(&mut self, view: &impl View, past: &Self::Past) -> f64;
 }
 
-/// What a policy has to know of the course of a round. Every seat has the same.
+/// The part of a round's public history that a policy needs. It is the same for every seat.
 pub trait Past: Clone + fmt::Debug + Send {
-    /// Takes in what happened; of a card that one seat alone sees it uses nothing.
+    /// Adds an event. It must not use a face that only one seat sees.
     fn notice<Face: Copy>(&mut self, event: &Event<Face>);
 }
 
-/// Nothing.
+/// No history.
 impl Past for () {
     #[inline]
     fn notice<Face: Copy>(&mut self, _: &Event<Face>) {}
@@ -133,7 +133,7 @@ impl Past for CardHistory {
     }
 }
 
-/// A past that hears the events of a world.
+/// Adds the events of a world to a past.
 pub(crate) struct Follow<'a, P>(pub(crate) &'a mut P);
 
 impl<P: Past> Sink for Follow<'_, P> {

@@ -8,16 +8,16 @@ use crate::params;
 params! {
     /// The parameters of [`Random`].
     pub struct RandomParams {
-        /// The probability of passing a snap window; where it is not given, every legal decision is equally likely.
+        /// The probability of passing in a snap window; if not given, every legal decision is equally likely.
         pass: Option<f64> in 0.0..=1.0,
     }
 }
 
-/// A player that chooses among the legal decisions, each equally likely. If `pass` is given, it passes in snap windows with
-/// that probability.
+/// A player that chooses uniformly among the legal decisions. If `pass` is given, it passes in snap windows with that
+/// probability.
 ///
-/// A window offers one pass and many cards, so uniform play snaps in nearly every window and drowns in penalty cards.
-/// `random(pass=0.9)` plays longer games, and more human ones.
+/// A window offers one pass and many cards, so uniform play snaps in nearly every window and collects many penalty
+/// cards. The games of `random(pass=0.9)` are longer and closer to human play.
 ///
 /// ```
 /// use cambio_agents::{Random, RandomParams};

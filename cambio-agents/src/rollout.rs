@@ -1,9 +1,9 @@
-//! Rollout search: tries each decision in sampled worlds, and lets the blueprint play the round to its end.
+//! Rollout search: tries each decision in sampled worlds, and plays the round out with the blueprint.
 //!
-//! This is the recipe of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative Partially
-//! Observable Games") for one searching seat. Each iteration samples a world that the seat cannot tell from the true one,
-//! carries out a decision, and lets every seat play the blueprint from what it knows *in that world*. UCB1 (Auer,
-//! Cesa-Bianchi and Fischer 2002) picks the decision, with a smaller constant.
+//! This is the recipe of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative
+//! Partially Observable Games") for one searching seat. Each iteration samples a world from the seat's information set,
+//! carries out a decision, and plays on with the blueprint in every seat, using the knowledge of the seat *in that
+//! world*. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) selects the decision, with a smaller constant.
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Dice, Explanation, Notice, Observation};
 
@@ -17,15 +17,16 @@ use crate::value::Utility;
 params! {
     /// The parameters of [`Rollout`].
     pub struct RolloutParams {
-        /// The number of worlds that are played out for a decision.
+        /// The number of playouts for a decision, each in a new world.
         n: u32 = 1000 in 1..=1_000_000,
-        /// A budget of time instead.
+        /// The time budget.
         ..time: TimeParams,
-        /// What a round is worth: the share of its win, its points against the others', or the chance to win the match.
+        /// The value of a round for a seat: the share of the win, the points relative to the others, or the chance to
+        /// win the match.
         utility: Utility = Utility::Points,
-        /// Belief: how likely a decision of another seat is to be any other than the blueprint's; 1 believes nothing.
+        /// Belief: the probability that a decision of another seat is not the blueprint's; with 1 nothing is inferred.
         epsilon: f64 = 0.15 in 0.001..=1.0,
-        /// What every search has.
+        /// The common parameters of all searches.
         ..search: SearchParams,
     }
 }
@@ -44,7 +45,7 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Rollout<P: Policy = Blueprint> {
     settings: Settings<P>,
-    /// Its memory of the match; `None` before the first.
+    /// The state during a match; `None` before the first match.
     seated: Option<Seated<P>>,
     arms: Vec<Arm>,
 }
@@ -64,7 +65,7 @@ impl<P: Policy> Rollout<P> {
         Rollout::seek(policy, None, params)
     }
 
-    /// The same over a policy that values positions, so that [`SearchParams::leaf`] can stop playouts early.
+    /// Like [`Rollout::over`], with a policy that values positions, as [`SearchParams::leaf`] requires.
     ///
     /// ```
     /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, SearchParams, Utility};
@@ -103,12 +104,12 @@ impl<P: Policy> Rollout<P> {
             let mut world = settings.world(seated, view, iteration, &mut dice.0);
             let mut past = seated.past.clone();
             settings.playouts.enter(&mut world);
-            // A decision that is legal for the seat is legal in every world that it cannot tell from the true one.
+            // A legal decision is legal in every world of the information set.
             world.carry_out(arms[place].action, &mut dice, &mut Follow(&mut past));
             let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
             arms[place].add(values[view.seat().index()]);
         }
-        choose(arms, settings.last, &mut seated.stream).expect("who is asked has a choice").action
+        choose(arms, settings.last, &mut seated.stream).expect("the seat to act has a choice").action
     }
 }
 
@@ -140,11 +141,11 @@ impl<P: Policy> Agent for Rollout<P> {
     }
 
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
-        Some(explained("the utility of the search", &self.arms))
+        Some(explained("estimated utility", &self.arms))
     }
 }
 
-/// The place of the arm that UCB1 tries next. Arms without a visit come first, in order.
+/// The index of the arm that UCB1 selects. Arms without visits come first, in order.
 fn select(arms: &[Arm], iteration: u32, exploration: f64) -> usize {
     if let Some(place) = arms.iter().position(|arm| arm.visits == 0) {
         return place;

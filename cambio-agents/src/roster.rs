@@ -1,4 +1,4 @@
-//! Agents by name.
+//! The roster: agents by name.
 
 mod entry;
 mod spec;
@@ -30,54 +30,54 @@ pub struct Roster {
     entries: Vec<Entry>,
 }
 
-/// The agents of this crate.
+/// A roster with the agents of this crate.
 pub fn roster() -> Roster {
     let heuristic = |params: &HeuristicParams| Heuristic::new(params);
     let mut entries = vec![
-        Entry::new("random", "Chooses among the legal decisions, each equally likely.", Random::new),
+        Entry::new("random", "Chooses uniformly among the legal decisions.", Random::new),
         Entry::new(
             "greedy",
-            "Remembers what it saw, keeps and snaps what lowers its expected sum, calls at a threshold.",
+            "Remembers every card it saw, keeps and snaps cards to lower its expected sum, and calls at a threshold.",
             Greedy::new,
         ),
         Entry::new(
             "heuristic",
-            "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and may forget.",
+            "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and can forget cards.",
             heuristic,
         ),
         Entry::new(
             "rollout",
-            "Searches one ply: samples worlds and plays them out with the heuristic in every seat.",
+            "Searches one ply: samples worlds and plays them out with a blueprint policy in every seat.",
             Rollout::new,
         ),
         Entry::new(
             "ismcts",
-            "Information set Monte Carlo tree search: the others follow the blueprint, or the textbook's single or \
-             multiple observer.",
+            "Information set Monte Carlo tree search. The other seats follow a blueprint policy; the textbook's single \
+             and multiple observer are options.",
             Ismcts::new,
         ),
         Entry::with_text(
             "external",
-            "A program in any language over standard input and output; see PROTOCOL.md.",
+            "Runs a program in any language over standard input and output; see PROTOCOL.md.",
             COMMAND,
             external,
         ),
         Entry::with_text(
             "learned",
-            "A network that taught itself: it takes the decision whose outcome it values most. Without a file it takes the \
-             network that comes with the cards. See `cambio learn`.",
+            "A network trained by self-play: takes the decision whose outcome it values most. Without a file it uses the \
+             bundled network for the cards. See `cambio learn`.",
             NETWORK,
             learned,
         ),
         Entry::with_text(
             "lookahead",
-            "The learned player with a search: it plays its best candidates out, in worlds that its network makes likely.",
+            "The learned player with a search: plays out its best candidates in worlds that fit the others' decisions.",
             NETWORK,
             lookahead,
         ),
         Entry::new(
             "oracle",
-            "Sees every card, the stock's order included: a ceiling for analyses, and no player.",
+            "Sees every card, including the order of the stock: an upper bound for analyses, not a player.",
             Oracle::new,
         )
         .seeing_all(),
@@ -89,9 +89,9 @@ pub fn roster() -> Roster {
     Roster { entries }
 }
 
-/// The network of a spec; `None` if it names no file.
+/// The network in the file that a spec names; `None` if it names no file.
 fn network(path: &str) -> Option<Network> {
-    (!path.is_empty()).then(|| read_network(path).expect("a spec's network was read when the spec was read"))
+    (!path.is_empty()).then(|| read_network(path).expect("the network was read when the spec was parsed"))
 }
 
 fn learned(path: &str, params: &LearnedParams) -> Learned {
@@ -103,7 +103,7 @@ fn lookahead(path: &str, params: &LookaheadParams) -> Lookahead {
 }
 
 fn external(command: &str, params: &ExternalParams) -> External {
-    External::new(command, params).expect("a spec's command was checked when the spec was read")
+    External::new(command, params).expect("the command was checked when the spec was parsed")
 }
 
 impl Roster {
@@ -139,12 +139,12 @@ impl Roster {
         &self.entries
     }
 
-    /// Reads a spec: a name, and parameters in parentheses: `greedy(call_at=7)`. An agent that takes a text has it
-    /// first, in double quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
+    /// Parses a spec: a name and parameters in parentheses, such as `greedy(call_at=7)`. A text comes first, in double
+    /// quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
     ///
     /// # Errors
     /// If no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,
-    /// unwanted or refused. The error says what is allowed.
+    /// unexpected or invalid. The error describes the valid values.
     ///
     /// # Examples
     /// ```
@@ -198,25 +198,25 @@ mod tests {
         let roster = roster();
         for (spec, sentence) in [
             ("gready", "there is no agent `gready`; did you mean `greedy`? the agents are random, greedy, heuristic, "),
-            ("random(pass=1.5)", "agent `random`: parameter `pass` is `1.5`; allowed is a number from 0 to 1"),
-            ("random(pass=NaN)", "agent `random`: parameter `pass` is `NaN`; allowed is a number from 0 to 1"),
-            ("greedy(call_at=2.5)", "allowed is a whole number from -20 to 100"),
-            ("greedy(call_at=1,call_at=2)", "agent `greedy`: parameter `call_at` is given twice; once is allowed"),
-            ("greedy(call_at=1", "`greedy(call_at=1` is no agent spec"),
-            ("greedy(5)", "`greedy(5)` is no agent spec"),
+            ("random(pass=1.5)", "agent `random`: parameter `pass` must be a number from 0 to 1, found `1.5`"),
+            ("random(pass=NaN)", "agent `random`: parameter `pass` must be a number from 0 to 1, found `NaN`"),
+            ("greedy(call_at=2.5)", "must be a whole number from -20 to 100, found `2.5`"),
+            ("greedy(call_at=1,call_at=2)", "parameter `call_at` must be given at most once, found it twice"),
+            ("greedy(call_at=1", "`greedy(call_at=1` is not an agent spec"),
+            ("greedy(5)", "`greedy(5)` is not an agent spec"),
             (r#"greedy("5")"#, "agent `greedy` takes no text in quotes; it has call_at"),
-            (r#"learned("no such file")"#, "agent `learned`: the network is no good: `no such file` cannot be read"),
-            ("learned(level=11)", "agent `learned`: parameter `level` is `11`; allowed is a whole number from 1 to 10"),
+            (r#"learned("no such file")"#, "agent `learned`: cannot use the network: `no such file` cannot be read"),
+            ("learned(level=11)", "agent `learned`: parameter `level` must be a whole number from 1 to 10, found `11`"),
             ("external", r#"agent `external` needs its command first, in double quotes, such as external("python3 b"#),
             ("external(bot)", "agent `external` needs its command first, in double quotes"),
             (r#"external(start_ms=5,"bot")"#, "agent `external` needs its command first, in double quotes"),
-            (r#"external("bot)"#, "is no agent spec"),
-            (r#"external("bot" deadline_ms=5)"#, "is no agent spec"),
-            (r#"external("bot \n")"#, "is no agent spec"),
-            ("external(\"bot\tx\")", "agent `external`: the command is no good: it has a control character"),
-            (r#"external("  ")"#, "agent `external`: the command is no good: it has no words"),
-            (r#"external("bot 'x")"#, "agent `external`: the command is no good: a quote in it is not closed"),
-            (r#"external("bot",deadline_ms=0)"#, "parameter `deadline_ms` is `0`; allowed is a whole number from 1 to"),
+            (r#"external("bot)"#, "is not an agent spec"),
+            (r#"external("bot" deadline_ms=5)"#, "is not an agent spec"),
+            (r#"external("bot \n")"#, "is not an agent spec"),
+            ("external(\"bot\tx\")", "agent `external`: cannot use the command: it contains a control character"),
+            (r#"external("  ")"#, "agent `external`: cannot use the command: it is empty"),
+            (r#"external("bot 'x")"#, "agent `external`: cannot use the command: it has an unclosed quote"),
+            (r#"external("bot",deadline_ms=0)"#, "parameter `deadline_ms` must be a whole number from 1 to "),
             ("", "there is no agent ``"),
         ] {
             let error = roster.parse(spec).unwrap_err().to_string();

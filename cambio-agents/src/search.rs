@@ -1,4 +1,4 @@
-//! What every search has: a budget, a belief, a policy for playouts, and a measure of what a round is worth.
+//! The common parts of all searches: a budget, a belief, a policy for playouts, and a utility.
 
 mod arm;
 mod budget;
@@ -22,44 +22,44 @@ pub(crate) use budget::Budget;
 pub use budget::TimeParams;
 
 params! {
-    /// The parameters that every search has.
+    /// The common parameters of all searches.
     pub struct SearchParams {
-        /// Who plays on in playouts, and whom it takes the others for.
+        /// The policy that plays worlds out, and that the other seats are assumed to follow.
         blueprint: BlueprintName = BlueprintName::Preset(Preset::Heuristic),
-        /// At which expected sum the blueprint calls, if not at its own.
+        /// The expected sum at which the blueprint calls; default: its own.
         call_at: Option<f64> in -1000.0..=1000.0,
-        /// At which chance to be lowest the blueprint calls, if not at its own.
+        /// The chance to be lowest at which the blueprint calls; default: its own.
         call_chance: Option<f64> in 0.0..=1.0,
-        /// Where worlds come from: what others kept, dropped and called, read by rules of thumb, or how likely the
-        /// blueprint makes each of their decisions.
+        /// How worlds are sampled: by rules of thumb about what the other seats kept, dropped and called (evidence), or
+        /// by the likelihood of their decisions under the blueprint (policy).
         belief: BeliefKind = BeliefKind::Evidence,
-        /// What the others know in playouts: what they have seen, all or nothing; the last two are wrong, for
-        /// comparison, and only with a heuristic for blueprint.
+        /// The cards that the other seats know in playouts: those that they have seen, all or none. The last two are
+        /// for comparison, and need a heuristic as blueprint.
         knows: Knows = Knows::AsSeen,
-        /// Stops a playout at the searching seat's own decision of this number and takes what the blueprint expects there,
-        /// if not at the end of the round. The blueprint has to be `learned`, and the utility its own: win, of a match match.
+        /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
+        /// to the end of the round. Needs blueprint learned, and utility win for single rounds or match for matches.
         leaf: Option<u32> in 1..=1000,
-        /// How much is explored: the constant of UCB on utilities from 0 to 1.
+        /// The exploration constant of UCB, for utilities from 0 to 1.
         c: f64 = 0.7 in 0.0..=10.0,
-        /// Which decision is made: the one most often tried, the one of the best mean, or each by chance as often as it
-        /// was tried, which is easier to exploit.
+        /// How the decision is chosen: most visits, best mean, or at random in proportion to the visits, which is
+        /// easier to exploit.
         last as "final": Final = Final::Visits,
     }
 }
 
 words! {
-    /// Where a search's worlds come from.
+    /// How a search samples worlds.
     #[derive(Default)]
     pub enum BeliefKind {
         /// A [`Belief`]: evidence by rules of thumb.
         #[default]
         Evidence = "evidence",
-        /// An [`Inference`]: how likely the blueprint makes what the others did.
+        /// An [`Inference`]: the likelihood of the other seats' decisions under the blueprint.
         Policy = "policy",
     }
 }
 
-/// The name of a search's blueprint: a preset of the heuristic, or `learned` for the network that comes with the cards.
+/// The name of a search's blueprint: a preset of the heuristic, or `learned` for the bundled network.
 ///
 /// ```
 /// use cambio_agents::{BlueprintName, Preset, Words as _};
@@ -71,11 +71,11 @@ words! {
 pub enum BlueprintName {
     /// A heuristic.
     Preset(Preset),
-    /// The network that comes with the cards.
+    /// The bundled network.
     Learned,
 }
 
-/// The presets, and after them `learned`.
+/// The number of names: the presets, then `learned`.
 const NAMES: usize = Preset::ALL.len() + 1;
 
 impl Words for BlueprintName {
@@ -117,7 +117,7 @@ impl BlueprintName {
 }
 
 impl SearchParams {
-    /// The heuristic that it names; the default one if it names a network.
+    /// The heuristic blueprint; the default heuristic if the blueprint is a network.
     fn heuristic(&self) -> HeuristicParams {
         let base = match self.blueprint {
             BlueprintName::Preset(preset) => preset.params(),
@@ -128,7 +128,7 @@ impl SearchParams {
         HeuristicParams { call_at, call_chance, ..base }
     }
 
-    /// The blueprint that it names, and how it values positions, if it does.
+    /// The blueprint, and its value function if it has one.
     pub(crate) fn blueprint(&self) -> (Blueprint, Option<ValueOf<Blueprint>>) {
         match self.blueprint {
             BlueprintName::Preset(_) => (Blueprint::Heuristic(self.heuristic()), None),
@@ -136,13 +136,12 @@ impl SearchParams {
         }
     }
 
-    /// How playouts differ from the blueprint in every seat.
+    /// How playouts deviate from the blueprint in every seat.
     pub(crate) fn twist(&self) -> Twist {
         if self.knows == Knows::AsSeen { Twist::None } else { Twist::Fancied(self.heuristic(), self.knows) }
     }
 }
 
-/// How a search is set up.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings<P: Policy> {
     pub(crate) budget: Budget,
@@ -152,12 +151,12 @@ pub(crate) struct Settings<P: Policy> {
     pub(crate) playouts: Playouts<P>,
     pub(crate) exploration: f64,
     pub(crate) last: Final,
-    /// At which decision playouts are to stop, and how the blueprint values positions, if it does.
+    /// The decision at which playouts should stop, and the blueprint's value function if it has one.
     leaf: Option<(u32, Option<ValueOf<P>>)>,
 }
 
 impl<P: Policy> Settings<P> {
-    /// The settings of a search over this blueprint, which may value positions, whose belief has this ε.
+    /// The settings of a search over this blueprint, with its value function if it has one, and the ε of the belief.
     pub(crate) fn new(
         blueprint: P,
         values: Option<ValueOf<P>>,
@@ -178,7 +177,7 @@ impl<P: Policy> Settings<P> {
         }
     }
 
-    /// Where playouts stop by these rules, or why they cannot stop there.
+    /// The leaf for these rules, or the reason why playouts cannot stop at one.
     fn leaf(&self, rules: &Rules) -> Result<Option<Leaf<P>>, String> {
         let Some((decision, values)) = self.leaf else { return Ok(None) };
         let Some(value) = values else {
@@ -195,7 +194,7 @@ impl<P: Policy> Settings<P> {
         Ok(Some(Leaf { decision, value }))
     }
 
-    /// A match begins: seats the player, or says why it cannot play there.
+    /// Begins a match. The error is the reason why the player cannot play there.
     pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<Seated<P>, String> {
         self.playouts.leaf = self.leaf(briefing.rules)?;
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
@@ -211,8 +210,8 @@ impl<P: Policy> Settings<P> {
         self.playouts.blueprint.round_begins(standing);
     }
 
-    /// Plays a world on, and says what that is worth to each seat. At a leaf the others share equally what the searching seat
-    /// does not expect.
+    /// Plays out a world, and returns the utility for each seat. At a leaf, the other seats share 1 minus the searching
+    /// seat's value equally.
     #[inline]
     pub(crate) fn outcome(
         &mut self,
@@ -229,7 +228,7 @@ impl<P: Policy> Settings<P> {
         expected
     }
 
-    /// Gives a notice to a seated player.
+    /// Passes a notice to a seated player.
     pub(crate) fn notice(&mut self, seated: Option<&mut Seated<P>>, notice: Notice<'_>) {
         let Some(seated) = seated else { return };
         match notice {
@@ -240,7 +239,7 @@ impl<P: Policy> Settings<P> {
         }
     }
 
-    /// Makes ready to draw the worlds of one decision.
+    /// Prepares to draw the worlds of one decision.
     pub(crate) fn prepare(&mut self, seated: &mut Seated<P>) {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.prepare(),
@@ -271,17 +270,17 @@ impl<P: Policy> Settings<P> {
     }
 }
 
-/// A searching player at a table.
+/// The state of a searching player during a match.
 #[derive(Clone, Debug)]
 pub(crate) struct Seated<P: Policy> {
     pub(crate) stream: Stream,
     worlds: Worlds<P>,
-    /// What everybody saw of the round, for the blueprint.
+    /// The public history of the round, for the blueprint.
     pub(crate) past: P::Past,
     pub(crate) valuer: Valuer,
 }
 
-/// Where worlds come from.
+/// The source of sampled worlds.
 #[derive(Clone, Debug)]
 enum Worlds<P: Policy> {
     Evidence(Box<Belief>),
@@ -289,7 +288,7 @@ enum Worlds<P: Policy> {
 }
 
 impl<P: Policy> Seated<P> {
-    /// Draws the base of the counter-based bits of one decision.
+    /// Draws the seed of the counter-based bits of one decision.
     pub(crate) fn base(&mut self) -> u64 {
         self.stream.next_u64()
     }
@@ -309,15 +308,15 @@ impl<P: Policy> Seated<P> {
     }
 }
 
-/// So many worlds at most are drawn at a time, out of three times as many.
+/// The maximum number of worlds that are drawn at a time, from three times as many proposals.
 const BLOCK: usize = 500;
 
-/// An inference, and the worlds that were drawn from it for the decision at hand.
+/// An inference, and the worlds that were drawn from it for the current decision.
 #[derive(Clone, Debug)]
 struct Inferred<P: Policy> {
     inference: Inference<P>,
     base: u64,
-    /// How many worlds make a block.
+    /// The number of worlds in a block.
     most: usize,
     worlds: Vec<State>,
 }
@@ -334,12 +333,12 @@ impl<P: Policy> Inferred<P> {
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             self.worlds = self.inference.draw(view, policy, &draw, base);
         }
-        // Equal worlds lie side by side, and neighbouring iterations should not have the same.
+        // Equal worlds are adjacent, and successive iterations should use different ones.
         self.worlds[strided(place, self.most)].clone()
     }
 }
 
-/// The place that comes at this place of an order in which neighbours are far apart.
+/// The element at this place of a permutation of `0..number` in which neighbours are far apart.
 pub(crate) fn strided(place: usize, number: usize) -> usize {
     const PRIME: usize = 7919;
     let step = if number.is_multiple_of(PRIME) { 1 } else { PRIME };

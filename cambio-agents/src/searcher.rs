@@ -1,4 +1,4 @@
-//! The search of a tree of information sets, for players and for the oracle.
+//! Information set tree search, for players and for the oracle.
 
 use cambio_core::{Action, Card, Dice, Event, MAX_SEATS, Observation, Sink, State};
 
@@ -9,23 +9,23 @@ use crate::search::{Arm, Seated, Settings, best, choose};
 use crate::tree::{Growth, Histories, Mode, Next, Tree};
 use crate::value::Valuer;
 
-/// A tree search. Its user says where the worlds come from.
+/// A tree search. The caller supplies the worlds.
 #[derive(Clone, Debug)]
 pub(crate) struct Searcher<P: Policy> {
     pub(crate) settings: Settings<P>,
     pub(crate) mode: Mode,
     pub(crate) expand: u32,
     pub(crate) prior: f64,
-    /// Whether the worlds are the true one.
+    /// Whether every world is the true one.
     pub(crate) sees_all: bool,
     /// Whether the call is tried outside the tree.
     pub(crate) calls_apart: bool,
     tree: Tree,
-    /// The arms of the root when half the budget is spent.
+    /// The arms of the root after half of the budget.
     half: Vec<Arm>,
 }
 
-/// If the call is tried outside the tree, every iteration whose number this divides tries it.
+/// If the call is tried outside the tree, one in this many iterations tries it.
 const CALL_EVERY: u32 = 8;
 
 impl<P: Policy> Searcher<P> {
@@ -46,7 +46,7 @@ impl<P: Policy> Searcher<P> {
         }
     }
 
-    /// Searches from `view` in worlds that `draw` gives, and writes the decisions that it tried into `arms`.
+    /// Searches from `view` in worlds that `draw` returns, and writes the tried decisions into `arms`.
     pub(crate) fn search(
         &mut self,
         view: &Observation<'_>,
@@ -102,14 +102,14 @@ impl<P: Policy> Searcher<P> {
         }
         arms.clear();
         arms.extend(self.tree.root());
-        let most = best(arms, self.settings.last).expect("who is asked has a choice");
+        let most = best(arms, self.settings.last).expect("the seat to act has a choice");
         let chosen = choose(arms, self.settings.last, &mut seated.stream).map_or(most.action, |arm| arm.action);
         let Some(call) = call else { return chosen };
         arms.push(call);
         if call.mean() >= self.late_mean(&most) { Action::Call } else { chosen }
     }
 
-    /// The mean over the second half of the budget, in which the tree plays better than in the first.
+    /// The mean of an arm over the second half of the budget, in which the tree plays better than in the first.
     fn late_mean(&self, best: &Arm) -> f64 {
         let before = self.half.iter().find(|arm| arm.action == best.action);
         match before {
@@ -143,7 +143,7 @@ impl<P: Policy> Searcher<P> {
         self.settings.outcome(valuer, world, growth.searcher, heard.past, dice)
     }
 
-    /// Plays on to the next decision that has a node, or out of the tree.
+    /// Plays on to the next decision that has a node, or until the iteration leaves the tree.
     #[inline]
     fn go_on(
         &mut self,
@@ -170,14 +170,14 @@ impl<P: Policy> Searcher<P> {
     }
 }
 
-/// What is heard of a world while a tree is descended.
+/// Receives the events of a world during the descent of the tree.
 struct Heard<'a, Q> {
     histories: Histories,
     past: &'a mut Q,
 }
 
 impl<Q: Past> Sink for Heard<'_, Q> {
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    #[expect(clippy::inline_always, reason = "the kind of event is constant at each call, so the matches disappear")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.histories.event(event);

@@ -1,9 +1,9 @@
-//! Ties: which spot a player takes of several that it likes equally.
+//! Tie-breaking: which spot a player chooses among equally good ones.
 //!
-//! A rule such as "the first" would favour a letter, a neighbour or a slot, and a table of equal players would show it: with
-//! "the lowest seat" in blind swaps, seat a of four players of one policy loses. A draw from the player's own stream would be
-//! fair, but then a decision would not depend on the view alone, as searches, belief and the exact solver want it.
-//! So the table throws the coin: what lies on the pile says which of the equal spots it is.
+//! A rule such as "the first" would favour a letter, a neighbour or a slot, and that shows in results: with "the lowest
+//! seat" in blind swaps, seat a loses against three other players of the same policy. A draw from the player's own
+//! stream would be fair, but then a decision would not depend on the view alone, as searches, belief and the exact
+//! solver require. So ties are broken by a hash of the pile.
 
 use std::cmp::Ordering;
 use std::mem::discriminant;
@@ -12,22 +12,21 @@ use cambio_core::{Action, Phase, Source, Spot, SpotSet, Table, View};
 
 use crate::bits::mix;
 
-/// One of these spots, which the player likes equally: over many deals each is as likely as any other. `None` if there is
-/// none.
+/// Chooses one of these equally good spots. Over many deals, each is equally likely. `None` if the set is empty.
 ///
-/// Counted in playing order from the player's seat on, it is the spot whose number the pile, its top and the turn give. The
-/// same view always gives the same spot. Before a card has come to the pile it is the first.
+/// A hash of the pile's points, the top card and the turn gives the number of the spot in playing order from the
+/// player's seat. The same view always gives the same spot. While the pile is empty, the first spot is chosen.
 #[inline]
 pub(crate) fn one_of(view: &impl View, spots: SpotSet) -> Option<Spot> {
     let first = spots.first_from(view.seat())?;
-    // Most often there is no tie.
+    // Fast path: usually there is no tie.
     if spots == SpotSet::only(first) {
         return Some(first);
     }
     spots.nth_from(view.seat(), place(view.table(), spots.len()))
 }
 
-/// The spots of the least value that was offered.
+/// The least value offered so far, and the spots that have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Least {
     pub(crate) value: f64,
@@ -35,7 +34,7 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Nothing yet.
+    /// No spots yet.
     pub(crate) const NONE: Least = Least { value: f64::INFINITY, spots: SpotSet::EMPTY };
 
     #[inline]
@@ -48,7 +47,7 @@ impl Least {
     }
 }
 
-/// Which of so many equals it is, counted from 0.
+/// The index of the chosen option among `equals` tied options.
 #[inline]
 pub(crate) fn place(table: &Table, equals: usize) -> usize {
     let shown = match table.phase() {
@@ -61,8 +60,8 @@ pub(crate) fn place(table: &Table, equals: usize) -> usize {
     ((coin * equals as u64) >> 32) as usize
 }
 
-/// The decision that costs least. Of several it is the kind that comes first in the order of the choices, and of that kind
-/// the one that the table's coin says.
+/// The decision that costs least. Among ties, the kind that comes first in the order of the choices wins; within that
+/// kind, the tie is broken by a hash of the pile ([`place`]).
 pub(crate) fn least_of(view: &impl View, cost: impl Fn(&Action) -> f64) -> Option<Action> {
     let choices = view.choices();
     let first = choices.iter().reduce(|least, action| if cost(&action) < cost(&least) { action } else { least })?;

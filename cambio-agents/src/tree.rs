@@ -1,9 +1,9 @@
 //! The tree of one decision: information sets, the decisions that were tried there, and their utilities.
 //!
-//! A node is an information set of the seat that decides in it: what is public since the root, and what that seat alone
-//! has seen. It holds the utilities of that seat only (max^n needs no more), visits and availability counts (Cowling,
-//! Powley and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges: outcomes that the seat
-//! cannot tell apart lead to one node, others to different nodes.
+//! A node is an information set of the seat that decides in it: the public information since the root and the private
+//! information of that seat. It stores the utilities of that seat only (max^n needs no more), visits and availability
+//! counts (Cowling, Powley and Whitehouse 2012, "Information Set Monte Carlo Tree Search"). Chance has no edges:
+//! outcomes that the seat cannot distinguish lead to one node, others to different nodes.
 
 mod histories;
 
@@ -20,8 +20,8 @@ pub use histories::Mode;
 struct Node {
     key: u64,
     actor: Seat,
-    /// Whether every world that reaches the node offers the same decisions. That is so if the node is the actor's own
-    /// information set, but not if it is keyed by what another seat sees.
+    /// Whether every world that reaches the node offers the same decisions. This is true if the node is the actor's own
+    /// information set, but not if its key is the information of another seat.
     is_fixed: bool,
     first: u32,
     edges: u16,
@@ -32,11 +32,11 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     arm: Arm,
-    /// How often a world offered the decision.
+    /// The number of worlds that offered the decision.
     available: u32,
-    /// The mean utility. UCB needs it often, so it is kept.
+    /// The mean utility, cached for UCB.
     mean: f64,
-    /// 1/√visits, kept for the same reason.
+    /// 1/√visits, cached for UCB.
     width: f64,
 }
 
@@ -58,7 +58,7 @@ struct Step {
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// A hash table with open addressing: by key the node's number plus 1, or 0 for none.
+    /// A hash table with open addressing: for each key the node's number plus 1, or 0 for none.
     slots: Vec<u32>,
     path: Vec<Step>,
     /// The decisions that the current world offers.
@@ -73,7 +73,7 @@ pub(crate) struct Growth {
     /// Whether the searcher knows every card, as an oracle does.
     pub(crate) sees_all: bool,
     pub(crate) exploration: f64,
-    /// The visits that a decision needs before what follows it gets a node.
+    /// The visits that a decision needs before its successors get nodes.
     pub(crate) expand: u32,
     /// The prior of the blueprint's decision in nodes below the root; 0 for no prior.
     pub(crate) prior: f64,
@@ -83,7 +83,7 @@ pub(crate) struct Growth {
 pub(crate) enum Next {
     /// In another node.
     Node,
-    /// Outside the tree: it has to be played out.
+    /// Outside the tree: the world must be played out.
     Leaf,
 }
 
@@ -150,7 +150,7 @@ impl Tree {
     }
 
     /// Selects by PUCT (Rosin 2011, in the form of Silver et al. 2017). The blueprint's decision is the first edge and gets
-    /// most of the trials until another proves better, so exploration does not spoil the mean of the node.
+    /// most of the trials until another proves better, so exploration does not distort the mean of the node.
     #[inline]
     fn select_prior(&mut self, node: usize, growth: &Growth) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
@@ -197,10 +197,10 @@ impl Tree {
             }
         }
         self.offered = offered;
-        best.expect("who is asked has a choice")
+        best.expect("the seat to act has a choice")
     }
 
-    /// Lists the plausible decisions of the seat that is asked.
+    /// Lists the plausible decisions of the seat to act.
     fn offer(&mut self, world: &State, growth: &Growth) {
         let Growth { searcher, sees_all, .. } = *growth;
         self.offered.clear();
@@ -233,8 +233,8 @@ impl Tree {
         self.nodes[node].edges = (self.edges.len() - moved) as u16;
     }
 
-    /// Continues at the information set of the seat that is asked: in its node, or outside the tree. A forced decision has
-    /// no node and is returned as the error, for the caller to carry out.
+    /// Continues at the information set of the seat to act: in its node, or outside the tree. A forced decision has no
+    /// node. It is returned as the error, and the caller must carry it out.
     #[inline]
     pub(crate) fn follow(
         &mut self,
@@ -266,7 +266,7 @@ impl Tree {
         Ok(Next::Leaf)
     }
 
-    /// Adds a node with the decisions that were just listed.
+    /// Adds a node with the decisions in `offered`.
     fn grow(&mut self, key: u64, actor: Seat, is_fixed: bool) {
         // The hash table stays half empty, so that every probe ends.
         if self.nodes.len() * 2 >= self.slots.len() {
@@ -301,7 +301,7 @@ impl Tree {
         }
     }
 
-    /// Ends an iteration: each node on its path learns the utility of the seat that decided there.
+    /// Ends an iteration: adds to each node on its path the utility of the seat that decided there.
     #[inline]
     pub(crate) fn learn(&mut self, values: &[f64; MAX_SEATS]) {
         for step in &self.path {

@@ -1,4 +1,4 @@
-//! What the end of a round is worth: its win, its points, or the chance to win the match from there.
+//! The value of the end of a round: the win, the points, or the chance to win the match.
 
 mod iteration;
 mod logistic;
@@ -14,20 +14,20 @@ use crate::words;
 pub use matches::MatchValues;
 
 words! {
-    /// What a search maximises: the worth of a round to a seat, from 0 to 1.
+    /// The objective of a search: the value of a round for a seat, from 0 to 1.
     #[derive(Default)]
     pub enum Utility {
         /// The seat's share of the round's win.
         Win = "win",
-        /// The seat's points against the mean of the others': 1 if it has 30 fewer, 0 if it has 30 more.
+        /// The seat's points compared with the mean of the others: 1 if it has 30 fewer, 0 if it has 30 more.
         #[default]
         Points = "points",
-        /// The seat's chance to win the match from there, by [`MatchValues`].
+        /// The seat's chance to win the match after the round, by [`MatchValues`].
         Match = "match",
     }
 }
 
-/// Computes utilities in a match that stands as it does.
+/// Computes utilities for the current standing of a match.
 #[derive(Clone, Debug)]
 pub(crate) struct Valuer {
     utility: Utility,
@@ -41,7 +41,7 @@ impl Valuer {
         Valuer { utility, matches: None, totals: [Score::default(); MAX_SEATS], rounds: 0 }
     }
 
-    /// A round begins, and the match stands like this.
+    /// Begins a round, with the standing of the match.
     pub(crate) fn round_begins(&mut self, standing: &Standing<'_>) {
         self.totals[..standing.totals.len()].copy_from_slice(standing.totals);
         self.rounds = standing.round;
@@ -80,10 +80,10 @@ impl Valuer {
     }
 }
 
-/// The utility [`Utility::Points`]: ½, and 1/60 for each point that a seat has fewer than the others on average.
+/// The utility [`Utility::Points`]: ½ plus 1/60 for each point that a seat has fewer than the mean of the others.
 fn points(world: &State, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
     const SCALE: f64 = 60.0;
-    // Where rounds are scored in points, what a call adds counts too; elsewhere the layouts alone count.
+    // If rounds are scored in points, the points that a call adds count too; otherwise only the layouts count.
     let adds = world.table().rules().spec().score == ScoreKnob::Points;
     let counts = |seat: usize| {
         let points = if adds { result.scores()[seat].units() / Score::UNITS } else { result.points()[seat] };

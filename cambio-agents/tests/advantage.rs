@@ -1,4 +1,4 @@
-//! What decisions are worth against a policy's.
+//! The advantage of decisions over the decisions of a policy.
 
 use cambio_agents::{Advantage, Blueprint, Plays, Policy, Preset, roster};
 use cambio_core::rng::Key;
@@ -6,7 +6,7 @@ use cambio_core::{Agent, Card, Dice, Observer, Pairing, Rules, Seat, Spot, State
 
 const PLAYOUTS: u32 = 50;
 
-/// Plays matches between an agent in seat b and a policy in the others; `see` gets what was measured in each.
+/// Plays matches with an agent in seat b and a policy in the others, and passes the result of each match to `see`.
 fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage<Blueprint>)) {
     let rules = Rules::preset(preset).unwrap();
     for deal in 0..deals {
@@ -42,7 +42,7 @@ fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
         for one in advantage.decided() {
             let step = 1.0 / f64::from(PLAYOUTS);
             assert!(one.advantage.abs() <= 1.0 && (one.differs || one.advantage == 0.0), "{one:?}");
-            // Shares of a win at three seats come in sixths.
+            // Shares of a win at three seats are multiples of one sixth.
             let sixths = one.advantage / step * 6.0;
             assert!((sixths - sixths.round()).abs() < 1e-6, "{one:?}");
             differing += u32::from(one.differs);
@@ -54,7 +54,7 @@ fn bad_decisions_lose_and_cards_that_are_alike_are_no_other_decision() {
     assert!(worth / 100.0 < -0.1, "{worth}");
 }
 
-/// What nobody has seen is dealt anew; the rest, and what everybody may do, stays.
+/// Only cards that no seat has seen are dealt again; the other cards and the legal decisions stay the same.
 #[test]
 fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
     #[derive(Default)]
@@ -81,7 +81,7 @@ fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
             let ((lying, all), (its, again)) = (unseen(state), unseen(&other));
             assert_eq!(all, again, "the same cards are unseen");
             if state.table().reshuffles() > 0 {
-                assert_eq!(lying, its, "they are not from this stock");
+                assert_eq!(lying, its, "unseen cards from an earlier stock stay");
                 self.stayed += 1;
             } else {
                 self.changed += u32::from(lying != its);
@@ -103,7 +103,7 @@ fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
     assert!(changed > 500 && stayed > 10, "{changed} {stayed}");
 }
 
-/// A policy that cannot play the rules says so.
+/// A policy that cannot play under the rules returns an error.
 #[test]
 fn a_policy_that_cannot_play_is_refused() {
     let rules = Rules::preset("mini-m1").unwrap();

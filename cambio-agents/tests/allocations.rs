@@ -1,4 +1,4 @@
-//! A search that is warm allocates nothing in its iterations: counted by the allocator itself.
+//! A warm search allocates nothing in its iterations, as counted by the allocator.
 
 #[path = "../../cambio-core/tests/counting/mod.rs"]
 mod counting;
@@ -9,9 +9,9 @@ use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Agent, Briefing, Dice, Event, Observer as _, Players, Rules, Seat, Setup, State};
 use counting::allocations;
 
-/// Lets a search decide at each of its questions in a round of heuristics, often; gives how often it had a choice.
+/// Repeats each decision of a search in a round of heuristics several times; returns the number of real decisions.
 ///
-/// Its first decisions may make room for trees of about that size; the last has to find it.
+/// The first repetitions may allocate memory for trees of about that size; the last one must reuse it.
 fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut usize) -> usize {
     let deal = 1;
     let key = Key::new(41, deal);
@@ -38,7 +38,7 @@ fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut
             let before = allocations();
             all.1.ask(&view).unwrap().unwrap();
             let made = allocations() - before;
-            // A tree a little larger than any before it may still make room, once for nodes and once for edges.
+            // A tree slightly larger than all before it may still allocate, once for nodes and once for edges.
             assert!(made <= 2, "{made}: {} {seats} seats, deal {deal}, {}", rules.name(), view.choices());
             *grown += usize::from(made > 0);
             asked += usize::from(view.choices().len() > 1);

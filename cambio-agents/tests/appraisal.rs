@@ -1,4 +1,4 @@
-//! Appraisals: what the seats' chances were, and what the decisions cost.
+//! Reviews: the chances of the seats and the costs of the decisions.
 
 use cambio_agents::{Appraisal, Appraiser, roster};
 use cambio_core::knob::MatchEnd;
@@ -7,7 +7,7 @@ use cambio_core::{
     Action, Card, Event, Observer, Pairing, RoundResult, Rules, RulesSpec, Seat, Standing, State, play_match,
 };
 
-/// Appraises every decision of a match of one round.
+/// Reviews every decision of a match of one round.
 struct Watcher {
     appraiser: Appraiser,
     told: Vec<(Seat, Action, Appraisal)>,
@@ -85,7 +85,7 @@ fn chances_are_of_one_whole_and_foretell_who_wins() {
         }
     }
     println!("{}", brier / number);
-    // Whoever says a third each time gets 2/9.
+    // A constant prediction of one third has a Brier score of 2/9.
     assert!(brier / number < 0.8 * 2.0 / 9.0, "{}", brier / number);
 }
 

@@ -1,4 +1,4 @@
-//! Belief: worlds come in proportion to the evidence, and the evidence is worth having.
+//! Belief: worlds are drawn in proportion to the evidence, and the evidence improves predictions.
 
 use cambio_agents::{Belief, Likelihood, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
@@ -6,7 +6,7 @@ use cambio_core::{
     Briefing, Card, Dice, Event, Observer as _, Phase, Players, Rules, RulesSpec, Seat, Setup, Spot, State,
 };
 
-/// Plays rounds of these agents and shows seat a's belief at each of its decisions at the start of a turn.
+/// Plays rounds of these agents, and passes seat a's belief to `each` at the start of each of its turns.
 fn watch(
     rules: &Rules,
     specs: &[&str],
@@ -43,7 +43,7 @@ fn watch(
     }
 }
 
-/// The spots of others whose cards their owners know and seat a does not.
+/// The spots of other seats whose cards their owners know and seat a does not.
 fn hidden(state: &State) -> Vec<Spot> {
     let table = state.table();
     let spots = table.occupied().without(table.seen(Seat::A)).iter_from(Seat::A);
@@ -61,11 +61,11 @@ fn losses(rules: &Rules, specs: &[&str], rounds: u64) -> (f64, f64) {
         for spot in hidden(state) {
             let truth = state.face(spot).unwrap();
             let candidates: Vec<Card> = belief.knowledge().candidates(spot).collect();
-            // Suits that neither match nor count otherwise tell nothing apart.
+            // Cards that differ only in suit count as the same.
             let alike = |card: Card| rules.same_rank(card, truth) && rules.points(card) == rules.points(truth);
             let prior = candidates.iter().filter(|&&card| alike(card)).count() as f64 / candidates.len() as f64;
             let hits = worlds.iter().filter(|world| world.face(spot).is_some_and(alike)).count() as f64;
-            // One imagined world of the prior, so that no card is ever impossible.
+            // Adds one pseudo-world with the prior, so that no card has probability 0.
             believed -= libm::log((hits + prior) / (WORLDS as f64 + 1.0));
             counted -= libm::log(prior);
             cards += 1.0;
@@ -101,7 +101,7 @@ fn belief_does_little_harm_among_strangers() {
     }
 }
 
-/// Puts cards of the pool into the spots from this depth on, in every way, and adds what the evidence says of each.
+/// Enumerates all ways to put cards of the pool into the remaining spots, and adds the weight of each to the marginals.
 fn fill(belief: &Belief, spots: &[Spot], chosen: &mut Vec<usize>, weight: f64, marginals: &mut [Vec<f64>]) {
     let pool = belief.knowledge().stock_candidates();
     let depth = chosen.len();
@@ -134,7 +134,7 @@ fn marginals(belief: &Belief, spots: &[Spot], kinds: usize) -> Vec<Vec<f64>> {
     marginals
 }
 
-/// Small decks, so that every world can be counted and the same few cards are wanted in many spots.
+/// Small decks, so that all worlds can be enumerated and the evidence favours the same few cards in many spots.
 fn small(kinds: u8, hand: usize, peeks: usize) -> Rules {
     let kind = |rank: u8| format!("{{ label = '{rank}', rank = '{rank}', points = {rank}, copies = 2 }}");
     let deck: Vec<String> = (0..kinds).map(kind).collect();
@@ -145,7 +145,7 @@ fn small(kinds: u8, hand: usize, peeks: usize) -> Rules {
     RulesSpec::from_toml(&text).unwrap().validate().unwrap()
 }
 
-/// The spots of which the evidence says anything.
+/// The spots whose evidence distinguishes between cards.
 fn marked(belief: &Belief, state: &State) -> Vec<Spot> {
     let pool = belief.knowledge().stock_candidates();
     let says = |spot: &Spot| {
@@ -155,8 +155,8 @@ fn marked(belief: &Belief, state: &State) -> Vec<Spot> {
     hidden(state).into_iter().filter(says).collect()
 }
 
-/// Compares worlds with brute force wherever so many cards bear evidence; gives the number of marginals compared and the
-/// greatest total variation.
+/// Compares worlds with brute force at decisions with this many cards with evidence; returns the number of compared
+/// marginals and the largest total variation distance.
 fn compare(rules: &Rules, specs: &[&str], cards: std::ops::RangeInclusive<usize>, most: usize) -> (usize, f64) {
     const WORLDS: usize = 60_000;
     let (mut compared, mut worst) = (0, 0.0f64);
@@ -191,14 +191,14 @@ fn worlds_come_in_proportion_to_the_evidence() {
     assert!(compared > 20 && worst < 0.01, "{compared} marginals, total variation at most {worst:.4}");
 }
 
-/// Above five cards worlds come by sweeps, which only come near; here eight kinds twice each leave little room.
+/// For more than five cards, worlds are drawn by approximate sweeps. Eight kinds with two copies are a hard case.
 #[test]
 fn worlds_come_nearly_in_proportion_to_much_evidence() {
     let (compared, worst) = compare(&small(8, 4, 3), &["heuristic", "never-calls", "never-calls"], 6..=6, 18);
     assert!(compared >= 12 && worst < 0.02, "{compared} marginals, total variation at most {worst:.4}");
 }
 
-/// Six kinds of points 0 to 2, each of a rank of its own, matching by points.
+/// Six kinds with 0 to 2 points, each with its own rank, that match by points.
 fn twins(flip: &str) -> Rules {
     let kind = |rank: u8| format!("{{ label = '{rank}', rank = '{rank}', points = {}, copies = 4 }}", rank / 2);
     let deck: Vec<String> = (0..6).map(kind).collect();
@@ -222,7 +222,7 @@ fn where_cards_match_by_points_a_pass_speaks_against_all_of_those_points() {
             told += u32::from(weights.chunks_exact(2).any(|pair| (pair[0] - weights[0]).abs() > 1e-6));
         }
     });
-    assert!(told > 100, "{told} cards bore evidence");
+    assert!(told > 100, "{told} cards had evidence");
 }
 
 #[test]
@@ -238,5 +238,5 @@ fn a_card_that_is_turned_without_a_window_tells_nothing() {
     };
     assert_eq!(at_first("silent"), 0);
     let told = at_first("window");
-    assert!(told > 10, "{told} cards bore evidence");
+    assert!(told > 10, "{told} cards had evidence");
 }

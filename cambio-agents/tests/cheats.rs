@@ -1,4 +1,4 @@
-//! Two agents that play by more than they are told, and what finds them.
+//! Two agents that cheat with information beyond their observations, and the checks that find them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ fn effort(matches: u64) -> Effort {
     Effort { presets: vec!["classic"], seats: vec![2], matches, ..Effort::default() }
 }
 
-/// Guesses seed and deal: the first pair under which the cards that it saw lie where it saw them. Then it knows the layouts as
-/// they were dealt, and calls when its own is the lowest.
+/// Guesses the seed and the deal: the first pair that puts the cards that it saw into their spots. Then it knows the
+/// dealt layouts, and calls when its own is the lowest.
 struct SeedFinder {
     seeds: u64,
     deals: u64,
@@ -72,7 +72,7 @@ impl Agent for SeedFinder {
         let (choices, starter) = (view.choices(), view.table().starter());
         let (rules, seats, seat) = self.briefing.expect("a match begins with a briefing");
         if let Some(deck) = &self.deck {
-            // The others' layouts too, as far as they were not touched.
+            // Also the layouts of the other seats, if they have not changed since the deal.
             let sum = |seat: Seat| {
                 let dealt = (1..=4).filter_map(|number| Spot::new(seat, number));
                 dealt.map(|spot| rules.points(SeedFinder::dealt(deck, seats, starter, spot))).sum::<i32>()
@@ -81,7 +81,7 @@ impl Agent for SeedFinder {
             if choices.contains(Action::Call) && Some(sum(seat)) < lowest_other {
                 return Ok(Action::Call);
             }
-            // Its own cards that it has not seen lie as they were dealt: the highest goes first, unseen or not.
+            // Its own unseen cards are as dealt. It replaces the highest card, seen or unseen.
             let own = view.table().layout(seat);
             let points = |spot: Spot| {
                 let card = view.face(spot).unwrap_or_else(|| SeedFinder::dealt(deck, seats, starter, spot));
@@ -109,7 +109,7 @@ fn who_guesses_the_seed_is_found() {
     assert!(failing.to_string().contains("it guesses the seed"), "{failing}");
 }
 
-/// Its stream is the same under every seed, so there is nothing to compare guesses with.
+/// An agent's stream is the same under every seed, so it cannot be used to check a guess of the seed.
 #[test]
 fn a_stream_tells_no_seed() {
     for (deal, seat) in (0..100).flat_map(|deal| Seat::ALL.map(|seat| (deal, seat))) {
@@ -121,11 +121,11 @@ fn a_stream_tells_no_seed() {
     assert_ne!(secret.agent(Seat::A), secret.with_agents(secret.seed).agent(Seat::A));
 }
 
-/// Remembers what lay on the table at the end of each match, and calls where it has a card of those.
+/// Remembers the cards on the table at the end of each match, and calls if it sees one of them in the same spot again.
 #[derive(Default)]
 struct Rememberer {
     agent: Option<Greedy>,
-    /// Where which card lay at the end of a match.
+    /// The spots and cards at the end of earlier matches.
     known: Vec<(Spot, Card)>,
     seen: Vec<(Spot, Card)>,
 }
@@ -142,7 +142,7 @@ impl Agent for Rememberer {
     fn notice(&mut self, notice: Notice<'_>) {
         match notice {
             Notice::Event(&Sighting::TurnedUp { spot, card }) => {
-                // What the others had may be its own next time.
+                // The cards of other seats may be its own in the next match.
                 self.known.push((spot, card));
             }
             Notice::Event(&Sighting::Peeked { spot, face: Some(card), .. }) => self.seen.push((spot, card)),

@@ -31,7 +31,7 @@ fn heuristics_of_every_preset_conform() {
     conforms("heuristic");
     for preset in Preset::ALL {
         let agent = roster().parse(preset.word()).unwrap();
-        // Who never calls plays every round to the turn limit.
+        // `never-calls` plays every round to the turn limit.
         let presets =
             if *preset == Preset::NeverCalls { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
         let effort = Effort { presets, seats: vec![2, 4], matches: 3, ..Effort::default() };
@@ -48,7 +48,7 @@ fn forgetful_heuristics_conform() {
     conforms("heuristic(confusion=0.5,decay=0.05)");
 }
 
-/// The decision, and what the search found at its root: both have to stay when hidden cards change.
+/// Neither the decision nor the root statistics may depend on hidden cards.
 #[test]
 fn rollout_search_conforms_on_a_small_budget() {
     let effort =

@@ -1,8 +1,8 @@
 //! No seat is special: an agent that plays the same match under other letters makes the same decisions.
 //!
-//! Two matches are played side by side. In the second every letter is moved on by some places: the starter, the cards, the
-//! streams and the races go with the seats. Every event and every decision has to be that of the first match, but for the
-//! letters. `CAMBIO_FULL=1` plays every agent at every table with every move of the letters.
+//! Two matches are played in parallel. In the second match, all seat letters are rotated, together with the starter,
+//! the cards, the streams and the races. Every event and every decision must be the same as in the first match, up to
+//! the letters. `CAMBIO_FULL=1` plays every agent at every table with every rotation of the letters.
 
 use cambio_agents::{AgentSpec, Floats, Inputs, Network, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -27,7 +27,7 @@ impl Side {
         let mut players = Players::all((0..seats).map(|_| spec.make()));
         let eyes = players.agents().iter().flatten().map(Agent::observer).collect();
         for seat in Seat::A.round(seats) {
-            // The stream goes with the seat, whatever its letter is.
+            // The stream belongs to the seat, not to its letter.
             let (moved, stream) = (relabelling.seat(seat), key.agent(seat));
             players.brief(&Briefing { rules, seats, seat: moved, stream: &stream }).unwrap();
         }
@@ -71,9 +71,9 @@ impl Side {
     }
 }
 
-/// Plays up to so many rounds of two matches whose letters differ; gives the number of decisions.
+/// Plays up to `rounds` rounds of two matches with different letters; returns the number of decisions.
 fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, rounds: usize) -> u64 {
-    let at = format!("{spec}, {preset}, {seats} seats, deal {}, letters {places} on", key.deal);
+    let at = format!("{spec}, {preset}, {seats} seats, deal {}, letters rotated by {places}", key.deal);
     let (agent, rules) = (roster().parse(spec).unwrap(), Rules::preset(preset).unwrap());
     let moved = Relabelling::new(seats, places);
     let mut sides = [0, places].map(|places| Side::new(&agent, &rules, seats, key, Relabelling::new(seats, places)));
@@ -97,7 +97,7 @@ fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, roun
                 (moved.seat(seat), moved.action(action)),
                 "{at}: seat {seat} decides `{action}` of {choices}",
             );
-            assert_eq!(events_there, same(&events), "{at}: what `{action}` of seat {seat} leads to");
+            assert_eq!(events_there, same(&events), "{at}: the events after `{action}` of seat {seat}");
             decisions += 1;
         }
         assert_eq!(other.end_round(&second), moved.result(&one.end_round(&first)), "{at}: the result");
@@ -107,7 +107,7 @@ fn compare(spec: &str, preset: &str, seats: usize, key: Key, places: usize, roun
     decisions
 }
 
-/// Every agent of the roster that plays by itself, searches with small budgets, and parameters that reach further code.
+/// Every agent of the roster without a text, with small budgets for searches, and parameters that cover more code.
 fn specs() -> Vec<(String, bool)> {
     let entries = roster();
     let named = entries.entries().iter().filter(|entry| entry.text().is_none()).map(|entry| match entry.name() {
@@ -141,7 +141,7 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
             for seats in (2..=8).filter(|&seats| rules.covers(seats).is_ok()) {
                 let key = Key::new(1414, deal);
                 deal += 1;
-                // Each table of the roster has its turn; a short run takes a few of them for each agent.
+                // A full run plays every table; a short run plays some tables with each agent.
                 if !full && deal % if searches { 9 } else { 2 } != 0 {
                     continue;
                 }
@@ -157,7 +157,7 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
     }
 }
 
-/// A network weighs what it sees by how the seats sit, and letters are nothing to it.
+/// A network sees the relative positions of seats, so letters do not matter.
 #[test]
 fn a_network_makes_the_same_decisions_under_other_letters() {
     for (deal, preset) in (0..).zip(PRESETS) {
@@ -179,13 +179,13 @@ fn a_network_makes_the_same_decisions_under_other_letters() {
     }
 }
 
-/// The chance to win a match is a sum over seats, which must not depend on where it begins.
+/// The chance to win a match is a sum over seats, which must not depend on the seat with which it begins.
 #[test]
 fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
     assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key::new(1414, 1), 2, 1) > 10);
 }
 
-/// Swaps blindly with the seat of the lowest letter, as players here once did.
+/// Swaps blindly with the seat of the lowest letter, as agents of this crate did formerly.
 struct Partial;
 
 impl Agent for Partial {
@@ -211,7 +211,7 @@ fn an_agent_that_is_partial_to_a_letter_does_not_conform() {
     assert!(matches!(failing.kind, Failing::Partial { .. }), "{failing}");
     assert_eq!(
         failing.to_string(),
-        "classic, 3 seats, deal 0: seat a decides `swap a1 b1`; when it is called b, because all letters are moved on, it \
-         decides `swap a1 b1` instead of `swap b1 c1`: it treats seats by their letters, not by where they sit"
+        "classic, 3 seats, deal 0: seat a decides `swap a1 b1`; when all seats are relabelled and it is seat b, it decides \
+         `swap a1 b1` instead of `swap b1 c1`: it depends on the letters of the seats"
     );
 }

@@ -1,5 +1,5 @@
-//! Agents in other processes: the Python bot plays, and whatever a bot does wrong is a fault with its own reason, in
-//! time, and with nothing left behind.
+//! Agents in other processes: the Python bot plays, and each error of a bot is a fault with a specific reason, within
+//! the deadline and without leftover processes.
 #![cfg(unix)]
 
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// Whether Python 3 is here; a test that needs it says that it is left out.
+/// Whether Python 3 is installed. If not, prints that the test is skipped.
 fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
-        println!("left out: there is no python3");
+        println!("skipped: python3 is not installed");
     }
     found
 }
@@ -110,7 +110,7 @@ fn the_match_in_the_protocol_page_was_played() {
     }
 }
 
-/// Answers hello, in the shell.
+/// A shell command that answers `hello`.
 const HELLO: &str = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'; "#;
 
 const PATIENT: ExternalParams = ExternalParams { start_ms: 20_000, deadline_ms: 20_000 };
@@ -125,17 +125,17 @@ fn shell_within(script: &str, params: ExternalParams) -> External {
     External::new(&format!("sh -c '{script}'"), &params).unwrap()
 }
 
-/// A shell script that has so many milliseconds for a decision.
+/// A shell script with this time limit for a decision.
 fn hurried(script: &str, deadline_ms: u32) -> External {
     shell_within(script, ExternalParams { deadline_ms, ..PATIENT })
 }
 
-/// A shell script that has so many milliseconds to start.
+/// A shell script with this time limit for the start.
 fn hurried_start(script: &str, start_ms: u32) -> External {
     shell_within(script, ExternalParams { start_ms, ..PATIENT })
 }
 
-/// Plays the bot in seat b against a random player; gives why the match stopped, and holds that it stopped in time.
+/// Plays the bot in seat b against a random player; returns the error of the match, and checks that it stopped in time.
 fn stops(bot: External) -> String {
     let rules = Rules::preset("classic").unwrap();
     let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
@@ -146,7 +146,7 @@ fn stops(bot: External) -> String {
     error.to_string()
 }
 
-/// Expects a bot to be at fault for a reason that begins like this.
+/// Expects a fault of the bot whose reason begins with `reason`.
 fn faults(bot: External, reason: &str) {
     let told = stops(bot);
     let found = told.strip_prefix("seat b cannot go on: the bot ").unwrap_or_else(|| panic!("{told}"));
@@ -195,7 +195,7 @@ fn a_slow_bot_is_at_fault_after_its_deadline() {
     faults(hurried(&slow, 200), "gave no answer to `decide` within 200 ms (round 1, decision ");
 }
 
-/// A bot that answers every question with this, as the shell writes it.
+/// A bot that answers every `decide` with the output of this shell command.
 fn answering(command: &str) -> External {
     shell(&format!("{HELLO} while read line; do case $line in *decide*) {command};; esac; done"))
 }
@@ -280,14 +280,14 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     }
 }
 
-/// Whether any process has this word among its arguments, zombies left out.
+/// Whether any process, except zombies, has this word among its arguments.
 fn lives(word: &str) -> bool {
     let output = Command::new("ps").args(["-eo", "stat=,args="]).output().unwrap();
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     listed.lines().any(|line| line.contains(word) && !line.starts_with('Z') && !line.contains("sh -c"))
 }
 
-/// How many zombies this process has.
+/// The number of zombies among the children of this process.
 fn zombies() -> usize {
     let output = Command::new("ps").args(["-eo", "ppid=,stat="]).output().unwrap();
     let own = std::process::id().to_string();
@@ -298,7 +298,7 @@ fn zombies() -> usize {
     String::from_utf8_lossy(&output.stdout).lines().filter(of).count()
 }
 
-/// Waits a while for something to come true: the end of a process that was killed takes a moment to be seen.
+/// Waits up to 5 seconds for a condition, because the end of a killed process becomes visible with a delay.
 fn soon(what: impl Fn() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(5);
     while Instant::now() < end {
@@ -312,7 +312,7 @@ fn soon(what: impl Fn() -> bool) -> bool {
 
 #[test]
 fn no_process_of_the_group_survives() {
-    // Each sleeps for a time of its own, by which it is found.
+    // Each process sleeps for a different time, which identifies it.
     let number = std::process::id();
     let grandchild = |kind: u32| format!("sleep {}", 1_000_000 + u64::from(number) * 10 + u64::from(kind));
 
@@ -330,7 +330,7 @@ fn no_process_of_the_group_survives() {
     faults(hurried(&format!("{sleeper} & {HELLO} wait"), 300), "gave no answer to `decide` within 300 ms");
     assert!(soon(|| !lives(&sleeper)), "it ended with the deadline");
 
-    // The leader is gone, and its child keeps the pipes.
+    // The leader has exited, and its child keeps the pipes open.
     let sleeper = grandchild(3);
     faults(hurried(&format!("{sleeper} & {HELLO} exit 0"), 300), "gave no answer to `decide` within 300 ms");
     assert!(soon(|| !lives(&sleeper)), "it ended after its parent");
@@ -339,7 +339,7 @@ fn no_process_of_the_group_survives() {
     faults(shell(&format!("{sleeper} > /dev/null & exit 5")), "exited instead of answering `hello` (exit status: 5)");
     assert!(soon(|| !lives(&sleeper)), "it ended with its parent");
 
-    assert!(soon(|| zombies() == 0), "nobody is left unburied");
+    assert!(soon(|| zombies() == 0), "no zombies are left");
 }
 
 #[test]

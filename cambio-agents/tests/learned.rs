@@ -1,11 +1,11 @@
-//! Networks as players: they conform, no letter matters to them, and a damaged file is refused.
+//! Networks as players: they conform at every table, and a damaged file is rejected.
 
 use cambio_agents::{Floats, Inputs, Learned, Lookahead, LookaheadParams, Network, NetworkError, roster};
 use cambio_core::rng::Key;
 use cambio_core::testing::{Effort, check_agent};
 use cambio_core::{Agent, MatchError, PRESETS, Pairing, Rules, play_match};
 
-/// A network of weights that mean nothing, but make it decide one way or the other.
+/// A network with random weights, so that its decisions vary.
 fn network(rules: &Rules) -> Network {
     let inputs = Inputs::new(rules);
     let mut floats = Floats::zero(inputs.count());
@@ -36,7 +36,7 @@ fn a_network_conforms_at_every_table() {
     }
 }
 
-/// By the networks that come with the library: rounds of a network without meaning are long.
+/// Uses the bundled networks, because the rounds of a random network are long.
 #[test]
 fn a_lookahead_conforms() {
     let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
@@ -92,5 +92,5 @@ fn a_damaged_file_is_refused() {
         assert!(matches!(refused(&damaged), NetworkError::Damaged { .. }), "byte {place}");
     }
     let error = roster().parse("learned(\"no/such.net\")").unwrap_err().to_string();
-    assert!(error.starts_with("agent `learned`: the network is no good: `no/such.net` cannot be read"), "{error}");
+    assert!(error.starts_with("agent `learned`: cannot use the network: `no/such.net` cannot be read"), "{error}");
 }

@@ -1,10 +1,10 @@
-//! Every heuristic decides legally: under every preset, and under rules of which every knob has a random value.
+//! Every heuristic decides legally, under every preset and under rules with random values for all knobs.
 
 use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_agents::{AgentSpec, Preset, Words as _, roster};
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, play_match};
 
-/// Plays at random, and asks heuristics beside it what they would do.
+/// Plays at random, and checks in each position the decisions that several other agents would take.
 struct Advised {
     player: crate::play::Player,
     advisers: Vec<Box<dyn Agent>>,
@@ -40,7 +40,7 @@ impl Agent for Advised {
     }
 }
 
-/// Plays these games, and gives how often somebody was asked for advice.
+/// Plays these games, and returns the number of checked decisions.
 fn advise(specs: &[&str], games: impl Iterator<Item = Game>) -> usize {
     let roster = roster();
     let specs: Vec<AgentSpec> = specs.iter().map(|spec| roster.parse(spec).unwrap()).collect();
@@ -53,7 +53,7 @@ fn advise(specs: &[&str], games: impl Iterator<Item = Game>) -> usize {
     asked
 }
 
-/// Every preset, one heuristic that does all that is rare, and some that forget.
+/// Every preset, one heuristic with all rare behaviours, and some that forget.
 fn heuristics() -> Vec<&'static str> {
     let mut specs: Vec<&str> = Preset::ALL.iter().map(|preset| preset.word()).collect();
     specs.extend([
@@ -79,7 +79,7 @@ fn every_heuristic_decides_legally_under_any_rules() {
     assert!(asked > 100_000, "{asked}");
 }
 
-/// Playouts check each decision while assertions are on; here under any rules, and with seats that know all or nothing.
+/// With debug assertions, playouts check each decision; here under random rules, also with `knows=all` and `nothing`.
 #[test]
 fn every_policy_of_playouts_decides_legally_under_any_rules() {
     let searches = [

@@ -1,4 +1,4 @@
-//! The oracle: above all where somebody shows it the cards, and nowhere else.
+//! The oracle: with its observer it beats all players, without it it cannot play.
 
 use cambio_agents::{Entry, roster};
 use cambio_core::rng::Key;
@@ -39,7 +39,7 @@ fn an_oracle_with_its_observer_beats_everyone() {
         }
         let share = won / (2 * deals) as f64;
         println!("{preset}: {share:.3}");
-        // Fixed deals: the share is one number, far above what any player reaches.
+        // The deals are fixed, so the share is a constant. It is far above the share of any player.
         assert!(share > 0.8, "{preset}: {share}");
     }
 }

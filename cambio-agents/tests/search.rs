@@ -1,4 +1,4 @@
-//! Searches see only what their seat may know, decide the same everywhere, and are worth their time.
+//! Searches use only the information of their seat, decide the same on every machine, and beat their blueprint.
 
 use cambio_agents::{Arm, Ismcts, Rollout, roster};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
@@ -7,7 +7,7 @@ use cambio_core::{
     Standing, State, play_match,
 };
 
-/// A search whose root statistics can be looked at.
+/// A search with public root statistics.
 trait Search: Agent + Clone {
     fn arms(&self) -> &[Arm];
 }
@@ -32,7 +32,7 @@ fn ismcts(spec: &str) -> Ismcts {
     Ismcts::new(roster().parse(spec).unwrap().params().unwrap())
 }
 
-/// Lets a search for seat a watch a round of heuristic players, and shows it at each decision of seat a.
+/// Lets a search in seat a watch a round of heuristic players, and passes it to `each` at each decision of seat a.
 fn watch<S: Search>(
     rules: &Rules,
     seats: usize,
@@ -74,8 +74,8 @@ fn bits(arms: &[Arm]) -> Vec<(Action, u32, u64)> {
     arms.iter().map(|arm| (arm.action, arm.visits, arm.sum.to_bits())).collect()
 }
 
-/// Deals everything anew that seat a cannot know, the stock's order included: the same decision, and bit-identical root
-/// statistics.
+/// Deals again all cards that seat a cannot know, including the order of the stock, and expects the same decision and
+/// bit-identical root statistics.
 fn is_invariant<S: Search>(search: &S, states: usize) {
     is_invariant_in(&PRESETS, search, states);
 }
@@ -103,7 +103,7 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
     }
 }
 
-/// How many states of each preset: a thousand for all searches together, or for each.
+/// The number of states for each preset and search.
 fn states() -> usize {
     crate::play::amount(100, 1000)
 }
@@ -143,7 +143,7 @@ fn a_search_says_why_it_has_no_values_at_leaves() {
     }
 }
 
-/// A leaf further away than a round is long is never reached: the playouts go to the end, as without one.
+/// A leaf beyond the end of the round is never reached, so the playouts are the same as without a leaf.
 #[test]
 fn a_leaf_that_is_far_away_changes_nothing() {
     let rules = Rules::preset("classic").unwrap();
@@ -179,7 +179,7 @@ fn a_tree_against_policies_does_not_depend_on_cards_that_the_seat_cannot_know() 
     is_invariant(&ismcts("ismcts(iterations=48,expand=4,utility=match)"), states());
 }
 
-/// The root statistics of a few decisions, as they were when this was written: on every machine, in every build.
+/// A snapshot of the root statistics of a few decisions.
 #[test]
 fn root_statistics_are_the_same_on_every_machine_and_in_every_build() {
     let mut all = String::new();
@@ -234,7 +234,7 @@ fn a_call_that_is_tried_apart_gets_an_eighth_of_the_budget_and_is_reported_last(
     assert!(tried > 2, "{tried}");
 }
 
-/// The share of matches that `search` takes from `other` at two seats of `classic`.
+/// The share of matches that `search` wins against `other` at two seats of `classic`.
 fn share(search: &str, other: &str, deals: u64) -> f64 {
     let rules = Rules::preset("classic").unwrap();
     let roster = roster();
@@ -252,7 +252,7 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
     won / (2 * deals) as f64
 }
 
-/// Fixed deals: each share is one number, and far enough from one half.
+/// The deals are fixed, so each share is a constant, and it is far enough from one half.
 #[test]
 fn search_over_a_blueprint_beats_the_blueprint_and_the_textbook_does_not() {
     let deals = crate::play::amount(60, 1000);

@@ -1,4 +1,4 @@
-//! The values of matches: chances, and near what is played.
+//! The values of matches: they are probabilities, and close to the results of played matches.
 
 use cambio_agents::{MatchValues, roster};
 use cambio_core::rng::Key;
@@ -18,7 +18,7 @@ fn chances_add_up_to_one_and_grow_as_the_own_total_falls() {
             assert!(chances[0] < before, "{preset}, {seats} seats, {own} against 20: {}", chances[0]);
             before = chances[0];
         }
-        // The match is over: the lowest total has won, equal ones share it.
+        // The match is over: the lowest total has won, and equal totals share the win.
         let over =
             values.chances(&[Score::points(50), Score::points(10), Score::points(10)][..seats.min(3)], Seat::A, 9);
         let share = if seats == 2 { 1.0 } else { 0.5 };
@@ -26,7 +26,7 @@ fn chances_add_up_to_one_and_grow_as_the_own_total_falls() {
     }
 }
 
-/// Notes how the match stands before each round.
+/// Records the standing of the match before each round.
 struct Noting {
     player: Box<dyn Agent>,
     stood: Vec<(usize, Vec<Score>, Seat)>,
@@ -55,7 +55,7 @@ fn chances_are_near_what_heuristics_win() {
         let rules = Rules::preset(preset).unwrap();
         let values = MatchValues::of(&rules, seats);
         let heuristic = roster().parse("heuristic").unwrap();
-        // By tenths of the chance that was told: how often, and how much was won.
+        // For each tenth of the predicted chance: the count, the sum of the predictions, and the sum of the wins.
         let mut told = [(0.0, 0.0, 0.0); 10];
         for deal in 0..300 {
             let note = || Noting { player: heuristic.make(), stood: Vec::new() };
@@ -76,7 +76,7 @@ fn chances_are_near_what_heuristics_win() {
         for (number, chance, won) in told {
             if number > 200.0 {
                 let (chance, won) = (chance / number, won / number);
-                assert!((chance - won).abs() < 0.1, "{preset}, {seats} seats: told {chance:.2}, won {won:.2}");
+                assert!((chance - won).abs() < 0.1, "{preset}, {seats} seats: predicted {chance:.2}, won {won:.2}");
             }
         }
     }

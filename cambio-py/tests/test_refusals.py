@@ -1,4 +1,4 @@
-"""Whatever callers hand over, they get an exception of Python with a sentence, and nothing has changed. No panic."""
+"""Invalid arguments raise a Python exception with a message, change nothing, and never cause a panic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 from conftest import amount, choose
 
 JUNK = [
@@ -59,7 +59,7 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
             name = dice.choice(methods(thing))
             if name in ("decide", "reset", "read"):
                 continue
-            # What is stepped is a copy, so that what is fuzzed stays where it is.
+            # Step a copy, so that the fuzzed object does not change.
             target = thing.copy() if name in ("step", "play_chance") and not isinstance(thing, type) else thing
             call = getattr(target, name)
         args = [dice.choice(JUNK) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3, 4)))]
@@ -76,23 +76,23 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
     ("call", "kind", "sentence"),
     [
         (lambda: cambio.Rules("whist"), cambio.RulesError, "whist"),
-        (lambda: cambio.Game("classic", 9), cambio.CambioError, "`seats` is 9; allowed is a whole number from 2 to 8"),
+        (lambda: cambio.Game("classic", 9), cambio.CambioError, "`seats` must be a whole number from 2 to 8, found 9"),
         (lambda: cambio.Game("mini-m0", 8), cambio.RulesError, "the deck of `mini-m0` has"),
-        (lambda: cambio.Game("classic", 2, seed=-1), cambio.CambioError, "`seed` is -1; allowed is a whole number from 0 to"),
-        (lambda: cambio.Game("classic", 2, reward="fun"), cambio.CambioError, "`reward` is `fun`; allowed is rank or score"),
-        (lambda: cambio.Game().step("drow"), cambio.ActionError, "`drow` is no decision; decisions are draw, take"),
+        (lambda: cambio.Game("classic", 2, seed=-1), cambio.CambioError, "`seed` must be a whole number from 0 to 18446744073709551615, found -1"),
+        (lambda: cambio.Game("classic", 2, reward="fun"), cambio.CambioError, "`reward` must be rank or score, found `fun`"),
+        (lambda: cambio.Game().step("drow"), cambio.ActionError, "`drow` is not a decision; decisions are draw, take"),
         (lambda: cambio.Game().step("drop"), cambio.IllegalAction, "`drop` is illegal for seat a; legal: draw"),
-        (lambda: cambio.Game().step(10**6), cambio.ActionError, "1000000 is no decision; allowed are the indices 0 to 426"),
-        (lambda: cambio.Game().observe(2), cambio.CambioError, "`seat` is 2; allowed is 0 to 1, or a letter from a to b"),
-        (lambda: cambio.Game().tensor(out=np.zeros(3, np.uint8)), cambio.ArrayError, "allowed is a contiguous, writable array of"),
-        (lambda: cambio.Game().mask(out=np.zeros(427, np.uint8)), cambio.ArrayError, "of 427 of bool"),
-        (lambda: cambio.agent("greedy(call_at=x)"), cambio.AgentError, "allowed is a whole number from -20 to 100"),
+        (lambda: cambio.Game().step(10**6), cambio.ActionError, "1000000 is not a decision; an index must be from 0 to 426"),
+        (lambda: cambio.Game().observe(2), cambio.CambioError, "`seat` must be 0 to 1 or a letter from a to b, found 2"),
+        (lambda: cambio.Game().tensor(out=np.zeros(3, np.uint8)), cambio.ArrayError, "it must be a contiguous, writable array of shape ("),
+        (lambda: cambio.Game().mask(out=np.zeros(427, np.uint8)), cambio.ArrayError, "of shape (427,) and dtype bool, found shape (427,) and dtype uint8"),
+        (lambda: cambio.agent("greedy(call_at=x)"), cambio.AgentError, "must be a whole number from -20 to 100, found `x`"),
         (lambda: cambio.Record("{"), cambio.RecordError, "not JSON"),
-        (lambda: cambio.VectorGame(0), cambio.CambioError, "`batch` is 0; allowed is a whole number from 1 to"),
-        (lambda: cambio.VectorGame(2, opponents=["greedy"]), cambio.AgentError, "1 opponents for 2 seats"),
-        (lambda: cambio.VectorGame(2, opponents=["greedy"] * 2), cambio.AgentError, "every seat has an opponent"),
+        (lambda: cambio.VectorGame(0), cambio.CambioError, "`batch` must be a whole number from 1 to 1048576, found 0"),
+        (lambda: cambio.VectorGame(2, opponents=["greedy"]), cambio.AgentError, "`opponents` must have 2 entries, one for each seat (a spec, or None for the caller), found 1"),
+        (lambda: cambio.VectorGame(2, opponents=["greedy"] * 2), cambio.AgentError, "`opponents` must have at least one None"),
         (lambda: cambio.VectorGame(2).step(np.zeros(2, int)), cambio.IllegalAction, "call reset"),
-        (lambda: cambio.ChanceGame("mini-m0").observe("c"), cambio.CambioError, "`seat` is 'c'; allowed is 0 to 1"),
+        (lambda: cambio.ChanceGame("mini-m0").observe("c"), cambio.CambioError, "`seat` must be 0 to 1 or a letter from a to b, found 'c'"),
         (lambda: cambio.Run.open("/nowhere"), cambio.RunError, "/nowhere"),
     ],
 )

@@ -1,24 +1,24 @@
-//! Alias tables: a draw in proportion to weights in constant time (Walker 1977; built as Vose 1991 does).
+//! Alias tables: weighted sampling in constant time (Walker 1977; construction by Vose 1991).
 
 use rand::Rng;
 
 /// 2³², the scale of thresholds.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// Tables over the same items, one behind the other.
+/// Alias tables over the same items, stored one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AliasTables {
     items: usize,
-    /// For each item of each table a threshold of 2³², and the item beyond it.
+    /// For each item of each table, a threshold out of 2³², and the item that is drawn above the threshold.
     columns: Vec<(u32, u16)>,
-    // What the making of a table needs, kept so that nothing is allocated again.
+    // Buffers of `append`, kept to avoid allocations.
     scaled: Vec<f64>,
     small: Vec<u16>,
     large: Vec<u16>,
 }
 
 impl AliasTables {
-    /// Removes all tables. The next ones are over so many items.
+    /// Removes all tables. The next tables are over `items` items.
     pub(super) fn clear(&mut self, items: usize) {
         self.items = items;
         self.columns.clear();

@@ -1,8 +1,8 @@
-//! What calls tell: the caller expected a low sum. This evidence is joint over the cards of a layout.
+//! The evidence of calls: a caller expected a low sum. This evidence is joint over the cards of a layout.
 
 use cambio_core::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 
-/// A call surprises nobody if the caller's sum is at most this.
+/// A call has probability 1 if the caller's sum is at most this.
 const EXPECTED_CALL: f64 = 6.0;
 
 /// The calls of a round so far, as one seat sees them.
@@ -11,9 +11,9 @@ pub(super) struct Calls {
     callers: SeatSet,
     observer: Seat,
     spots: SpotSet,
-    /// For each caller the points that its other cards were worth to it.
+    /// For each caller, the points that it expected from its other cards.
     rest: [f64; MAX_SEATS],
-    /// The probability of the most surprising call.
+    /// The lower bound on the probability of a call.
     least: f64,
 }
 
@@ -24,31 +24,31 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// No calls yet. No call is less probable than `least`, for nobody knows another player's threshold.
+    /// No calls yet. A call has at least the probability `least`, because the caller's threshold is unknown.
     pub(super) fn new(observer: Seat, least: f64) -> Calls {
         Calls { observer, callers: SeatSet::EMPTY, spots: SpotSet::EMPTY, rest: [0.0; MAX_SEATS], least }
     }
 
-    /// Adds a call. The caller knew the cards in `hidden`, which the observer does not know; its other cards were worth
-    /// `rest` points to it.
+    /// Adds a call. The caller knew the cards in `hidden`, which the observer does not know; it expected `rest` points
+    /// from its other cards.
     pub(super) fn add(&mut self, caller: Seat, hidden: SpotSet, rest: f64) {
         self.rest[caller.index()] = rest;
         self.callers.insert(caller);
         self.spots = self.spots.union(hidden);
     }
 
-    /// Whether any call tells something.
+    /// Whether any call has evidence.
     #[inline]
     pub(super) fn is_any(&self) -> bool {
         !self.callers.is_empty()
     }
 
-    /// The spots whose cards the calls tell something about.
+    /// The spots whose cards the calls have evidence about.
     pub(super) fn spots(&self) -> SpotSet {
         self.spots
     }
 
-    /// The probability of the calls if these cards lie there, as numbers into `points`.
+    /// The probability of the calls if these cards lie in these spots. The cards are indices into `points`.
     ///
     /// It is 1 up to [`EXPECTED_CALL`], and falls to `least` over the next eight points.
     #[inline]

@@ -1,11 +1,11 @@
-//! The evidence of one round: how well each kind of card explains what was seen, spot by spot.
+//! The evidence of one round: for each spot, how well each kind of card explains the decisions of its owner.
 
 use cambio_core::{Card, MAX_KINDS, Spot, SpotSet};
 
-/// As many spots as any table has.
+/// The maximum number of spots of a table.
 pub(super) const SPOTS: usize = 128;
 
-/// A weight for each kind of card in each spot. Weights are relative: only their ratios within a spot count.
+/// A weight for each kind of card in each spot. Only the ratios of weights within a spot have a meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence {
     weights: Vec<[f32; MAX_KINDS]>,
@@ -18,21 +18,20 @@ impl Evidence {
         Evidence { weights: vec![[1.0; MAX_KINDS]; SPOTS], marked: SpotSet::EMPTY }
     }
 
-    /// Forgets all evidence.
     pub(super) fn clear(&mut self) {
         self.weights.fill([1.0; MAX_KINDS]);
         self.marked = SpotSet::EMPTY;
     }
 
-    /// Forgets the evidence for one spot.
+    /// Removes the evidence for one spot.
     pub(super) fn flatten(&mut self, spot: Spot) {
         self.weights[spot.index()] = [1.0; MAX_KINDS];
         self.marked.remove(spot);
     }
 
-    /// Takes in one decision: a kind with which it does not agree loses weight.
+    /// Adds one decision: a kind that contradicts the decision loses weight.
     ///
-    /// The decision has probability 1 − ε/2 if the kind agrees with it and ε/2 if not.
+    /// The decision has probability 1 − ε/2 if the kind agrees with it, otherwise ε/2.
     pub(super) fn weigh(&mut self, spot: Spot, kind: usize, agrees: bool, epsilon: f64) {
         const LEAST: f32 = 1e-12;
         self.marked.insert(spot);
@@ -43,7 +42,7 @@ impl Evidence {
         }
     }
 
-    /// Moves the evidence with two cards that change places.
+    /// Swaps the evidence of two spots, whose cards are swapped.
     pub(super) fn swap(&mut self, one: Spot, other: Spot) {
         self.weights.swap(one.index(), other.index());
         self.marked.swap(one, other);

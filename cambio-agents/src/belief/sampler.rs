@@ -1,4 +1,4 @@
-//! Draws the cards that have evidence: exactly if they are few, by Markov chain if they are many.
+//! Draws the cards that have evidence: exactly if there are few, otherwise with a Markov chain.
 
 use cambio_core::{Card, Seat, Spot};
 use rand::Rng;
@@ -10,14 +10,14 @@ use super::evidence::SPOTS;
 /// Up to this many cards with evidence are drawn exactly.
 const EXACT: usize = 5;
 
-/// An exact draw is tried this often before sweeps take over. Most tries fail if the evidence wants the same few cards
-/// in many places, or if a call is a surprise.
+/// The number of exact draws that are tried before sweeps are used instead. Most tries fail if the evidence favours the
+/// same few cards in many spots, or if a call was improbable.
 const TRIES: usize = 64;
 
-/// A world takes this many sweeps.
+/// The number of sweeps for a world.
 const SWEEPS: usize = 3;
 
-/// Fills places that are not used.
+/// A placeholder for unused entries.
 const ANYWHERE: Spot = Spot::new(Seat::A, 1).expect("a seat has a first slot");
 
 /// The cards with evidence at one decision, and their weights.
@@ -34,10 +34,10 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// Makes ready for one decision.
+    /// Prepares the draws for one decision.
     ///
-    /// `unseen` gives the unseen cards for a spot, the same cards in the same order for every spot, each with whether it
-    /// can lie there.
+    /// `unseen` returns the unseen cards, each with whether it can lie in the spot. The cards and their order are the
+    /// same for every spot.
     pub(super) fn prepare<I: Iterator<Item = (Card, bool)>>(
         &mut self,
         spots: impl Iterator<Item = Spot>,
@@ -62,12 +62,12 @@ impl Sampler {
         self.calls = calls;
     }
 
-    /// Draws a card for each spot with evidence, and hands the spots and the numbers of their cards to `then`.
-    /// Nothing is allocated.
+    /// Draws a card for each spot with evidence, and passes the spots and the indices of their cards to `then`.
+    /// It allocates nothing.
     #[inline]
     pub(super) fn draw<R: Rng, T>(&self, rng: &mut R, then: impl FnOnce(&[(Spot, usize)], &mut R) -> T) -> T {
         let cards = self.spots.len();
-        // Clearing room for every spot of the table would take longer than a draw of five cards.
+        // Clearing an array for every spot of the table would take longer than a draw of five cards.
         let (mut few, mut many);
         let placed = if cards <= EXACT {
             few = [(ANYWHERE, 0); EXACT];
@@ -89,8 +89,8 @@ impl Sampler {
         self.spots.is_empty()
     }
 
-    /// Draws a card for each spot independently. The draw counts if all cards are different and the calls accept their
-    /// sums. By rejection, the draws that count are distributed exactly as the evidence says.
+    /// Draws a card for each spot independently, and returns whether the draw is accepted: all cards must be different,
+    /// and the calls accept it with their probability. Accepted draws have exactly the distribution of the evidence.
     #[inline]
     fn draw_exactly(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) -> bool {
         for number in 0..placed.len() {
@@ -103,8 +103,8 @@ impl Sampler {
         !self.calls.is_any() || happens(self.calls.probability(placed, &self.points), rng)
     }
 
-    /// Draws a card for each spot that no spot before it has, then corrects the draw by sweeps: each spot is offered
-    /// another card in proportion to its evidence, and exchanges cards with the spot that has that card, if one does
+    /// Draws different cards for the spots one by one, then corrects the draw by sweeps: for each spot another card is
+    /// proposed in proportion to its evidence. If another spot has that card, the two spots exchange their cards
     /// (Metropolis et al. 1953, Hastings 1970).
     fn draw_by_sweeps(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) {
         for number in 0..placed.len() {
@@ -144,7 +144,7 @@ impl Sampler {
     }
 }
 
-/// Whether an event of this probability happens. One above 1 always does.
+/// Returns true with this probability; always if it is above 1.
 #[inline]
 fn happens(probability: f64, rng: &mut impl Rng) -> bool {
     const SCALE: f64 = 4_294_967_296.0;

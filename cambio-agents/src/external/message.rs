@@ -33,7 +33,7 @@ pub(super) fn begin(briefing: &Briefing<'_>) -> Value {
     })
 }
 
-/// A seed for the bot's own chance. It is below 2⁵³, so JSON readers that have only doubles read it exactly.
+/// A seed for the bot's own random numbers. It is below 2⁵³, so that JSON parsers that use doubles read it exactly.
 fn seed(mut stream: Stream) -> u64 {
     stream.next_u64() >> 11
 }

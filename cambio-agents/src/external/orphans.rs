@@ -1,6 +1,7 @@
-//! Processes that bots leave behind in sessions of their own, where no process group reaches them.
+//! Ends processes that bots leave behind in other sessions, where the kill of the process group does not reach them.
 //!
-//! On Linux a program may adopt them: what loses its parent becomes its child, and is found and killed. Elsewhere they stay.
+//! On Linux, a program may adopt them: a process that loses its parent becomes a child of the program, which finds and
+//! kills it. On other systems these processes stay.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,17 +10,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
-/// The environment variable that says by which bot a process was started.
+/// The environment variable that identifies the bot by which a process was started.
 const VARIABLE: &str = "CAMBIO_BOT";
 
-/// The bots that run, by the number of their process.
+/// The process IDs of the running bots.
 static BOTS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn bots() -> MutexGuard<'static, BTreeSet<u32>> {
     BOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a bot and its descendants have in their environment, unless they take it out.
+/// The value of [`VARIABLE`] for a bot and its descendants, unless these remove it.
 #[derive(Debug)]
 pub(super) struct Mark(String);
 
@@ -34,7 +35,7 @@ impl Mark {
     }
 }
 
-/// Starts a bot. Nobody looks for orphans meanwhile: they would take it for one.
+/// Starts a bot. Holds the lock, so that [`end_orphans`] does not take the bot for an orphan and kill it.
 pub(super) fn spawn(command: &mut CommandWrap) -> std::io::Result<Box<dyn ChildWrapper>> {
     let mut bots = bots();
     let child = command.spawn()?;
@@ -42,7 +43,7 @@ pub(super) fn spawn(command: &mut CommandWrap) -> std::io::Result<Box<dyn ChildW
     Ok(child)
 }
 
-/// A bot has ended: ends what it has left behind, where orphans are adopted.
+/// Removes a bot that has ended, and kills the processes that it left behind, if orphans are adopted.
 pub(super) fn ended(number: u32, mark: &Mark) {
     bots().remove(&number);
     #[cfg(target_os = "linux")]
@@ -51,14 +52,14 @@ pub(super) fn ended(number: u32, mark: &Mark) {
     let _ = mark;
 }
 
-/// Makes this process the parent of every orphan among its descendants, so that [`end_orphans`] finds them. For programs whose
-/// children are bots alone. Linux only; elsewhere it does nothing.
+/// Makes this process the parent of every orphan among its descendants, so that [`end_orphans`] finds them. Use it only
+/// in programs whose only children are bots. It works on Linux; on other systems it does nothing.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     linux::adopt();
 }
 
-/// Kills all bots that still run and, after [`adopt_orphans`], every other child of this process.
+/// Kills all running bots and, after [`adopt_orphans`], every other child of this process.
 pub fn end_orphans() {
     #[cfg(unix)]
     for &bot in &*bots() {
@@ -79,15 +80,15 @@ mod linux {
 
     static ADOPTS: AtomicBool = AtomicBool::new(false);
 
-    /// How long to go on killing what goes on starting.
+    /// The time limit for killing processes that keep starting new ones.
     const ENOUGH: Duration = Duration::from_secs(1);
 
     pub(super) fn adopt() {
-        // A kernel that cannot do it leaves the orphans, as other systems do.
+        // If the kernel does not support this, orphans stay, as on other systems.
         ADOPTS.store(nix::sys::prctl::set_child_subreaper(true).is_ok(), Ordering::Relaxed);
     }
 
-    /// Kills the orphans with this word in their environment, or all, and their children with them: these are orphans then.
+    /// Kills the orphans with this entry in their environment, or all, and their children, which become orphans too.
     pub(super) fn end_orphans(word: Option<&str>) {
         if !ADOPTS.load(Ordering::Relaxed) {
             return;
@@ -98,7 +99,7 @@ mod linux {
         }
     }
 
-    /// Whether there was anything to kill.
+    /// Kills the current orphans. Returns whether there were any.
     fn sweep(word: Option<&str>) -> bool {
         let bots = super::bots();
         let mut found = false;
@@ -114,7 +115,7 @@ mod linux {
             };
             let child = Pid::from_raw(number);
             if is_dead {
-                // The dead have no environment, and wait for nothing but this.
+                // A zombie has no environment, and only needs to be reaped.
                 let _ = waitpid(child, Some(WaitPidFlag::WNOHANG));
             } else if is_meant() {
                 found = true;
@@ -124,14 +125,14 @@ mod linux {
         found
     }
 
-    /// The children of this process, and whether each is dead.
+    /// The children of this process, and whether each is a zombie.
     fn children() -> Vec<(i32, bool)> {
         let own = std::process::id().to_string();
         let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
         let child = |entry: std::fs::DirEntry| {
             let number: i32 = entry.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name of the program, in brackets, may contain anything.
+            // The name of the program, in parentheses, may contain any character.
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
             let is_dead = fields.next()? == "Z";
             (fields.next()? == own).then_some((number, is_dead))

@@ -1,4 +1,4 @@
-//! Our ends of a bot's pipes. Nobody waits for a pipe longer than it says.
+//! The program's ends of a bot's pipes. No function waits longer than its time limit.
 
 #[cfg_attr(unix, path = "pipes/polled.rs")]
 #[cfg_attr(not(unix), path = "pipes/threaded.rs")]
@@ -6,14 +6,14 @@ mod ends;
 
 pub(super) use ends::Pipes;
 
-/// The most sendings that may wait for a bot that does not read.
+/// The maximum number of pending buffers for a bot that does not read.
 const UNREAD: usize = 64;
 
-/// What came of waiting for output.
+/// The result of waiting for output.
 pub(super) enum Received {
     /// Some output.
     Piece(Vec<u8>),
-    /// None until then.
+    /// No output within the time limit.
     Nothing,
     /// The output is closed.
     End,

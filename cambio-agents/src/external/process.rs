@@ -1,4 +1,4 @@
-//! The process of a bot: its deadlines and its end.
+//! The process of a bot, with its deadlines and its termination.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use super::orphans::{self, Mark};
 use super::pipes::{Pipes, Received};
 use cambio_core::AgentError;
 
-/// The longest line that a bot may write, in bytes.
+/// The maximum length of a line from a bot, in bytes.
 pub(super) const LINE: usize = 1 << 16;
 /// The time that a bot has to exit after its input has ended.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The running process of a bot.
 ///
-/// At its end our ends of its pipes are closed, whoever else holds the others.
+/// When it ends, the program closes its ends of the pipes, even if a descendant of the bot holds the other ends.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
@@ -59,9 +59,9 @@ impl Process {
         }
     }
 
-    /// Sends lines, and does not wait until they are written.
+    /// Sends lines without waiting until they are written.
     pub(super) fn send(&mut self, lines: Vec<u8>) -> Result<(), String> {
-        // If the bot has closed its input, a missing answer will tell.
+        // If the bot has closed its input, the missing answer becomes the error.
         if self.pipes.send(lines) { Ok(()) } else { Err("the bot does not read its input".to_owned()) }
     }
 
@@ -77,7 +77,7 @@ impl Process {
         Err(format!("the bot wrote before it was asked: {}", shown(&self.received)))
     }
 
-    /// Waits for the answer to a question, and returns it without its line break.
+    /// Waits for the answer to a message, and returns it without its line break.
     pub(super) fn answer(&mut self, question: &str, deadline_ms: u32) -> Result<Vec<u8>, AgentError> {
         let end = Instant::now() + Duration::from_millis(deadline_ms.into());
         let mut searched = 0;
@@ -93,7 +93,7 @@ impl Process {
                 return Err(format!("the bot wrote a line of more than {LINE} bytes to answer `{question}`").into());
             }
             searched = self.received.len();
-            // In steps, because the program may be interrupted in between.
+            // Waits in steps, because the program may be interrupted in between.
             let step = end.min(Instant::now() + Duration::from_millis(50));
             match self.pipes.receive(step) {
                 Received::Piece(piece) => self.received.extend_from_slice(&piece),
@@ -114,9 +114,9 @@ impl Process {
         }
     }
 
-    /// Ends what is left of a bot that has closed its output, and says how it ended.
+    /// Kills a bot that has closed its output, and returns how it ended.
     ///
-    /// A process closes its output on exit after its status is settled, so the kill does not change the status.
+    /// A process closes its output on exit after its status is final, so the kill does not change the status.
     fn how_it_ended(&mut self, when: &str) -> String {
         match self.end() {
             Some(status) if is_killed(status) => format!("the bot closed its output or was killed {when}"),
@@ -131,7 +131,7 @@ impl Process {
         end(self.child.as_mut(), &self.mark)
     }
 
-    /// Ends the process at once.
+    /// Kills the process at once.
     pub(super) fn kill(mut self) {
         if !self.is_over {
             self.end();
@@ -140,14 +140,14 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends the input, gives the bot a moment to exit, and kills what is left of its group.
+    /// Closes the input, waits up to [`GRACE`] for the bot to exit, and kills the rest of its process group.
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
         self.pipes.end_input();
         let end = Instant::now() + GRACE;
-        // The output ends when the bot exits. Nobody reads what it still says.
+        // The output ends when the bot exits. Until then it is discarded.
         while !super::is_interrupted() && Instant::now() < end {
             let step = end.min(Instant::now() + Duration::from_millis(50));
             if matches!(self.pipes.receive(step), Received::End) {
@@ -159,10 +159,10 @@ impl Drop for Process {
 }
 
 /// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order
-/// matters: until somebody waits for the leader, no other group can get its number.
+/// matters: until the leader is reaped, no other group can get its ID.
 fn end(child: &mut dyn ChildWrapper, mark: &Mark) -> Option<ExitStatus> {
     let number = child.id();
-    // This fails only if nothing of the group is left.
+    // This fails only if the group is empty.
     let _ = child.start_kill();
     let _ = child.inner_mut().start_kill();
     let status = child.wait().ok();
@@ -170,7 +170,7 @@ fn end(child: &mut dyn ChildWrapper, mark: &Mark) -> Option<ExitStatus> {
     status
 }
 
-/// Whether a process was not started because this one, or the machine, has no more of something. No bot is at fault then.
+/// Whether the start failed because this process or the machine ran out of a resource. Then the bot is not at fault.
 #[cfg(unix)]
 fn is_ours(error: &std::io::Error) -> bool {
     use nix::errno::Errno::{EAGAIN, EMFILE, ENFILE, ENOMEM};

@@ -1,4 +1,4 @@
-//! One decision of a heuristic: what each card is worth to it, and what to do about that.
+//! One decision of the heuristic: the value of each card, and the decision that follows from the values.
 
 use std::cell::Cell;
 
@@ -10,23 +10,23 @@ use super::params::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
 use crate::tie::{Least, least_of, one_of};
 
-/// The decision of a player with these parameters that has forgotten nothing. It depends on the view alone.
+/// The decision of a heuristic with these parameters and perfect memory. It depends on the view alone.
 #[inline]
 pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
     Mind::new(view, view, params).decide()
 }
 
-/// One decision: the view, what the player takes the cards to be, and what that makes them worth.
+/// One decision of a heuristic: the view, the player's model of the cards, and the parameters.
 ///
-/// What is legal is asked of the view, one decision at a time and only in the phase that is on. The list of all legal
-/// decisions is made only where the heuristic has no preference.
+/// For speed, legality is checked for single decisions of the current phase. All legal decisions are listed only if the
+/// heuristic has no preference.
 pub(crate) struct Mind<'v, V, M> {
     view: &'v V,
     model: &'v M,
     params: &'v HeuristicParams,
     own: SpotSet,
     known: SpotSet,
-    /// The mean of the cards that are seen nowhere, computed when first needed.
+    /// The mean points of the unseen cards, computed on first use.
     mean: Cell<Option<f64>>,
 }
 
@@ -37,8 +37,8 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         Mind { view, model, params, own, known: model.known(), mean: Cell::new(None) }
     }
 
-    /// Decides. The decision is legal.
-    #[expect(clippy::inline_always, reason = "playouts call it in one place, and it is small but for what is rare")]
+    /// Returns a legal decision.
+    #[expect(clippy::inline_always, reason = "playouts call it in one place, and the common path is small")]
     #[inline(always)]
     pub(crate) fn decide(&self) -> Action {
         match self.view.table().phase() {
@@ -54,7 +54,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
 
     #[inline]
     fn mean(&self) -> f64 {
-        // Unlike a `OnceCell`, this is put in line by the compiler.
+        // The compiler inlines this, but not a `OnceCell`.
         let mean = self.mean.get().unwrap_or_else(|| mean_elsewhere(self.view, self.model));
         self.mean.set(Some(mean));
         mean
@@ -69,12 +69,12 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         !self.view.table().callers().is_empty()
     }
 
-    /// The worth of knowing an own card: nothing if no turn is left to use it.
+    /// The value of learning an own card: 0 if no turn is left to use the knowledge.
     fn curiosity(&self) -> f64 {
         if self.is_last_turn() { 0.0 } else { self.params.curiosity }
     }
 
-    /// The expected points of the card here. A card that its owner knows and this player does not is expected to be lower.
+    /// The expected points of the card in this spot. An unknown card that its owner knows is expected to be lower.
     fn worth(&self, spot: Spot) -> f64 {
         match self.model.face(spot) {
             Some(card) => self.points(card),
@@ -88,13 +88,13 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         spot.seat() != self.view.seat() && self.view.table().seen(spot.seat()).contains(spot)
     }
 
-    /// The points of the known cards of a layout together.
+    /// The total points of the known cards of a layout.
     #[inline]
     fn known_sum(&self, seat: Seat, layout: SpotSet) -> i32 {
         self.model.tally(seat, layout, self.view.rules()).sum
     }
 
-    /// The expected points of another seat's cards together, by [`Mind::worth`].
+    /// The total expected points of another seat's cards, by [`Mind::worth`].
     #[inline]
     fn sum(&self, seat: Seat) -> f64 {
         let table = self.view.table();
@@ -109,8 +109,8 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         f64::from(self.known_sum(self.view.seat(), self.own)) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
-    /// What it would be worth to lose the worst of these own cards: a known one before an unknown one that is worth as much.
-    /// Replacing an unknown card is worth [`Mind::curiosity`] too.
+    /// The value of losing the worst of these own cards. If a known and an unknown card tie, the known one is the
+    /// worst. Replacing an unknown card also gains [`Mind::curiosity`].
     #[inline]
     fn worst(&self, spots: SpotSet) -> Option<f64> {
         let known = self.model.tally(self.view.seat(), spots, self.view.rules()).most.map(f64::from);
@@ -121,7 +121,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         known.filter(|&points| points >= unknown).or(Some(unknown))
     }
 
-    /// The worst of these own spots, all of them if several are: those that are worth what [`Mind::worst`] gave.
+    /// All of these own spots that tie for the worst. `worth` is the result of [`Mind::worst`].
     fn worst_spots(&self, spots: SpotSet, worth: f64) -> SpotSet {
         let known = self.model.known_cards_of(self.view.seat(), spots);
         let worst: SpotSet = known.filter(|&(_, card)| self.points(card) >= worth).map(|(spot, _)| spot).collect();
@@ -135,7 +135,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         best
     }
 
-    /// One of these spots, which the player likes equally.
+    /// One of these equally good spots.
     #[inline]
     fn one_of(&self, spots: SpotSet) -> Option<Spot> {
         if spots.is_empty() { None } else { one_of(self.view, spots) }
@@ -163,10 +163,10 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     /// Whether the chance that no other seat ends below the player is at least `call_chance`, in the geometric mean over
-    /// the other seats. Where a tie fails a call, the others must not end level either.
+    /// the other seats. If a tie fails a call, the other seats must not tie either.
     ///
-    /// Sums are taken as independent and normal, with the deck's variance for each unknown card. Every other seat is
-    /// expected to lose `last_turn` points in its last turn.
+    /// Sums are modelled as independent and normal, with the deck's variance for each unknown card. Every other seat is
+    /// expected to save `last_turn` points in its last turn.
     fn expects_lowest(&self, own: f64) -> bool {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (cards, points) = (rules.deck().len() as i32, rules.deck_points());
@@ -180,13 +180,13 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         }
         for seat in self.others() {
             let ahead = self.sum(seat) - self.params.last_turn - own + tie;
-            // Who is behind has a chance of a half at most.
+            // A player that is behind has a chance of at most a half.
             if ahead <= 0.0 && 0.5 * chance < wanted {
                 return false;
             }
             let spread = variance * (own_unknown + unknown(table.layout(seat))) as f64;
             // The normal distribution function for variance spread + 1, to within 0.03: an algebraic curve with the same
-            // slope at 0. A library's function may differ in the last digit between machines.
+            // slope at 0. A library function may differ in the last digit between machines.
             chance *= 0.5 + 0.5 * ahead / (ahead * ahead + (spread + 1.0) * std::f64::consts::FRAC_PI_2).sqrt();
             if chance < wanted {
                 return false;
@@ -208,7 +208,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     fn gains_by_taking(&self) -> bool {
         let Some(top) = self.view.table().top() else { return false };
         let enough = self.points(top) + self.params.take_gain;
-        // Most tops are too high whatever cards the player has.
+        // Fast path: most top cards are too high for any layout.
         let most = f64::from(self.view.rules().most_points()) + self.curiosity();
         most >= enough && self.worst(self.own).is_some_and(|worth| worth >= enough)
     }
@@ -227,7 +227,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         self.one_of(self.worst_spots(self.own, worth)).map_or(Action::Drop, Action::Keep)
     }
 
-    /// The worth of the power that dropping the held card would give. A look is worth nothing in a last turn.
+    /// The value of the power that dropping the held card would give. In the last turn a look has no value.
     fn power_worth(&self, held: Card, source: Source) -> f64 {
         let rules = self.view.rules();
         let power = rules.power(held);
@@ -236,7 +236,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.params.power_worth }
     }
 
-    /// Snaps the card that saves most: an own card saves its points, a foreign one those of the card given for it.
+    /// Snaps the card that saves most: an own card saves its points, a foreign card the points of the card given.
     fn snap(&self) -> Action {
         let targets = self.view.targets();
         let mut best = Least::NONE;
@@ -265,8 +265,8 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         self.one_of(best.spots).map_or(Action::Pass, Action::Snap)
     }
 
-    /// The expected gain of snapping an unknown own card: its points if it matches. 0 if that is too little against the
-    /// penalty card that the snap may cost.
+    /// The expected gain of snapping an unknown own card: its points if it matches. 0 if the gain is too small compared
+    /// with the expected points of a penalty card.
     fn gamble(&self, spot: Spot) -> f64 {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
@@ -287,7 +287,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         if gain > self.params.gamble * loss { gain } else { 0.0 }
     }
 
-    /// Decides by chance whether to touch a card as a bluff.
+    /// Touches a card as a bluff with the probability `bluff`.
     pub(super) fn bluff(&self, stream: &mut Stream) -> Option<Action> {
         const SCALE: u32 = 1 << 20;
         let spot = self.one_of(self.own)?;
@@ -314,7 +314,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         if let Some(action) = first {
             return action;
         }
-        // A card that its owner knows tells most.
+        // A card that its owner knows is the most informative.
         let look = self.one_of(self.hoarded(unknown)).or_else(|| self.one_of(unknown));
         let action = look.map(Action::Look).or_else(|| self.disrupting_swap());
         action.unwrap_or_else(|| if self.view.allows(Action::Skip) { Action::Skip } else { self.idle() })
@@ -332,7 +332,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         self.view.allows(swap).then_some(swap)
     }
 
-    /// A swap of a card that its owner alone knows for another foreign card.
+    /// A swap of a card that its owner knows with another foreign card.
     fn disrupting_swap(&self) -> Option<Action> {
         if self.params.disrupt <= 0.0 {
             return None;
@@ -344,12 +344,12 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         Some(Action::swap(first, second))
     }
 
-    /// Those of the spots whose cards their owners know and the player does not.
+    /// The spots in the set whose cards their owners know and the player does not.
     fn hoarded(&self, spots: SpotSet) -> SpotSet {
         spots.without(self.known).iter_from(self.view.seat()).filter(|&spot| self.is_hoarded(spot)).collect()
     }
 
-    /// Where the heuristic has no preference: the decision that changes least, or else the one that costs least.
+    /// A decision without a preference: the one that changes least, otherwise the one that costs least.
     #[cold]
     fn idle(&self) -> Action {
         let choices = self.view.choices();
@@ -366,6 +366,6 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
             Action::Give(spot) | Action::Keep(spot) => -self.worth(spot),
             _ => 0.0,
         };
-        least_of(self.view, cost).expect("who is asked has a choice")
+        least_of(self.view, cost).expect("the seat to act has a choice")
     }
 }

@@ -3,7 +3,7 @@
 use super::params::HeuristicParams;
 use crate::words;
 
-/// Declares the presets: for each its description, its name, and what differs from the defaults.
+/// Declares the presets, each with a description, a name and the parameters that differ from the defaults.
 macro_rules! presets {
     ($($(#[doc = $about:literal])+ $variant:ident = $name:literal { $($field:ident: $value:expr),* },)+) => {
         words! {
@@ -14,7 +14,7 @@ macro_rules! presets {
         }
 
         impl Preset {
-            /// How it plays, in a sentence.
+            /// A description in one sentence.
             ///
             /// ```
             /// assert_eq!(cambio_agents::Preset::Bold.about(), "Calls early.");
@@ -25,7 +25,7 @@ macro_rules! presets {
                 }
             }
 
-            /// Its parameters.
+            /// The parameters.
             ///
             /// ```
             /// use cambio_agents::{HeuristicParams, Preset};
@@ -46,7 +46,7 @@ macro_rules! presets {
 presets! {
     /// The defaults.
     Heuristic = "heuristic" {},
-    /// Calls only with next to nothing.
+    /// Calls only with almost no points.
     Cautious = "cautious" { call_at: 1.0, call_chance: 0.0 },
     /// Calls early.
     Bold = "bold" { call_at: 11.0, call_chance: 0.0 },
@@ -54,15 +54,15 @@ presets! {
     Patient = "patient" { call_at: 12.0, call_margin: 4.0, call_chance: 0.0 },
     /// Gambles on unknown cards.
     Snapper = "snapper" { gamble: 0.15, foreign_gain: 0.0 },
-    /// Moves what others know.
+    /// Swaps cards that their owners know.
     Disruptor = "disruptor" { disrupt: 3.0 },
-    /// Takes from the pile whatever saves two points.
+    /// Takes every card from the pile that saves two points.
     Collector = "collector" { take_gain: 2.0 },
-    /// Drops powers to use them, whatever their points.
+    /// Drops cards with a power to use it, even if they would save a few points.
     Looker = "looker" { power_worth: 6.0 },
-    /// Touches cards that it would not snap.
+    /// Touches cards as a bluff.
     Bluffer = "bluffer" { bluff: 0.2 },
-    /// Plays `classic` as well as any heuristic that we found: uses powers, learns its cards, calls by a fine chance.
+    /// The strongest known heuristic on `classic`: uses powers, learns its cards, and calls at a lower chance.
     Sharp = "sharp" { call_chance: 0.57, curiosity: 5.0, keep_gain: 1.0, power_worth: 3.0 },
     /// Never calls.
     NeverCalls = "never-calls" { call_at: -1000.0 },

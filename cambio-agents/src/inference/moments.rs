@@ -1,4 +1,4 @@
-//! What the other seats decided, and what each of them saw then: the evidence for what they know.
+//! The decisions of the other seats, and the view that each seat had: the evidence about their cards.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use cambio_core::{
 
 use crate::policy::Past;
 
-/// How many spots there are.
+/// The maximum number of spots of a table.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
-/// Of so many of the last decisions of others the searching seat keeps what they saw.
+/// The number of latest decisions of the other seats that are kept.
 pub(super) const MOST: usize = 64;
 
-/// Cards of one round, each with a number of its own from its first sight on, wherever it goes.
+/// Tracks the cards of one round. Each card has a number, which it keeps when it moves.
 #[derive(Clone, Debug)]
 pub(super) struct Cards {
     at: [u16; SPOTS],
     held: u16,
-    /// What the searching seat knows of each, by its number.
+    /// The faces that the searching seat knows, by card number.
     faces: Vec<Option<Card>>,
 }
 
@@ -36,12 +36,12 @@ impl Cards {
         self.faces[usize::from(number)] = Some(face);
     }
 
-    /// The number of the card that lies here.
+    /// The number of the card in this spot.
     pub(super) fn at(&self, spot: Spot) -> u16 {
         self.at[spot.index()]
     }
 
-    /// What is known of every card, by its number.
+    /// The known faces, by card number.
     pub(super) fn faces(&self) -> &[Option<Card>] {
         &self.faces
     }
@@ -77,11 +77,11 @@ impl Cards {
     }
 }
 
-/// A decision of another seat, and the table that it had before it.
+/// A decision of another seat, and the table before it.
 #[derive(Clone, Debug)]
 pub(super) struct Moment<Q> {
     table: Table,
-    /// What everybody saw of the round before it.
+    /// The public history of the round before it.
     pub(super) past: Q,
     at: [u16; SPOTS],
     held: u16,
@@ -104,12 +104,12 @@ impl<Q> Moment<Q> {
         self.table.turn() == self.seat && self.table.phase() == Phase::Held(Source::Stock)
     }
 
-    /// What the seat saw if these are the cards, by their numbers.
+    /// The seat's view if these are the faces of the cards, by card number.
     pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> Supposed<'m, Q> {
         Supposed { moment: self, faces }
     }
 
-    /// What the sighting that comes next says of the decision; `None` if it does not say which it was.
+    /// The decision implied by the next event; `None` if the event does not determine it.
     fn decided(&self, sighting: &Sighting) -> Option<Action> {
         let said = match *sighting {
             Event::Peeked { seat, spot, .. } => Some((seat, Action::Peek(spot))),
@@ -129,7 +129,7 @@ impl<Q> Moment<Q> {
         };
         match (said, self.table.phase()) {
             (Some((seat, action)), _) if seat == self.seat => Some(action),
-            // Nothing is heard of these.
+            // These decisions have no event.
             (_, Phase::Chain) => Some(Action::Pass),
             (_, Phase::Close) => Some(Action::End),
             _ => None,
@@ -137,7 +137,7 @@ impl<Q> Moment<Q> {
     }
 }
 
-/// A view that another seat had, if its cards were these.
+/// A hypothetical view: the view that another seat had if these are the faces of the cards.
 #[derive(Debug)]
 pub(super) struct Supposed<'m, Q> {
     moment: &'m Moment<Q>,
@@ -167,13 +167,13 @@ impl<Q> View for Supposed<'_, Q> {
     }
 }
 
-/// Collects the decisions of the other seats of a round.
+/// Collects the decisions of the other seats in a round.
 #[derive(Clone, Debug)]
 pub(super) struct Moments<Q> {
     pub(super) cards: Cards,
-    /// What everybody saw of the round.
+    /// The public history of the round.
     pub(super) past: Q,
-    /// Those that were asked and have not been heard of: several in a snap window, one elsewhere.
+    /// The pending decisions: several in a snap window, otherwise at most one.
     asked: Vec<Moment<Q>>,
     decided: VecDeque<Moment<Q>>,
 }
@@ -188,18 +188,18 @@ impl<Q: Past> Moments<Q> {
         &self.decided
     }
 
-    /// Another seat is asked.
+    /// Adds the table before another seat decides.
     pub(super) fn spectate(&mut self, table: &Table) {
         let Some(seat) = table.asked() else { return };
         if table.phase() != Phase::Window {
             self.settle();
         }
         let Cards { at, held, .. } = self.cards;
-        // In a window whoever is not heard of has passed.
+        // In a window, a seat without an event has passed.
         self.asked.push(Moment { table: *table, past: self.past.clone(), at, held, seat, action: Action::Pass });
     }
 
-    /// Takes in what the searching seat perceives.
+    /// Adds a sighting of the searching seat.
     pub(super) fn notice(&mut self, sighting: &Sighting) {
         self.hear(sighting);
         if let Event::Dealt { .. } = sighting {
@@ -212,7 +212,7 @@ impl<Q: Past> Moments<Q> {
 
     fn hear(&mut self, sighting: &Sighting) {
         match *sighting {
-            // A new stock comes before what it is for.
+            // A reshuffle comes before the event that needs the new stock.
             Event::Reshuffled { .. } => {}
             _ if self.is_window() => match *sighting {
                 Event::Snapped { seat, spot, .. } => {
@@ -220,7 +220,7 @@ impl<Q: Past> Moments<Q> {
                         moment.action = Action::Snap(spot);
                     }
                 }
-                // Nobody sees for which card it reached, and a touch is no decision about a card that it knows.
+                // An aborted snap does not show the card, and a touch is not a decision about a known card.
                 Event::Aborted { seat } | Event::Touched { seat, .. } => {
                     self.asked.retain(|moment| moment.seat != seat);
                 }
@@ -242,7 +242,7 @@ impl<Q: Past> Moments<Q> {
         self.asked.first().is_some_and(|moment| moment.table.phase() == Phase::Window)
     }
 
-    /// What was asked for has been decided.
+    /// Marks the pending decisions as decided.
     fn settle(&mut self) {
         self.decided.extend(self.asked.drain(..));
         let over = self.decided.len().saturating_sub(MOST);

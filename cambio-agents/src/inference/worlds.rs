@@ -1,4 +1,4 @@
-//! Worlds, drawn in proportion to how likely they make what the other seats decided.
+//! Draws worlds in proportion to the likelihood of the other seats' decisions.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::moments::{Moment, Moments};
 use crate::bits::Bits;
 use crate::policy::{Past, Policy};
 
-/// How the others are taken to decide: by a policy, but for a share ε of their decisions.
+/// The assumed play of the other seats: a policy, except for a share ε of their decisions.
 pub(super) struct Likely<'p, P> {
     pub(super) policy: &'p mut P,
     pub(super) epsilon: f64,
 }
 
-/// A decision of another seat that depends on cards that the searching seat does not know, and how likely it was by the
-/// cards that it depends on.
+/// A decision of another seat that depends on cards that the searching seat does not know, with a cache of its
+/// likelihoods.
 struct Evidence<'m, Q> {
     moment: &'m Moment<Q>,
-    /// The numbers of those cards.
+    /// The numbers of these cards.
     open: Vec<u16>,
-    /// By the classes of those cards, seven bits each: what no rule tells apart no decision depends on.
+    /// By the classes of these cards, seven bits each: a decision is the same for all cards of a class.
     likelihoods: BTreeMap<u128, f64>,
 }
 
-/// So many classes fit into a key.
+/// The number of classes that fit into a key.
 const MOST_OPEN: usize = 18;
 
 impl<Q> Evidence<'_, Q> {
@@ -71,7 +71,7 @@ pub(super) fn draw<P: Policy>(
     resample(&shares, worlds).map(|place| proposed[place].clone()).collect()
 }
 
-/// The last of the decisions of others that depend on cards in these spots.
+/// The latest decisions of other seats that depend on cards in these spots, at most `last`.
 fn evidence<'m, Q: Past>(moments: &'m Moments<Q>, unknown: &[Spot], last: usize) -> Vec<Evidence<'m, Q>> {
     let mut is_open = vec![false; moments.cards.faces().len()];
     for &spot in unknown {
@@ -85,7 +85,7 @@ fn evidence<'m, Q: Past>(moments: &'m Moments<Q>, unknown: &[Spot], last: usize)
     moments.decided().iter().rev().filter_map(of).take(last).collect()
 }
 
-/// So many places, each as often as its share of the whole says, to within one: systematic resampling (Carpenter, Clifford
+/// Draws `number` indices, each in proportion to its share, to within one: systematic resampling (Carpenter, Clifford
 /// and Fearnhead 1999).
 fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
     let step = shares.iter().sum::<f64>() / number as f64;
@@ -109,7 +109,7 @@ mod tests {
     use crate::learned::{Floats, Inputs, Network};
     use crate::policy::NetworkPolicy;
 
-    /// Where everybody plays as assumed, what they did is on average more likely in the true world than in another.
+    /// If all seats play as assumed, their decisions are on average more likely in the true world than in another.
     #[test]
     fn decisions_tell_of_cards() {
         let rules = Rules::preset("classic").unwrap();

@@ -1,11 +1,10 @@
-//! The decisions that a learned player weighs: one of each kind that it cannot tell apart.
+//! The candidates that a network evaluates: one for each class of decisions that it cannot distinguish.
 
 use cambio_core::{Action, Phase, View};
 
 use super::card::Deck;
 use super::position::Scene;
 
-/// What sort of decision it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Sort {
@@ -32,32 +31,31 @@ pub(super) enum Sort {
     Other,
 }
 
-/// How many sorts there are.
 pub(super) const SORTS: usize = Sort::Other as usize + 1;
 
-/// A decision, and what it has in common with those that are like it.
+/// A decision that stands for all decisions with the same key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     /// The first of the decisions that it stands for.
     pub(super) action: Action,
     pub(super) key: Key,
-    /// How many decisions it stands for.
+    /// The number of decisions that it stands for.
     pub(super) number: usize,
 }
 
-/// What tells candidates apart: their sort, and the categories and owners of the cards that they name.
+/// The properties that distinguish candidates: the sort, and the owner and category of each named card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     pub(super) sort: Sort,
-    /// The distance of the owner and the category of the card that is named, of a swap the own one.
+    /// The distance of the owner and the category of the named card; in a swap, of the own card.
     pub(super) card: Option<(u8, u16)>,
-    /// The same of the other card of a swap.
+    /// The same for the other card of a swap.
     other: Option<(u8, u16)>,
 }
 
 impl Key {
-    /// What sort of decision this is and which cards it names; `None` for those that are not weighed: bluffs, peeks that
-    /// cost a card, blind snaps before a call, and swaps that do not move exactly one own card.
+    /// The key of a decision; `None` for decisions that are not evaluated: bluffs, peeks that cost a card, blind snaps
+    /// before a call, and swaps that do not move exactly one own card.
     pub(super) fn of(deck: &Deck, scene: &Scene, view: &impl View, action: Action) -> Option<Key> {
         let (table, seat) = (view.table(), view.seat());
         let card = |spot| {
@@ -95,7 +93,7 @@ impl Key {
     }
 }
 
-/// The only candidate, where that can be seen at a glance: most often who is asked in a window knows no card that matches.
+/// The only candidate, if this is clear at once: in most windows, the seat to act knows no matching card.
 #[inline]
 pub(super) fn only_candidate(view: &impl View) -> Option<Candidate> {
     let (table, key) = (view.table(), Key { sort: Sort::Pass, card: None, other: None });
@@ -103,7 +101,7 @@ pub(super) fn only_candidate(view: &impl View) -> Option<Candidate> {
     passes.then_some(Candidate { action: Action::Pass, key, number: 1 })
 }
 
-/// Writes the decisions that are worth weighing into `found`: the first of each key, in the order of the choices.
+/// Writes the candidates into `found`: the first decision of each key, in the order of the choices.
 pub(super) fn candidates(deck: &Deck, scene: &Scene, view: &impl View, found: &mut Vec<Candidate>) {
     found.clear();
     let mut add = |action| {
@@ -115,7 +113,7 @@ pub(super) fn candidates(deck: &Deck, scene: &Scene, view: &impl View, found: &m
         }
     };
     match view.table().phase() {
-        // Bluffs would double the choices of a window.
+        // Bluffs are left out: they would double the choices of a window.
         Phase::Window | Phase::Chain => {
             add(Action::Pass);
             view.targets().iter_from(view.seat()).for_each(|spot| add(Action::Snap(spot)));
@@ -123,7 +121,7 @@ pub(super) fn candidates(deck: &Deck, scene: &Scene, view: &impl View, found: &m
         _ => view.choices().iter().for_each(add),
     }
     if found.is_empty() {
-        let action = view.choices().nth(0).expect("who is asked has a choice");
+        let action = view.choices().nth(0).expect("the seat to act has a choice");
         found.push(Candidate { action, key: Key { sort: Sort::Other, card: None, other: None }, number: 1 });
     }
 }

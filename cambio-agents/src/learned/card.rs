@@ -1,24 +1,24 @@
-//! Cards as a learned player tells them apart.
+//! Cards, as far as a network distinguishes them.
 
 use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::{Card, MAX_KINDS, Origin, Rules, Trace};
 
-/// The bounds that a card's past puts on its points come in so many steps.
+/// The number of buckets for the upper bound that a card's history puts on its points.
 pub(super) const BOUNDS: usize = 12;
 
-/// What a learned player looks up in the rules: cards by class, and the scale of points.
+/// Lookup tables computed from the rules: cards by class, and the scale of points.
 ///
-/// Cards of one rank, points and power are one class: which of them it is changes nothing for a player, but for rules that
-/// compare suits, which it does not see.
+/// Cards with the same rank, points and power form one class. The difference between them matters only under rules that
+/// compare suits, which networks do not see.
 #[derive(Clone, Debug)]
 pub(super) struct Deck {
     class_of: [u8; MAX_KINDS],
     points: Vec<i32>,
-    /// What one step of a sum or a bound is, in points, as a power of two.
+    /// The binary logarithm of the width of a bucket of sums and bounds, in points.
     unit_shift: u32,
     /// The fewest points of a card.
     lowest: i32,
-    /// How many points end a match, if points do.
+    /// The total of points that ends a match, if there is one.
     pub(super) target: Option<i32>,
 }
 
@@ -46,7 +46,6 @@ impl Deck {
         deck
     }
 
-    /// How many classes there are.
     pub(super) fn classes(&self) -> usize {
         self.points.len()
     }
@@ -59,17 +58,17 @@ impl Deck {
         self.points[usize::from(class)]
     }
 
-    /// Among how many categories [`Seen::category`] tells.
+    /// The number of categories of [`Seen::category`].
     pub(super) fn categories(&self) -> usize {
         2 * self.classes() + 1 + 2 * BOUNDS
     }
 
-    /// The step of a bound in points; the last step is no bound.
+    /// The bucket of a bound in points. The last bucket, [`NO_BOUND`], is left out.
     fn step(&self, points: i32) -> u8 {
         ((points - self.lowest).max(0) >> self.unit_shift).min(BOUNDS as i32 - 2) as u8
     }
 
-    /// The step, from so many steps below zero on, of points that are given in sixteenths; at least 0, at most `most`.
+    /// The bucket of points given in sixteenths, from 0 to `most`. The first `below` buckets are for points below zero.
     #[inline]
     pub(super) fn step_of(&self, sixteenths: i32, below: i32, most: usize) -> usize {
         let shift = self.unit_shift + 4;
@@ -77,7 +76,7 @@ impl Deck {
         ((rounded.max(0) >> shift) as usize).min(most)
     }
 
-    /// The points that a bound allows at most.
+    /// The maximum points in the bucket of a bound.
     fn bound(&self, step: u8) -> i32 {
         (i32::from(step) << self.unit_shift) + self.lowest
     }
@@ -86,22 +85,22 @@ impl Deck {
 /// The class of a card that the player does not know.
 pub(super) const UNKNOWN: u8 = u8::MAX;
 
-/// The step of a card without a bound.
+/// The bucket of a card without a bound.
 const NO_BOUND: u8 = BOUNDS as u8 - 1;
 
-/// What a power is worth to a player that drops a card for it, in points.
+/// The assumed value of a power for a player that drops a card to use it, in points.
 const POWER: i32 = 4;
 
-/// A card on the table, as the deciding seat sees it.
+/// A card on the table, as the seat to act sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     /// Its class, or [`UNKNOWN`].
     pub(super) class: u8,
-    /// Who has seen it: bit d is the seat at distance d in playing order from the deciding one.
+    /// The seats that have seen it: bit d is the seat at distance d in playing order from the seat to act.
     pub(super) witnesses: u8,
-    /// What its owner's decisions say of its points, at most.
+    /// The bucket of the upper bound on its points, from its owner's decisions.
     bound: u8,
-    /// Whether somebody kept it.
+    /// Whether it came to its spot by being kept.
     kept: bool,
 }
 
@@ -121,20 +120,20 @@ impl Seen {
         Seen { class, witnesses, bound, kept: trace.origin == Origin::Kept }
     }
 
-    /// A card that the deciding seat keeps now.
+    /// A card that the seat to act keeps now.
     #[inline]
     pub(super) fn kept(class: u8, witnesses: u8) -> Seen {
         Seen { class, witnesses, bound: NO_BOUND, kept: true }
     }
 
-    /// Whether it matters that it is known: an own card to anybody else, another seat's card to its owner. `distance` is
-    /// the owner's.
+    /// Whether another seat knows it, if it is an own card, or whether its owner knows it, if it is another seat's
+    /// card. `distance` is the distance of the owner.
     #[inline]
     pub(super) fn is_open(self, distance: usize) -> bool {
         if distance == 0 { self.witnesses & !1 != 0 } else { self.witnesses >> distance & 1 == 1 }
     }
 
-    /// The card's category: its class and whether it is open, or what its past says if the player does not know it.
+    /// The card's category: its class and whether it is open, or, if the player does not know it, its history.
     #[inline]
     pub(super) fn category(self, deck: &Deck, distance: usize) -> usize {
         let is_open = self.is_open(distance);
@@ -147,7 +146,7 @@ impl Seen {
         }
     }
 
-    /// What the card is expected to count, in sixteenths of a point; `mean` is what a card counts that nobody has seen.
+    /// The expected points of the card, in sixteenths of a point. `mean` is the mean of the unseen cards.
     #[inline]
     pub(super) fn expected(self, deck: &Deck, distance: usize, mean: i32) -> i32 {
         if self.class != UNKNOWN {
@@ -155,7 +154,7 @@ impl Seen {
         } else if self.bound == NO_BOUND {
             if self.is_open(distance) && distance > 0 { mean - 16 } else { mean }
         } else {
-            // Between the fewest points and the bound.
+            // Half of the bound.
             mean.min(8 * deck.bound(self.bound))
         }
     }

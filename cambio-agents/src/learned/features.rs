@@ -1,9 +1,9 @@
-//! What a network is told: which of its inputs a decision switches on.
+//! The inputs of a network, and the inputs that are active for a candidate.
 //!
-//! Every input is 0 or 1. They come in four groups, so that the candidates of one decision share what they have in common:
-//! what no candidate changes, each layout, how the layouts compare, and what the candidate is. Seats are told apart by how
-//! they sit: the deciding seat, the next one, the one before it, and those between. The inputs of several seats between add
-//! up, so one network serves tables of two to eight.
+//! Every input is 0 or 1. There are four groups, so that the candidates of a decision can share sums: the part that no
+//! candidate changes, each layout, the comparison of the layouts, and the candidate itself. Seats are identified by
+//! relative position: the seat to act, the next seat, the previous seat, and the seats between. The inputs of all seats
+//! between add up, so one network serves tables of two to eight seats.
 
 use cambio_core::Rules;
 
@@ -11,32 +11,32 @@ use super::candidates::{Key, SORTS, Sort};
 use super::card::{Deck, Seen, UNKNOWN};
 use super::position::{After, Caller, Face, Scene, Side, TOTAL_POINTS, TOTALS, Totals};
 
-/// How a seat sits: oneself, next, before, between.
+/// The relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
-/// Of this many equal cards a layout tells the number.
+/// Equal cards in a layout are counted up to this number.
 const COPIES: usize = 6;
-/// Sums of points come in so many steps.
+/// The buckets for sums of points.
 const SUMS: usize = 48;
-/// Differences of sums.
+/// The buckets for differences of sums.
 const DIFFERENCES: usize = 2 * SUMS + 1;
-/// The steps below zero of a sum.
+/// The buckets for negative sums.
 const NEGATIVE: i32 = 6;
-/// Numbers of cards that are told apart: 0 to 8 and more.
+/// The buckets for the number of cards: 0 to 7, and 8 or more.
 const CARDS: usize = 9;
-/// Numbers of unknown cards that are told apart.
+/// The buckets for the number of unknown cards.
 const UNKNOWNS: usize = 6;
-/// Numbers of turns that are told apart.
+/// The buckets for the number of turns.
 const TURNS: usize = 40;
-/// Who called first: nobody, or how it sits.
+/// The values for the first caller: none, or its relative position.
 const CALLERS: usize = SEATINGS + 1;
-/// How many others expect fewer points: 0 to 3 and more.
+/// The buckets for the number of other seats that expect fewer points: 0 to 2, and 3 or more.
 const RANKS: usize = 4;
-/// Differences of totals, in points.
+/// The differences of totals, in points.
 const LEADS: usize = 2 * TOTAL_POINTS + 1;
-/// Totals at the end of the round, in steps of two points.
+/// The buckets for totals at the end of the round, each two points wide.
 const PROJECTIONS: usize = TOTAL_POINTS;
 
-/// How the seat at this distance sits.
+/// The relative position of the seat at this distance.
 #[inline]
 fn seating(distance: usize, seats: usize) -> usize {
     match distance {
@@ -47,10 +47,10 @@ fn seating(distance: usize, seats: usize) -> usize {
     }
 }
 
-/// Where the inputs of a network begin, block by block.
+/// The first input of each block.
 #[derive(Clone, Debug)]
 struct Blocks {
-    // What no candidate changes.
+    // The part that no candidate changes.
     pile: usize,
     turns: usize,
     turn: usize,
@@ -58,13 +58,13 @@ struct Blocks {
     seats: usize,
     totals: usize,
     leads: usize,
-    // Of one layout.
+    // Each layout.
     cards: usize,
     open_to: usize,
     sum: usize,
     size: usize,
     dark: usize,
-    // How the layouts compare.
+    // The comparison of the layouts.
     least_difference: usize,
     difference: usize,
     caller_difference: usize,
@@ -76,7 +76,7 @@ struct Blocks {
     match_difference: usize,
     least_match_difference: usize,
     projected: usize,
-    // What the candidate is.
+    // The candidate.
     sort_caller: usize,
     sort_turn: usize,
     held: usize,
@@ -141,12 +141,11 @@ pub(super) struct Features {
     blocks: Blocks,
 }
 
-/// What a layout comes to.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Summary {
-    /// What its owner is expected to have, in sixteenths of a point.
+    /// The expected sum of its cards, in sixteenths of a point.
     sum: i32,
-    /// The points of the cards that the deciding seat knows.
+    /// The points of the cards that the seat to act knows.
     known: i32,
     unknown: usize,
     size: usize,
@@ -158,12 +157,11 @@ impl Features {
         Features { blocks: Blocks::new(&deck), deck }
     }
 
-    /// How many inputs there are.
     pub(super) fn len(&self) -> usize {
         self.blocks.len
     }
 
-    /// The step of a sum that is given in sixteenths of a point.
+    /// The bucket of a sum given in sixteenths of a point.
     #[inline]
     fn sum_step(&self, sum: i32) -> usize {
         self.deck.step_of(sum, NEGATIVE, SUMS - 1)
@@ -174,7 +172,7 @@ impl Features {
         self.deck.step_of(difference, SUMS as i32, DIFFERENCES - 1)
     }
 
-    /// The inputs of one layout.
+    /// Activates the inputs of one layout, and returns its summary.
     #[inline]
     pub(super) fn side(&self, scene: &Scene, distance: usize, side: &Side, mut on: impl FnMut(usize)) -> Summary {
         let (deck, at) = (&self.deck, &self.blocks);
@@ -207,7 +205,7 @@ impl Features {
         summary
     }
 
-    /// Which other seats know which own cards.
+    /// Activates the inputs for the own cards that each other seat knows.
     #[inline]
     fn open_to(&self, scene: &Scene, side: &Side, classes: usize, on: &mut impl FnMut(usize)) {
         if side.cards().iter().all(|card| card.witnesses & !1 == 0) {
@@ -229,7 +227,7 @@ impl Features {
         }
     }
 
-    /// The inputs that no candidate changes.
+    /// Activates the inputs that no candidate changes.
     #[inline]
     pub(super) fn scene(&self, scene: &Scene, totals: &Totals, mut on: impl FnMut(usize)) {
         let (deck, at) = (&self.deck, &self.blocks);
@@ -256,7 +254,7 @@ impl Features {
         }
     }
 
-    /// The inputs of how the layouts compare, given what they come to and who has called.
+    /// Activates the inputs for the comparison of the layouts, from their summaries and the callers.
     #[inline]
     pub(super) fn comparison(
         &self,
@@ -300,7 +298,7 @@ impl Features {
         }
     }
 
-    /// The inputs of what the totals would be if the round ended as things are.
+    /// Activates the inputs for the totals that would result if the round ended now.
     #[inline]
     fn projection(
         &self,
@@ -326,7 +324,7 @@ impl Features {
         on(at.least_match_difference + first * DIFFERENCES + self.difference_step(least - own));
     }
 
-    /// The inputs of what a candidate is.
+    /// Activates the inputs of the candidate itself.
     #[inline]
     pub(super) fn candidate(
         &self,
@@ -379,7 +377,7 @@ impl Features {
 }
 
 impl Caller {
-    /// How the first caller sits; 0 if nobody has called.
+    /// One plus the relative position of the first caller; 0 if no seat has called.
     #[inline]
     fn seating(self, seats: usize) -> usize {
         self.first.map_or(0, |distance| 1 + seating(distance.into(), seats))

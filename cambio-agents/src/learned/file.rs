@@ -1,6 +1,6 @@
-//! Networks as files.
+//! Reads and writes network files.
 //!
-//! A file has a line that names the format, a line of JSON with the facts, the weights, and the BLAKE3 hash of all before it.
+//! A file contains a line that names the format, a line of JSON with the facts, the weights, and a BLAKE3 hash.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,26 +12,26 @@ use super::network::{Row, SECOND, Second, WIDTH, Weights};
 use super::weighing::{Inputs, Network};
 use crate::params::Text;
 
-/// The first line of a file. The number changes when inputs or weights mean something else.
+/// The first line of a file. The number changes when the meaning of inputs or weights changes.
 const FORMAT: &str = "cambio network 2\n";
 
-/// The text of the agent `learned`.
+/// The text of the agents `learned` and `lookahead`.
 pub(crate) const NETWORK: Text = Text {
     name: "network",
-    meaning: "The file of a network that `cambio learn` has written.",
+    meaning: "A network file written by `cambio learn`.",
     example: "runs/learned/network.net",
     is_needed: false,
     check: |path| read_network(path).map(drop),
     files: |path| vec![path.to_owned()],
 };
 
-/// The most bytes of a file.
+/// The maximum size of a file in bytes.
 const MOST: u64 = 1 << 26;
 
-/// Reads the network of a file, each file once in a process.
+/// Reads the network in a file. Each file is read once per process.
 ///
 /// # Errors
-/// If it cannot be read, is larger than 64 MiB, or is no network; the clause names the file.
+/// If the file cannot be read, is larger than 64 MiB, or is not a network. The error is a clause with the path.
 pub fn read_network(path: &str) -> Result<Network, String> {
     static READ: Mutex<BTreeMap<String, Network>> = Mutex::new(BTreeMap::new());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +41,7 @@ pub fn read_network(path: &str) -> Result<Network, String> {
     let unreadable = |error| format!("`{path}` cannot be read: {error}");
     let file = std::fs::metadata(path).map_err(unreadable)?;
     if !file.is_file() || file.len() > MOST {
-        return Err(format!("`{path}` is no network; allowed is a file of at most {MOST} bytes"));
+        return Err(format!("`{path}` must be a file of at most {MOST} bytes"));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{path}`: {error}"))?;
@@ -49,43 +49,43 @@ pub fn read_network(path: &str) -> Result<Network, String> {
     Ok(network)
 }
 
-/// What a file says of its network.
+/// The facts about a network in its file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetworkFacts {
-    /// The rules that it plays by.
+    /// The rules that the network was made for.
     pub rules: Rules,
-    /// What its maker says of how it was made: any JSON object.
+    /// How the network was made, as any JSON value.
     pub made: Value,
 }
 
-/// Why a network cannot be read.
+/// The error for a network that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// It is no network at all, or one of another version.
-    #[error("this is no network of format 2: it begins with {found:?}, not with {:?}", FORMAT.trim_end())]
+    /// The bytes are not a network, or have another format version.
+    #[error("this is not a network of format 2: it must begin with {:?}, found {found:?}", FORMAT.trim_end())]
     Format {
-        /// How it begins.
+        /// The beginning of the bytes.
         found: String,
     },
-    /// Its bytes are not those that were written.
+    /// The bytes have changed since they were written.
     #[error("the network is damaged: {what}")]
     Damaged {
-        /// What is wrong.
+        /// The problem, as a clause.
         what: &'static str,
     },
-    /// It is for other cards.
-    #[error("the network is for the cards of `{found}`, and those of `{wanted}` are others")]
+    /// The network is for other cards.
+    #[error("the network is for the cards of `{found}`, which differ from the cards of `{wanted}`")]
     Rules {
-        /// The rules that it is for.
+        /// The rules that the network is for.
         found: String,
-        /// The rules that were wanted.
+        /// The rules of the match.
         wanted: String,
     },
 }
 
 impl Network {
-    /// The network as bytes. `made` says how it was made.
+    /// Serializes the network. `made` describes how it was made.
     pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
         let rules = self.inputs().rules().spec().to_json();
         let facts = serde_json::json!({ "inputs": self.inputs().count(), "made": made, "rules": rules });
@@ -98,10 +98,10 @@ impl Network {
         bytes
     }
 
-    /// Reads a network, and what its file says of it.
+    /// Reads a network and the facts about it.
     ///
     /// # Errors
-    /// If the bytes are no network, or not those that were written.
+    /// If the bytes are not a network, or have changed since they were written.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, NetworkFacts), NetworkError> {
         let damaged = |what| NetworkError::Damaged { what };
         if !bytes.starts_with(FORMAT.as_bytes()) {
@@ -112,25 +112,25 @@ impl Network {
             return Err(damaged("it ends too early"));
         };
         if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
-            return Err(damaged("its hash is another than that of its bytes"));
+            return Err(damaged("its hash does not match its bytes"));
         }
         let body = &bytes[FORMAT.len()..end];
-        let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("its facts have no end"))?;
-        let facts: Value = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its facts are no JSON"))?;
-        let rules = facts.get("rules").ok_or(damaged("it names no rules"))?;
+        let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("its facts have no line break"))?;
+        let facts: Value = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its facts are not JSON"))?;
+        let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
-        let rules = rules.map_err(|_| damaged("its rules are refused"))?;
+        let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
         let inputs = Inputs::new(&rules);
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
-            return Err(damaged("it has other inputs than this program"));
+            return Err(damaged("its number of inputs differs from this program's"));
         }
         let weights = Weights::read(&mut &body[line + 1..], inputs.count())
-            .ok_or(damaged("it has another number of weights than inputs want"))?;
+            .ok_or(damaged("its number of weights does not fit its inputs"))?;
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
         Ok((Network::of(inputs, weights), NetworkFacts { rules, made }))
     }
 
-    /// This network, if it can play by these rules.
+    /// Returns the network if it can play under these rules.
     ///
     /// # Errors
     /// If it is for other cards.
@@ -144,7 +144,7 @@ impl Network {
 }
 
 impl Weights {
-    /// Writes rows as bytes, those without a weight as their number alone, and the rest as words of two and four bytes.
+    /// Writes the rows as bytes, runs of zero rows as their length, and other weights as words of two or four bytes.
     fn write(&self, to: &mut Vec<u8>) {
         let mut empty = 0_u16;
         let flush = |empty: &mut u16, to: &mut Vec<u8>| {
@@ -167,7 +167,7 @@ impl Weights {
         self.second_bias.iter().chain([&self.last_bias]).for_each(|weight| to.extend_from_slice(&weight.to_le_bytes()));
     }
 
-    /// Reads so many rows and the rest; `None` if there are fewer or more bytes.
+    /// Reads `inputs` rows and the other weights; `None` if there are too few or too many bytes.
     fn read(from: &mut &[u8], inputs: usize) -> Option<Weights> {
         let mut rows: Vec<Row> = Vec::with_capacity(inputs);
         loop {

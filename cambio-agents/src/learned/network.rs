@@ -1,30 +1,30 @@
-//! The network: sparse inputs, two hidden layers and one output, in whole numbers from end to end.
+//! The network: sparse inputs, two hidden layers and one output, all in integers.
 //!
-//! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a sum of
-//! rows, one for each input that is on, and what two positions share is summed once. All arithmetic is on integers, so a
-//! decision is the same on every machine.
+//! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a
+//! sum of rows, one for each active input, and inputs that several positions share are summed once. All arithmetic is
+//! on integers, so a decision is the same on every machine.
 
 /// The width of the first hidden layer.
 pub(super) const WIDTH: usize = 128;
 /// The width of the second hidden layer.
 pub(super) const SECOND: usize = 32;
 
-/// What stands for 1 in inputs, rows and activations.
+/// The integer for 1.0 in inputs, rows and activations.
 const ONE: i32 = 64;
-/// What stands for 1 in the weights of the second and the last layer.
+/// The integer for 1.0 in the weights of the second and the last layer.
 const WEIGHT_ONE: i32 = 512;
-/// Activations are at most this: 16.
+/// The maximum activation, about 16.0.
 const HIGHEST: i16 = 1023;
-/// Weights of the second and the last layer are at most so large: 4.
+/// The maximum absolute weight of the second and the last layer.
 const MOST_WEIGHT: f32 = 4.0;
 
-/// What stands for 1 in the output, a logit.
+/// The integer for 1.0 in the output, a logit.
 pub(super) const LOGIT_ONE: i32 = ONE * WEIGHT_ONE;
 
 /// The sums of the first layer.
 pub(super) type Sums = [i16; WIDTH];
 
-/// The weights of one input: bytes, so that a row takes two lines of the cache.
+/// The weights of one input, as bytes, so that a row takes two cache lines.
 pub(super) type Row = [i8; WIDTH];
 
 /// The weights of a network.
@@ -56,8 +56,8 @@ impl Weights {
     }
 }
 
-/// The weights of the second layer: for each pair of its inputs, one behind the other, those of every unit. So the units are
-/// summed side by side.
+/// The weights of the second layer. For each pair of inputs, the weights of all units are adjacent, so that the units
+/// are summed in parallel.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Second(pub(super) [[i16; 2 * SECOND]; WIDTH / 2]);
 
@@ -76,16 +76,16 @@ impl Second {
     }
 }
 
-/// The highest activations of a layer, and none below zero.
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+/// Clamps the sums of a layer to the range of activations.
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
 pub(super) fn activations(sums: &Sums) -> Sums {
     sums.map(|sum| sum.clamp(0, HIGHEST))
 }
 
 impl Weights {
-    /// The output, given what the second layer adds up to.
-    #[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+    /// The output for these sums of the second layer.
+    #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
     #[inline(always)]
     pub(super) fn output(&self, second: &[i32; SECOND]) -> i32 {
         let mut output = self.last_bias;
@@ -97,7 +97,7 @@ impl Weights {
     }
 }
 
-/// Adds sums to sums. They are so small that none leaves its range, so the order does not matter.
+/// Adds `others` to `sums`. The weights are so small that no sum overflows, so the order does not matter.
 #[inline]
 pub(super) fn add(sums: &mut Sums, others: &Sums) {
     for (sum, &other) in sums.iter_mut().zip(others) {
@@ -112,17 +112,17 @@ pub(super) fn subtract(sums: &mut Sums, others: &Sums) {
     }
 }
 
-/// A network in floating-point numbers, as a learner trains it.
+/// A network in floating-point numbers, for training.
 ///
-/// The layers are `relu(bias + Σ rows of the inputs that are on)`, `relu(second_bias + second · …)` and
-/// `last_bias + last · …`; the output is a logit. [`Floats::confine`] keeps the numbers where whole numbers can follow them.
+/// The layers are `relu(bias + Σ rows of the active inputs)`, `relu(second_bias + second · …)` and `last_bias + last ·
+/// …`; the output is a logit. [`Floats::confine`] keeps the weights in the range of the integers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Floats {
-    /// One row of [`Floats::WIDTH`] for each input, one behind the other.
+    /// One row of [`Floats::WIDTH`] weights for each input, one after the other.
     pub rows: Vec<f32>,
     /// The bias of the first layer.
     pub bias: Vec<f32>,
-    /// A row of [`Floats::WIDTH`] for each of the [`Floats::SECOND`] units of the second layer.
+    /// One row of [`Floats::WIDTH`] weights for each of the [`Floats::SECOND`] units of the second layer.
     pub second: Vec<f32>,
     /// The bias of the second layer.
     pub second_bias: Vec<f32>,
@@ -137,14 +137,14 @@ impl Floats {
     pub const WIDTH: usize = WIDTH;
     /// The width of the second layer.
     pub const SECOND: usize = SECOND;
-    /// The largest weight of a row, by its absolute value.
+    /// The maximum absolute weight of a row.
     pub const MOST_ROW: f32 = 127.0 / ONE as f32;
-    /// The largest weight of the other layers, by its absolute value.
+    /// The maximum absolute weight of the other layers.
     pub const MOST_WEIGHT: f32 = MOST_WEIGHT - 0.01;
-    /// The highest activation; what is higher counts as this.
+    /// The maximum activation; higher values are clamped to it.
     pub const HIGHEST: f32 = HIGHEST as f32 / ONE as f32;
 
-    /// A network without weights.
+    /// A network whose weights are all 0.
     pub fn zero(inputs: usize) -> Floats {
         Floats {
             rows: vec![0.0; inputs * WIDTH],
@@ -156,7 +156,7 @@ impl Floats {
         }
     }
 
-    /// Brings every weight into the range that whole numbers can hold.
+    /// Clamps every weight to the range of the integers.
     pub fn confine(&mut self) {
         let confine = |weights: &mut [f32], most: f32| {
             for weight in weights {
@@ -169,17 +169,17 @@ impl Floats {
         confine(&mut self.last, Self::MOST_WEIGHT);
     }
 
-    /// The nearest whole numbers.
+    /// Rounds all weights to integers.
     pub(super) fn round(&self) -> Weights {
         Weights { rows: self.rows.chunks_exact(WIDTH).map(Floats::round_row).collect(), ..self.round_layers() }
     }
 
-    /// The nearest whole numbers of a row.
+    /// Rounds a row to integers.
     pub(super) fn round_row(row: &[f32]) -> Row {
         small(row, ONE, i8::MAX.into()).map(|weight| weight as i8)
     }
 
-    /// The nearest whole numbers of all but the rows.
+    /// Rounds all weights except the rows to integers.
     pub(super) fn round_layers(&self) -> Weights {
         let most = (MOST_WEIGHT * WEIGHT_ONE as f32) as i32;
         let bias = |weight: f32, one: i32| whole(weight, one, 1 << 27);
@@ -204,13 +204,13 @@ impl Floats {
     }
 }
 
-/// The nearest whole number of a weight, at most so large.
+/// Rounds a weight to an integer from `-most` to `most`. `one` is the integer for 1.0.
 fn whole(weight: f32, one: i32, most: i32) -> i32 {
     let scaled = (weight * one as f32).round_ties_even();
     (scaled as i32).clamp(-most, most)
 }
 
-/// The nearest whole numbers of as many weights as the first layer is wide.
+/// Rounds [`WIDTH`] weights to integers.
 fn small(weights: &[f32], one: i32, most: i32) -> Sums {
     let mut sums = [0; WIDTH];
     for (to, &from) in sums.iter_mut().zip(weights) {
@@ -226,7 +226,7 @@ mod tests {
     use super::super::vectors::Vectors;
     use super::*;
 
-    /// A network whose numbers whole numbers hold exactly.
+    /// A network whose weights are exact in integers.
     fn floats(inputs: usize) -> Floats {
         let mut state = 1_u32;
         let mut next = |range: i32, one: f32| {

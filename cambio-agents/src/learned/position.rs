@@ -1,4 +1,4 @@
-//! What a learned player sees: the layouts, the pile, whose turn it is, and how each candidate decision changes them.
+//! A position as a network sees it: the layouts, the pile, the turn, and the changes that each candidate makes to them.
 
 use cambio_core::{
     Action, Card, CardHistory, MAX_KINDS, MAX_SEATS, MAX_SLOTS, Phase, Score, Seat, Source, Spot, SpotSet, Table, View,
@@ -42,7 +42,7 @@ impl Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Face {
     None,
-    /// There is one, and the player does not know it.
+    /// A card that the player does not know.
     Unknown,
     Class(u8),
 }
@@ -53,24 +53,24 @@ impl Face {
     }
 }
 
-/// Who has called.
+/// The seats that have called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Caller {
-    /// Bit d: the seat at distance d.
+    /// Bit d is the seat at distance d.
     pub(super) all: u8,
-    /// The distance of the first one.
+    /// The distance of the first caller.
     pub(super) first: Option<u8>,
 }
 
 impl Caller {
-    /// Nobody.
+    /// No seat has called.
     pub(super) const NONE: Caller = Caller { all: 0, first: None };
 }
 
-/// What a decision leads to, as far as the deciding seat can see: the seat at distance 0.
+/// The afterstate of a decision, as far as the seat to act can see it. The seat to act has distance 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct After {
-    /// The layouts that differ from before, with the distances of their seats: two at most.
+    /// The changed layouts, with the distances of their seats: at most two.
     sides: [(u8, Side); 2],
     changed: u8,
     pub(super) held: Face,
@@ -79,13 +79,13 @@ pub(super) struct After {
 }
 
 impl After {
-    /// The layouts that differ from before, with the distances of their seats.
+    /// The changed layouts, with the distances of their seats.
     #[inline]
     pub(super) fn changed(&self) -> &[(u8, Side)] {
         &self.sides[..usize::from(self.changed)]
     }
 
-    /// The layout of the seat at this distance, to be changed.
+    /// The layout of the seat at this distance, as a copy that may be changed.
     #[inline]
     fn change(&mut self, scene: &Scene, distance: usize) -> &mut Side {
         let found = self.changed().iter().position(|&(other, _)| usize::from(other) == distance);
@@ -98,22 +98,22 @@ impl After {
     }
 }
 
-/// What one decision has in common with all its candidates.
+/// The position before a decision, which all candidates share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scene {
     pub(super) seats: usize,
-    /// What a card counts that the seat has not seen, in sixteenths of a point.
+    /// The mean points of the cards that the seat has not seen, in sixteenths.
     pub(super) mean: i32,
     pub(super) turns: usize,
     /// The distance of the seat that had the first turn.
     pub(super) starter: usize,
     /// The distance of the seat whose turn it is.
     pub(super) turn: usize,
-    /// The step of a power: bits for looking at own cards, at others', at another, for swapping and for revealing.
+    /// The step of a power, as bits: look at own cards, at others' cards, at another card, swap, reveal.
     pub(super) step: u8,
     /// Whether the held card was taken from the pile.
     held_public: bool,
-    /// How many cards of each class are on the pile.
+    /// The number of cards of each class on the pile.
     pub(super) pile: [u8; MAX_KINDS],
     /// The layouts, by the distance of their seats.
     pub(super) sides: [Side; MAX_SEATS],
@@ -122,32 +122,32 @@ pub(super) struct Scene {
     pub(super) caller: Caller,
 }
 
-/// How a match stands: the totals of the seats, by their distance.
+/// The totals of the seats, by their distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     /// In points.
     pub(super) exact: [i32; MAX_SEATS],
-    /// In points, from an eighth of the target below zero on; at most [`TOTAL_POINTS`].
+    /// In points above minus an eighth of the target; less than [`TOTAL_POINTS`].
     pub(super) points: [u8; MAX_SEATS],
-    /// In [`TOTALS`] steps.
+    /// As buckets; less than [`TOTALS`].
     steps: [u8; MAX_SEATS],
 }
 
-/// The steps of totals.
+/// The number of buckets for totals.
 pub(super) const TOTALS: usize = 16;
-/// How many totals are told apart to the point.
+/// The number of totals that are distinguished to the point.
 pub(super) const TOTAL_POINTS: usize = 64;
 
 impl Totals {
     pub(super) const NONE: Totals = Totals { exact: [0; MAX_SEATS], points: [0; MAX_SEATS], steps: [0; MAX_SEATS] };
 
-    /// The step of the deciding seat's total.
+    /// The bucket of the total of the seat to act.
     #[inline]
     pub(super) fn own_step(&self) -> usize {
         self.steps[0].into()
     }
 
-    /// The step of the lowest total of the others.
+    /// The bucket of the lowest total of the other seats.
     #[inline]
     pub(super) fn best_step(&self, seats: usize) -> usize {
         self.steps[1..seats].iter().copied().min().unwrap_or(self.steps[0]).into()
@@ -170,7 +170,6 @@ impl Totals {
 }
 
 impl Scene {
-    /// Nothing seen yet.
     pub(super) const NONE: Scene = Scene {
         seats: 0,
         mean: 0,
@@ -186,7 +185,7 @@ impl Scene {
         caller: Caller::NONE,
     };
 
-    /// Becomes what a seat sees.
+    /// Fills the scene from the view of a seat.
     #[inline]
     pub(super) fn read(&mut self, deck: &Deck, view: &impl View, history: &CardHistory) {
         let (table, seat) = (view.table(), view.seat());
@@ -251,21 +250,21 @@ impl Scene {
         self.caller = Caller { all: callers, first };
     }
 
-    /// Where a card lies: the distance of its owner, and its place in the side.
+    /// The location of a card: the distance of its owner, and its index in the side.
     #[inline]
     pub(super) fn locate(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, usize) {
         let below = table.layout(spot.seat()).iter_from(spot.seat()).take_while(|&other| other != spot).count();
         (spot.seat().distance_from(seat, self.seats), below)
     }
 
-    /// The card that lies here.
+    /// The card in this spot, and the distance of its owner.
     #[inline]
     pub(super) fn card(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, Seen) {
         let (distance, place) = self.locate(table, seat, spot);
         (distance, self.sides[distance].cards[place])
     }
 
-    /// What a decision leads to. A decision whose outcome the seat cannot see, such as a look, leaves things as they are.
+    /// The afterstate of a decision. A decision whose outcome the seat cannot foresee, such as a look, changes nothing.
     #[inline]
     pub(super) fn after(&self, view: &impl View, action: Action) -> After {
         let (table, seat) = (view.table(), view.seat());

@@ -1,4 +1,4 @@
-//! The networks that come with the library.
+//! The bundled networks.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -7,9 +7,9 @@ use cambio_core::Rules;
 
 use super::weighing::{Network, have_the_same_cards};
 
-/// A network that comes with the library, and where it plays.
+/// A bundled network, and the tables that it is for.
 struct Shipped {
-    /// The preset whose cards it knows.
+    /// The preset whose cards it is for.
     preset: &'static str,
     seats: RangeInclusive<usize>,
     bytes: &'static [u8],
@@ -22,18 +22,18 @@ impl Shipped {
         Shipped { preset, seats, bytes, rules: OnceLock::new(), network: OnceLock::new() }
     }
 
-    /// Whether it plays here. The network need not be read for it: every match asks.
+    /// Whether the network is for this table. Every match makes this check, so it does not load the network.
     fn fits(&self, rules: &Rules, seats: usize) -> bool {
-        let own = || Rules::preset(self.preset).expect("it is a preset");
+        let own = || Rules::preset(self.preset).expect("the name is a preset");
         self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
     fn network(&self) -> &Network {
-        self.network.get_or_init(|| Network::from_bytes(self.bytes).expect("what comes with the library is whole").0)
+        self.network.get_or_init(|| Network::from_bytes(self.bytes).expect("the bundled networks are valid").0)
     }
 }
 
-/// Each was made by `cambio learn` from the recipe of its name in experiments/learn.
+/// `cambio learn` made each network from the recipe with the same name in experiments/learn.
 static SHIPPED: [Shipped; 6] = [
     Shipped::new("classic", 2..=2, include_bytes!("../../nets/classic.net")),
     Shipped::new("classic", 3..=8, include_bytes!("../../nets/classic-many.net")),
@@ -44,8 +44,8 @@ static SHIPPED: [Shipped; 6] = [
 ];
 
 impl Network {
-    /// The network that comes with the library for these cards and this table; `None` if there is none. Rules with the
-    /// cards of a preset have the network of that preset.
+    /// The bundled network for these cards and this number of seats; `None` if there is none. Rules with the cards of a
+    /// preset have the network of that preset.
     ///
     /// ```
     /// use cambio_agents::Network;
@@ -62,7 +62,7 @@ impl Network {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
     }
 
-    /// The file of [`Network::shipped`], for [`Network::from_bytes`]: it says how the network was made.
+    /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its facts describe how the network was made.
     ///
     /// ```
     /// use cambio_agents::Network;
@@ -77,7 +77,7 @@ impl Network {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.bytes)
     }
 
-    /// The network of a player in a match: its own, or without one that which comes with the cards. If there is none, why.
+    /// The network of a player in a match: its own, otherwise the bundled one. The error is the reason for having none.
     pub(crate) fn for_match(own: Option<&Network>, rules: &Rules, seats: usize) -> Result<Network, String> {
         match own {
             Some(own) if own.inputs().fit(rules) => Ok(own.clone()),

@@ -1,4 +1,4 @@
-//! The vectors of the machine that a network is computed with: the widest that it has, chosen when the program runs.
+//! Computes networks with the widest vector instructions of the machine, which are chosen at run time.
 
 use pulp::{Arch, Simd, WithSimd};
 #[cfg(target_arch = "x86_64")]
@@ -9,23 +9,23 @@ use pulp::{
 
 use super::network::{Row, SECOND, Second, Sums, WIDTH, Weights, activations};
 
-/// Computes networks. What it computes does not depend on the machine.
+/// Computes networks. The results do not depend on the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vectors(pub(super) Arch);
 
 impl Vectors {
-    /// The widest vectors of this machine.
+    /// The widest vector instructions of this machine.
     pub(super) fn new() -> Vectors {
         Vectors(Arch::new())
     }
 
-    /// Adds the rows of inputs.
+    /// Adds the rows of the active inputs `on`.
     #[inline]
     pub(super) fn add(self, weights: &Weights, sums: &mut Sums, on: &[u16]) {
         self.0.dispatch(Add { weights, sums, on });
     }
 
-    /// The output for these sums and the rows of inputs: a logit, [`super::network::LOGIT_ONE`] for 1.
+    /// The output for these sums plus the rows of the inputs `on`: a logit times [`super::network::LOGIT_ONE`].
     #[inline]
     pub(super) fn value(self, weights: &Weights, sums: &Sums, on: &[u16]) -> i32 {
         match self.0 {
@@ -38,14 +38,14 @@ impl Vectors {
     }
 }
 
-/// What [`Vectors::add`] does. A closure would not be compiled for the vectors.
+/// The body of [`Vectors::add`]. A closure would not be compiled for the vector instructions.
 struct Add<'a> {
     weights: &'a Weights,
     sums: &'a mut Sums,
     on: &'a [u16],
 }
 
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl WithSimd for Add<'_> {
     type Output = ();
 
@@ -55,7 +55,7 @@ impl WithSimd for Add<'_> {
     }
 }
 
-/// What [`Vectors::value`] does.
+/// The body of [`Vectors::value`].
 #[cfg(target_arch = "x86_64")]
 struct WideValue<'a, L> {
     lanes: L,
@@ -65,7 +65,7 @@ struct WideValue<'a, L> {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
     type Output = i32;
 
@@ -76,13 +76,13 @@ impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
     }
 }
 
-/// The sums and the rows of inputs.
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+/// The sums plus the rows of the active inputs `on`.
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
 fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
-    // A copy, which cannot overlap the rows for all that the compiler knows.
+    // With a copy, the compiler knows that the sums do not overlap the rows.
     let mut sums = *sums;
-    // Four rows at a time: sums are read and written a quarter as often.
+    // Four rows at a time, so that the sums are read and written a quarter as often.
     let (fours, rest) = on.as_chunks::<4>();
     for four in fours {
         let [a, b, c, d] = four.map(|input| &weights.rows[usize::from(input)]);
@@ -99,7 +99,7 @@ fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
     sums
 }
 
-/// What the second layer adds up to.
+/// The sums of the second layer.
 fn second(second: &Second, first: &Sums) -> [i32; SECOND] {
     let mut sums = [0; SECOND];
     let (pairs, _) = first.as_chunks::<2>();
@@ -112,14 +112,14 @@ fn second(second: &Second, first: &Sums) -> [i32; SECOND] {
     sums
 }
 
-/// Vectors that add up the second layer by an instruction for pairs of products, which compilers do not find.
+/// Sums the second layer with the instruction that adds pairs of products, which compilers do not generate.
 #[cfg(target_arch = "x86_64")]
 trait Lanes {
     fn second(self, second: &Second, first: &Sums) -> [i32; SECOND];
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V3 {
     #[inline(always)]
     fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
@@ -138,13 +138,13 @@ impl Lanes for V3 {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then is it compiled for the vectors of the machine")]
+#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V4 {
     #[inline(always)]
     fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
         let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
-        // Two sums of each unit, so that one addition need not wait for the one before. They have names, for indexed ones would
-        // live in memory.
+        // Two sums for each unit, so that an addition does not wait for the previous one. They are two variables
+        // because the compiler would keep an indexed array in memory.
         let (mut even, mut odd) =
             ([self.avx512f._mm512_setzero_si512(); SECOND / 16], [self.avx512f._mm512_setzero_si512(); SECOND / 16]);
         let add = |sums: &mut [_; SECOND / 16], pair: i32, weights: &[i16; 2 * SECOND]| {

@@ -1,4 +1,4 @@
-//! A network and the decisions that it weighs.
+//! A network and its evaluation of a decision.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::position::{Caller, Scene, Totals};
 use super::vectors::Vectors;
 use crate::tie::place;
 
-/// How a match stands when a round begins, as a network sees it from one seat.
+/// The standing of a match when a round begins, as a network sees it from one seat.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchStanding(pub(super) Totals);
 
-/// Whether a network for one of these rules means something under the other.
+/// Whether a network for one of these rules can play under the other.
 pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
-    // Most often they are the same rules, which is a comparison of two words.
+    // Fast path: usually the rules are the same, and that is a comparison of two words.
     one == other || one.kinds() == other.kinds()
 }
 
-/// The inputs of networks for one rule system: how a seat's view and a decision become the inputs that are on.
+/// The inputs of networks for one rule system: encodes a seat's view and a decision as active inputs.
 ///
 /// Clones are cheap.
 ///
@@ -45,7 +45,7 @@ impl Inputs {
         Inputs { rules: *rules, features: Arc::new(Features::new(rules)) }
     }
 
-    /// How many there are.
+    /// The number of inputs.
     pub fn count(&self) -> usize {
         self.features.len()
     }
@@ -55,24 +55,24 @@ impl Inputs {
         &self.rules
     }
 
-    /// Whether the inputs mean something under these rules: they have the same kinds of cards. What else the rules say may
-    /// differ, as where single rounds of a match are played.
+    /// Whether the inputs are valid under these rules: the kinds of cards must be the same. Other knobs may differ, for
+    /// example in single rounds of a match.
     pub fn fit(&self, rules: &Rules) -> bool {
         have_the_same_cards(&self.rules, rules)
     }
 
-    /// How a match stands at these totals, seat a first, as `seat` sees it.
+    /// The standing of a match with these totals, seat a first, as `seat` sees it.
     pub fn standing(&self, totals: &[Score], seat: Seat) -> MatchStanding {
         MatchStanding(Totals::new(&self.features.deck, totals, seat))
     }
 
-    /// Looks at a decision: the candidates, and what they lead to. The view has to be of the seat that is asked.
+    /// Finds the candidates of a decision, without their values. The view must be the view of the seat to act.
     #[inline]
     pub fn look(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
         weighing.values.clear();
         weighing.standing = *standing;
         if let Some(only) = only_candidate(view) {
-            // All of a scene that tells which candidate stands for a pass or a snap.
+            // The only part of the scene that `place_of` needs for a pass or a snap here.
             weighing.scene.caller = Caller::NONE;
             weighing.candidates.clear();
             weighing.candidates.push(only);
@@ -82,10 +82,10 @@ impl Inputs {
         candidates(&self.features.deck, &weighing.scene, view, &mut weighing.candidates);
     }
 
-    /// The inputs that are on for one of several candidates of a weighing that [`Inputs::look`] began, in a fixed order.
+    /// Calls `on` for each active input of a candidate, in a fixed order, after [`Inputs::look`].
     ///
     /// # Panics
-    /// If there is no such candidate, or only one, which need not be weighed.
+    /// If the candidate does not exist, or is the only one, because a single candidate has no inputs.
     pub fn on(&self, view: &impl View, weighing: &Weighing, place: usize, mut on: impl FnMut(usize)) {
         let (features, scene, totals) = (&*self.features, &weighing.scene, &weighing.standing.0);
         let candidate = &weighing.candidates[place];
@@ -103,14 +103,14 @@ impl Inputs {
     }
 }
 
-/// The candidates of one decision and their values. Reused, it allocates nothing.
+/// The evaluation of a decision: its candidates and their values. If it is reused, it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Weighing {
     scene: Scene,
     standing: MatchStanding,
     candidates: Vec<Candidate>,
     values: Vec<i32>,
-    /// The inputs that are on, and the sums of their rows for each layout: of one decision at a time.
+    /// Buffers: the active inputs, and the sums of their rows for each layout.
     on: Vec<u16>,
     parts: Vec<Sums>,
 }
@@ -129,7 +129,7 @@ impl Default for Weighing {
 }
 
 impl Weighing {
-    /// The candidates: one decision of each kind that the network cannot tell apart.
+    /// The candidates: one for each class of decisions that the network cannot distinguish.
     pub fn actions(&self) -> impl ExactSizeIterator<Item = Action> {
         self.candidates.iter().map(|candidate| candidate.action)
     }
@@ -139,13 +139,13 @@ impl Weighing {
         self.values.iter().map(|&value| f64::from(value) / f64::from(LOGIT_ONE))
     }
 
-    /// The place of the candidate that stands for this decision, if one does.
+    /// The index of the candidate that stands for this decision, if there is one.
     pub fn place_of(&self, inputs: &Inputs, view: &impl View, action: Action) -> Option<usize> {
         let key = Key::of(&inputs.features.deck, &self.scene, view, action)?;
         self.candidates.iter().position(|candidate| candidate.key == key)
     }
 
-    /// The place of a candidate with the highest value, the first of several.
+    /// The index of the candidate with the highest value, the first of several.
     pub fn best(&self) -> usize {
         let mut best = 0;
         for (place, value) in self.values.iter().enumerate() {
@@ -156,29 +156,29 @@ impl Weighing {
         best
     }
 
-    /// The decision with the highest value. Where several have it, or one candidate stands for several decisions, the pile
-    /// says which it is.
+    /// The decision with the highest value. Ties between candidates, and between the decisions of a candidate, are
+    /// broken by a hash of the pile.
     pub(crate) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
         let best = self.best();
         let value = self.values[best];
         self.one_of(inputs, view, best, |place| self.values[place] == value)
     }
 
-    /// One of the decisions that the candidate at this place stands for: the pile says which.
+    /// One of the decisions that the candidate at this index stands for, chosen by a hash of the pile.
     pub(crate) fn choice_of(&self, inputs: &Inputs, view: &impl View, place: usize) -> Action {
         self.one_of(inputs, view, place, |other| other == place)
     }
 
-    /// A decision by a softmax of the values: each candidate is taken with a probability that is proportional to
+    /// A decision drawn from a softmax of the values: each candidate has a probability proportional to
     /// exp(logit / temperature).
     pub(super) fn draw(&self, inputs: &Inputs, view: &impl View, temperature: f64, stream: &mut Stream) -> Action {
         const ONE: f64 = (1 << 24) as f64;
         let most = self.values[self.best()];
-        // From 256 candidates on the shares are smaller, so that their sum has room.
+        // With 256 or more candidates the shares are smaller, so that their sum does not overflow.
         let shift = self.values.len().ilog2().saturating_sub(7);
         let share = |&value: &i32| {
             let behind = f64::from(most - value) / f64::from(LOGIT_ONE);
-            // Whole numbers, so that no sum depends on an order.
+            // Integers, so that the sum does not depend on the order.
             (libm::exp(-behind / temperature) * ONE) as u32 >> shift
         };
         let shares: Vec<u32> = self.values.iter().map(share).collect();
@@ -192,7 +192,7 @@ impl Weighing {
         self.choice_of(inputs, view, drawn)
     }
 
-    /// One of the decisions that these candidates stand for, `first` among them: the pile says which.
+    /// One of the decisions that these candidates, including `first`, stand for, chosen by a hash of the pile.
     fn one_of(&self, inputs: &Inputs, view: &impl View, first: usize, is_in: impl Fn(usize) -> bool) -> Action {
         let number: usize =
             (0..self.candidates.len()).filter(|&place| is_in(place)).map(|place| self.candidates[place].number).sum();
@@ -205,22 +205,22 @@ impl Weighing {
     }
 }
 
-/// A network that weighs decisions: the value of what each leads to, as the share of the win that it promises.
+/// A network that evaluates decisions: it estimates the share of the win after each candidate.
 ///
 /// Clones are cheap and share the weights.
 #[derive(Clone)]
 pub struct Network {
     pub(super) inputs: Inputs,
     pub(super) weights: Arc<Weights>,
-    /// The vectors of this machine.
+    /// The vector instructions of this machine.
     vectors: Vectors,
 }
 
 impl Network {
-    /// The network whose whole numbers are the nearest to these.
+    /// The network with these weights, rounded to integers.
     ///
     /// # Panics
-    /// If the numbers are not for so many inputs.
+    /// If the number of rows is not the number of inputs.
     pub fn new(inputs: &Inputs, floats: &Floats) -> Network {
         assert_eq!(floats.rows.len(), inputs.count() * WIDTH, "a row for each input");
         Network::of(inputs.clone(), floats.round())
@@ -230,23 +230,23 @@ impl Network {
         Network { inputs, weights: Arc::new(weights), vectors: Vectors::new() }
     }
 
-    /// Sets the row of an input to the nearest whole numbers.
+    /// Sets the row of an input, rounded to integers.
     ///
     /// # Panics
-    /// If there is no such input, or the row is no row of [`Floats::WIDTH`].
+    /// If the input does not exist, or the row does not have [`Floats::WIDTH`] weights.
     pub fn set_row(&mut self, input: usize, row: &[f32]) {
         assert_eq!(row.len(), WIDTH, "a row");
         Arc::make_mut(&mut self.weights).rows[input] = Floats::round_row(row);
     }
 
-    /// Sets all but the rows to the nearest whole numbers; the rows of `floats` are not looked at.
+    /// Sets all weights except the rows, rounded to integers; the rows of `floats` are ignored.
     pub fn set_layers(&mut self, floats: &Floats) {
         let weights = Arc::make_mut(&mut self.weights);
         let rows = std::mem::take(&mut weights.rows);
         *weights = Weights { rows, ..floats.round_layers() };
     }
 
-    /// Its weights as floating-point numbers, to learn on from them.
+    /// Its weights as floating-point numbers, to continue training.
     pub fn floats(&self) -> Floats {
         self.weights.floats()
     }
@@ -256,7 +256,7 @@ impl Network {
         &self.inputs
     }
 
-    /// Weighs the candidates of a decision. The view has to be of the seat that is asked.
+    /// Evaluates the candidates of a decision. The view must be the view of the seat to act.
     #[inline]
     pub fn weigh(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
         self.inputs.look(view, history, standing, weighing);
@@ -266,7 +266,7 @@ impl Network {
         }
         let (features, weights, vectors) = (&*self.inputs.features, &*self.weights, self.vectors);
         let Weighing { scene, standing: MatchStanding(totals), candidates, values, on, parts } = weighing;
-        // What no candidate changes, and each layout as it is, are summed once.
+        // The inputs that no candidate changes and the inputs of each unchanged layout are summed once.
         on.clear();
         features.scene(scene, totals, |input| on.push(input as u16));
         let mut base = weights.bias;
@@ -281,7 +281,7 @@ impl Network {
             add(&mut base, &part);
             parts.push(part);
         }
-        // As is how the layouts compare if they stay what they are.
+        // So are the inputs for the comparison of unchanged layouts.
         let mut same = base;
         on.clear();
         features.comparison(scene, scene.caller, totals, &before[..scene.seats], |input| on.push(input as u16));
@@ -321,7 +321,7 @@ mod tests {
     use cambio_core::rng::{Key, Purpose};
     use cambio_core::{Dice, PRESETS, Setup, State};
 
-    /// What is summed once for all candidates and what is summed for each give what all inputs of a candidate give.
+    /// The shared sums plus the sums of a candidate are equal to the sum over all inputs of the candidate.
     #[test]
     fn sharing_sums_changes_no_value() {
         let mut weighed = 0;

@@ -2,8 +2,8 @@
 
 /// Declares the parameters of an agent: a struct with public fields that implements [`Params`](crate::Params).
 ///
-/// Each field is declared once, with its meaning, type, default and range. From that come the struct, `Default`, the
-/// list of parameters for help and errors, and the reader for specs. The example shows every form of a field:
+/// Each field is declared once, with its meaning, type, default and range. The macro generates the struct, `Default`,
+/// the list of parameters for help and errors, and the spec parser. The example shows every form of a field:
 ///
 /// ```
 /// use cambio_agents::{Params, params, words};
@@ -13,13 +13,13 @@
 ///     pub enum Snaps {
 ///         /// Nothing.
 ///         Never = "never",
-///         /// It snaps what it knows to match.
+///         /// Cards that it knows to match.
 ///         Known = "known",
 ///     }
 /// }
 ///
 /// params! {
-///     /// How the bot sees others.
+///     /// The parameters about the other players.
 ///     pub struct OthersParams {
 ///         /// How many points it expects others to have.
 ///         others: f64 = 12.5 in 0.0..=100.0,
@@ -31,15 +31,15 @@
 ///     pub struct MineParams {
 ///         /// Calls when its sum is at most this: a number, with its default and range.
 ///         call_at: f64 = 4.0 in 0.0..=20.0,
-///         /// Thinks for so many milliseconds: a parameter that is off if it is not given.
+///         /// The thinking time in milliseconds: a parameter that is off by default.
 ///         time_ms: Option<u32> in 1..=1000,
-///         /// What it snaps: a word, with its default.
+///         /// Which cards it snaps: a word, with its default.
 ///         snaps: Snaps = Snaps::Known,
-///         /// What it gives: a word that may be off.
+///         /// Which cards it gives: a word, off by default.
 ///         gives: Option<Snaps>,
-///         /// The name in specs need not be that of the field.
+///         /// The name in specs may differ from the name of the field.
 ///         last as "final": i32 = -1 in -5..=5,
-///         /// A group: its parameters are included here, as if they stood here.
+///         /// A group: its parameters are inserted here.
 ///         ..group: OthersParams,
 ///     }
 ///
@@ -62,7 +62,7 @@ macro_rules! params {
         $crate::params!(@fields [$(#[$meta])* $vis $name] [$($methods)*] [] $($fields)*);
     };
 
-    // One arm for each form of a field. What is read so far: (form) [meaning] field (name) (type) (default) (bounds).
+    // One arm for each form of a field. It appends {form [meaning] field (name) (type) (default) (bounds)} to `done`.
     (@fields $head:tt $methods:tt [$($done:tt)*]
         $(#[doc = $doc:literal])+ ..$field:ident: $type:ty, $($rest:tt)*) => {
         $crate::params!(@fields $head $methods
@@ -123,9 +123,9 @@ macro_rules! params {
     };
     (@fields $head:tt $methods:tt $done:tt $($rest:tt)+) => {
         compile_error!(concat!(
-            "no form of a parameter: `", stringify!($($rest)+), "`; a parameter has a doc comment and is one of ",
+            "not a valid parameter: `", stringify!($($rest)+), "`; a parameter has a doc comment and is one of ",
             "`name: f64 = 1.0 in 0.0..=2.0,`, `name: Option<u32> in 0..=2,`, `name: Word = Word::This,`, ",
-            "`name: Option<Word>,` and `..group: Group,`, with a comma behind it",
+            "`name: Option<Word>,` and `..group: Group,`, followed by a comma",
         ));
     };
 
@@ -167,7 +167,7 @@ macro_rules! params {
     (@reproducible value ($value:expr)) => { true };
 }
 
-/// Declares a parameter that is one of a few words: an enum that implements [`Words`](crate::Words).
+/// Declares a parameter type with a word for each value: an enum that implements [`Words`](crate::Words).
 ///
 /// ```
 /// use cambio_agents::{Words as _, words};
@@ -176,10 +176,10 @@ macro_rules! params {
 ///     /// What the bot does with a low card.
 ///     #[derive(Default)]
 ///     pub enum Low {
-///         /// It keeps it.
+///         /// Keeps the card.
 ///         #[default]
 ///         Keep = "keep",
-///         /// It drops it.
+///         /// Drops the card.
 ///         Drop = "drop",
 ///     }
 /// }

@@ -5,7 +5,7 @@ use cambio_core::{Action, CardHistory, Chance, Event, Rules, Standing, State, St
 use super::{NetworkPolicy, Past, Policy, Value as _};
 use crate::heuristic::{HeuristicParams, blueprint};
 
-/// The heuristic that has forgotten nothing. It decides by the view alone.
+/// The heuristic with perfect memory. It decides by the view alone.
 impl Policy for HeuristicParams {
     type Past = ();
 
@@ -62,12 +62,12 @@ impl BlueprintPast {
 }
 
 impl Blueprint {
-    /// What its network expects.
+    /// The value that its network gives the position.
     ///
     /// # Panics
     /// If it is a heuristic.
     pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintPast) -> f64 {
-        let Blueprint::Network(network) = self else { unreachable!("a heuristic values no positions") };
+        let Blueprint::Network(network) = self else { unreachable!("a heuristic does not value positions") };
         network.value(view, past.history())
     }
 }
@@ -110,7 +110,7 @@ impl Policy for Blueprint {
         }
     }
 
-    /// Asks which of them it is once, not at every decision.
+    /// Matches on the variant once, not at every decision.
     #[inline]
     fn play_out(&mut self, world: &mut State, past: &mut BlueprintPast, chance: &mut impl Chance) {
         match self {

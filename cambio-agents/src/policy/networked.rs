@@ -7,25 +7,25 @@ use crate::learned::{MatchStanding, Network, Weighing};
 
 /// A network as a policy: it decides as [`Learned`](crate::Learned) does.
 ///
-/// How likely a decision is follows from the network's values: each candidate is taken with a probability proportional to
+/// The likelihood of a decision follows from the network's values: each candidate has a probability proportional to
 /// exp(logit / temperature), a quantal response (`McKelvey` and Palfrey 1998).
 ///
 /// ```
 /// use cambio_agents::{Inference, NetworkPolicy, Rollout, RolloutParams};
 ///
-/// // A search over the network that comes with the cards.
+/// // A search over the bundled network.
 /// let search = Rollout::over(NetworkPolicy::shipped(), &RolloutParams { n: 100, ..RolloutParams::default() });
 /// ```
 #[derive(Clone, Debug)]
 pub struct NetworkPolicy {
-    /// Its network; without one, that which comes with the cards.
+    /// Its own network; `None` for the bundled network.
     own: Option<Network>,
     temperature: f64,
     playing: Option<Playing>,
     weighing: Weighing,
 }
 
-/// What it keeps during a match.
+/// The state during a match.
 #[derive(Clone, Debug)]
 struct Playing {
     network: Network,
@@ -33,7 +33,7 @@ struct Playing {
 }
 
 impl NetworkPolicy {
-    /// The temperature of [`Policy::likelihood`] unless another is given.
+    /// The default temperature of [`Policy::likelihood`].
     pub const TEMPERATURE: f64 = 0.05;
 
     /// The policy of this network.
@@ -41,7 +41,7 @@ impl NetworkPolicy {
         NetworkPolicy { own: Some(network), ..NetworkPolicy::shipped() }
     }
 
-    /// The policy of the network that comes with the cards: see [`Network::shipped`].
+    /// The policy of the bundled network: see [`Network::shipped`].
     pub fn shipped() -> NetworkPolicy {
         NetworkPolicy {
             own: None,
@@ -51,13 +51,13 @@ impl NetworkPolicy {
         }
     }
 
-    /// The same policy, taken to decide with this temperature.
+    /// The same policy, with this temperature in [`Policy::likelihood`].
     #[must_use]
     pub fn at_temperature(self, temperature: f64) -> NetworkPolicy {
         NetworkPolicy { temperature, ..self }
     }
 
-    /// The network that plays.
+    /// The network of the current match.
     ///
     /// # Panics
     /// If no match has begun.
@@ -65,12 +65,12 @@ impl NetworkPolicy {
         &self.playing.as_ref().expect("a match has begun").network
     }
 
-    /// The candidates of the last decision that it weighed.
+    /// The evaluation of the last decision.
     pub fn weighing(&self) -> &Weighing {
         &self.weighing
     }
 
-    /// Weighs the decision of the seat that is asked.
+    /// Evaluates the decision of the seat to act.
     ///
     /// # Panics
     /// If no match has begun.
@@ -119,7 +119,7 @@ impl Policy for NetworkPolicy {
     }
 
     fn gambles(&self) -> bool {
-        // After a call it weighs blind snaps.
+        // After a call, its candidates include snaps of unknown cards.
         true
     }
 }
@@ -128,7 +128,7 @@ impl Value for NetworkPolicy {
     #[inline]
     fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
         self.weigh(view, past);
-        let best = self.weighing.logits().nth(self.weighing.best()).expect("who is asked has a choice");
+        let best = self.weighing.logits().nth(self.weighing.best()).expect("the seat to act has a choice");
         1.0 / (1.0 + libm::exp(-best))
     }
 }

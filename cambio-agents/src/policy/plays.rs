@@ -1,27 +1,27 @@
-//! A policy at a table.
+//! A policy as an agent.
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
 use super::{Past as _, Policy};
 
-/// A policy that plays: an [`Agent`] that decides as the policy does.
+/// An [`Agent`] that decides by a policy.
 ///
 /// ```
 /// use cambio_agents::{HeuristicParams, Plays, roster};
 ///
-/// // Whatever is a policy can be named in specs.
+/// // Adds a policy to a roster, so that specs can name it.
 /// let roster = roster().with("mine", "The heuristic, with perfect memory.", || Plays::new(HeuristicParams::default()));
 /// assert!(roster.parse("mine").is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plays<P: Policy> {
     policy: P,
-    /// What it knows of the round; `None` before the first match.
+    /// The public history of the round; `None` before the first match.
     past: Option<P::Past>,
 }
 
 impl<P: Policy> Plays<P> {
-    /// An agent that decides as this policy does.
+    /// An agent that decides by this policy.
     pub fn new(policy: P) -> Plays<P> {
         Plays { policy, past: None }
     }

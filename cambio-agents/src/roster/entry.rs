@@ -1,4 +1,4 @@
-//! One agent of a roster: its name, its parameters, and how it is made.
+//! One agent of a roster: its name, its parameters and its constructor.
 
 use std::any::Any;
 use std::fmt;
@@ -67,7 +67,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An agent: its name, what it does in a sentence, and how it is made from its parameters.
+    /// An agent with a name, a description in one sentence, and a function that makes it from its parameters.
     ///
     /// ```
     /// use cambio_agents::{Entry, params, roster};
@@ -81,7 +81,7 @@ impl Entry {
     ///     }
     /// }
     ///
-    /// /// Takes the decision of a number, or the first.
+    /// /// Takes the legal decision with a given number, or the first one.
     /// struct Mine {
     ///     number: usize,
     /// }
@@ -94,12 +94,12 @@ impl Entry {
     /// }
     ///
     /// let make = |params: &MineParams| Mine { number: params.number as usize };
-    /// let roster = roster().with_entry(Entry::new("mine", "Takes one by its number.", make));
+    /// let roster = roster().with_entry(Entry::new("mine", "Takes a decision by its number.", make));
     /// let spec = roster.parse("mine(number=2)").unwrap();
     /// assert_eq!(spec.params::<MineParams>().unwrap().number, 2);
     /// assert_eq!(
     ///     roster.parse("mine(number=2.5)").unwrap_err().to_string(),
-    ///     "agent `mine`: parameter `number` is `2.5`; allowed is a whole number from 0 to 1000",
+    ///     "agent `mine`: parameter `number` must be a whole number from 0 to 1000, found `2.5`",
     /// );
     /// ```
     pub fn new<P: Params, A: Agent + 'static>(
@@ -110,7 +110,7 @@ impl Entry {
         Entry::with_defaults(name, about, P::default(), make)
     }
 
-    /// An agent with defaults of its own for its parameters.
+    /// Like [`Entry::new`], with other defaults for the parameters.
     pub fn with_defaults<P: Params, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
@@ -134,19 +134,19 @@ impl Entry {
         Entry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
     }
 
-    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). It is no player:
-    /// only experiments that say they are analyses may name it.
+    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). It is not a player:
+    /// only experiments with `analysis = true` may use it.
     #[must_use]
     pub fn seeing_all(self) -> Entry {
         Entry { sees_all: true, ..self }
     }
 
-    /// What a spec calls it.
+    /// The name in specs.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it does, in a sentence.
+    /// The description, in one sentence.
     pub fn about(&self) -> &str {
         &self.about
     }

@@ -1,4 +1,4 @@
-//! Spec strings: an agent and its parameters, read and written.
+//! Parses and writes spec strings: an agent and its parameters.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use cambio_core::{Agent, did_you_mean, shown};
 use super::entry::{Entry, Recipe};
 use crate::params::{Param, Params, Range, Refusal, Setting};
 
-/// The most bytes of an agent's text, such as a bot's command.
+/// The maximum length of an agent's text, such as the command of a bot, in bytes.
 const MOST_TEXT: usize = 4096;
 
-/// An agent and its parameters. Its text form is the spec: the parameters that were given, in the order of their
+/// An agent and its parameters. It is displayed as a spec with the parameters that were given, in the order of their
 /// declaration.
 ///
 /// ```
@@ -30,7 +30,7 @@ pub struct AgentSpec {
 }
 
 impl AgentSpec {
-    /// Reads what stands between the parentheses of a spec.
+    /// Parses the part of a spec between its parentheses.
     pub(super) fn read(entry: &Entry, list: &str, spec: &str) -> Result<AgentSpec, SpecError> {
         let form = || SpecError::Form { spec: spec.to_owned() };
         let agent = || entry.name.clone();
@@ -47,9 +47,9 @@ impl AgentSpec {
                 let rest = rest.trim_start();
                 let rest = if rest.is_empty() { rest } else { rest.strip_prefix(',').ok_or_else(form)? };
                 let checked = if text.contains(char::is_control) {
-                    Err("it has a control character".to_owned())
+                    Err("it contains a control character".to_owned())
                 } else if text.len() > MOST_TEXT {
-                    Err(format!("it has {} bytes; allowed are at most {MOST_TEXT}", text.len()))
+                    Err(format!("it must have at most {MOST_TEXT} bytes, found {}", text.len()))
                 } else {
                     (declared.check)(&text)
                 };
@@ -87,8 +87,8 @@ impl AgentSpec {
             && self.recipe.declared() == other.recipe.declared()
     }
 
-    /// The spec with the value of every parameter, given or default. It is the same for two specs if and only if one
-    /// [is](AgentSpec::is) the other.
+    /// The spec with the value of every parameter, given or default. Two specs have the same full form if and only if
+    /// [`AgentSpec::is`] holds for them.
     ///
     /// ```
     /// let roster = cambio_agents::roster();
@@ -97,7 +97,7 @@ impl AgentSpec {
     /// ```
     pub fn full(&self) -> String {
         let value = |value: Setting| match value {
-            // Zero has no sign.
+            // Writes -0 as 0.
             Setting::Real(number) => Setting::Real(number + 0.0),
             other => other,
         };
@@ -118,23 +118,23 @@ impl AgentSpec {
         self.recipe.params().downcast_ref()
     }
 
-    /// The files that the agent's text names, and on which it depends.
+    /// The files that the agent's text names and that the agent depends on.
     pub fn files(&self) -> Vec<String> {
         let text = self.entry.text.zip(self.text.as_deref());
         text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text))
     }
 
-    /// Whether the agent sees every card. Only an analysis may name it then.
+    /// Whether the agent sees every card. If so, only an analysis may use it.
     pub fn sees_all(&self) -> bool {
         self.entry.sees_all
     }
 
-    /// Whether the same seed gives the same play: the agent's parameters declare it.
+    /// Whether the same seed gives the same play, as declared by the agent's parameters.
     pub fn is_reproducible(&self) -> bool {
         self.recipe.is_reproducible()
     }
 
-    /// Whether this program alone decides for the agent. An agent that takes a text is decided for by what the text names.
+    /// Whether the agent depends on this program alone. A text makes it depend on another program or a file.
     pub fn is_self_contained(&self) -> bool {
         self.text.is_none()
     }
@@ -168,7 +168,7 @@ impl fmt::Display for AgentSpec {
     }
 }
 
-/// Reads a text up to its closing quote, and returns what follows it; `None` without a closing quote.
+/// Reads a text up to its closing quote, and returns it with the rest of the input; `None` without a closing quote.
 fn unquote(quoted: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut chars = quoted.char_indices();
@@ -186,12 +186,12 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Why a spec was refused.
+/// The error for an invalid spec.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// It does not have the form of a spec.
+    /// The text does not have the form of a spec.
     #[error(
-        "`{}` is no agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)",
+        "`{}` is not an agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)",
         shown(spec)
     )]
     Form {
@@ -203,9 +203,9 @@ pub enum SpecError {
     Missing {
         /// The agent.
         agent: String,
-        /// What the text is.
+        /// The name of the text, such as `command`.
         text: &'static str,
-        /// A text that it could be.
+        /// An example of the text.
         example: &'static str,
     },
     /// The agent takes no text, and the spec has one.
@@ -213,17 +213,17 @@ pub enum SpecError {
     Unwanted {
         /// The agent.
         agent: String,
-        /// The parameters that it has.
+        /// The names of the agent's parameters.
         known: String,
     },
-    /// The agent refuses the text.
-    #[error("agent `{agent}`: the {text} is no good: {what}")]
+    /// The text is invalid.
+    #[error("agent `{agent}`: cannot use the {text}: {what}")]
     Text {
         /// The agent.
         agent: String,
-        /// What the text is.
+        /// The name of the text, such as `command`.
         text: &'static str,
-        /// What is wrong with it.
+        /// The problem, as a clause.
         what: String,
     },
     /// No agent has that name.
@@ -231,7 +231,7 @@ pub enum SpecError {
     Agent {
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The names of all agents.
         known: String,
     },
     /// The agent has no such parameter.
@@ -241,11 +241,11 @@ pub enum SpecError {
         agent: String,
         /// The parameter.
         param: String,
-        /// The parameters that it has.
+        /// The names of the agent's parameters.
         known: String,
     },
     /// A parameter is given twice.
-    #[error("agent `{agent}`: parameter `{param}` is given twice; once is allowed")]
+    #[error("agent `{agent}`: parameter `{param}` must be given at most once, found it twice")]
     Twice {
         /// The agent.
         agent: String,
@@ -253,7 +253,7 @@ pub enum SpecError {
         param: String,
     },
     /// A value is out of its range.
-    #[error("agent `{agent}`: parameter `{param}` is `{}`; allowed is {range}", shown(value))]
+    #[error("agent `{agent}`: parameter `{param}` must be {range}, found `{}`", shown(value))]
     Value {
         /// The agent.
         agent: String,
@@ -261,7 +261,7 @@ pub enum SpecError {
         param: String,
         /// The value.
         value: String,
-        /// What is allowed.
+        /// The valid values.
         range: Range,
     },
 }

@@ -14,7 +14,7 @@ words! {
         Visits = "visits",
         /// The decision with the best mean.
         Mean = "mean",
-        /// A decision by chance, in proportion to its visits.
+        /// A random decision, in proportion to the visits.
         Proportional = "proportional",
     }
 }
@@ -24,11 +24,11 @@ words! {
 pub struct Arm {
     /// The decision.
     pub action: Action,
-    /// How often it was tried.
+    /// The number of tries.
     pub visits: u32,
-    /// The sum of the utilities that it got.
+    /// The sum of the utilities.
     pub sum: f64,
-    /// The sum of their squares.
+    /// The sum of the squared utilities.
     pub squares: f64,
 }
 
@@ -38,7 +38,7 @@ impl Arm {
         Arm { action, visits: 0, sum: 0.0, squares: 0.0 }
     }
 
-    /// Takes in the utility of one more try.
+    /// Adds the utility of one try.
     #[inline]
     pub(crate) fn add(&mut self, utility: f64) {
         self.visits += 1;
@@ -59,8 +59,8 @@ impl Arm {
         if self.visits == 0 { 0.0 } else { self.sum / f64::from(self.visits) }
     }
 
-    /// The standard error of the mean, as if tries were independent; `None` before the second. A search tries what looks good more often,
-    /// so that it is a measure of noise and no test.
+    /// The standard error of the mean, as if the tries were independent; `None` before the second try. A search tries
+    /// promising decisions more often, so the error shows the noise, but is not valid for a test.
     pub fn error(&self) -> Option<f64> {
         let visits = f64::from(self.visits);
         let spread = (self.squares - visits * self.mean() * self.mean()).max(0.0);
@@ -68,20 +68,20 @@ impl Arm {
     }
 }
 
-/// What a search tried at its root, as an explanation.
+/// The root statistics of a search, as an explanation.
 pub(crate) fn explained(unit: &'static str, arms: &[Arm]) -> Explanation {
     let considered =
         |arm: &Arm| Considered { action: arm.action, value: arm.mean(), error: arm.error(), visits: Some(arm.visits) };
     Explanation { unit, considered: arms.iter().map(considered).collect() }
 }
 
-/// The best arm. By visits, ties go to the better mean; by mean, visits do not count. The first of equals wins.
+/// The best arm: the best mean with [`Final::Mean`], otherwise the most visits, then the best mean, then the first.
 pub(crate) fn best(arms: &[Arm], last: Final) -> Option<Arm> {
     let key = |arm: &Arm| (if last == Final::Mean { 0 } else { arm.visits }, arm.mean());
     arms.iter().copied().reduce(|best, arm| if key(&arm) > key(&best) { arm } else { best })
 }
 
-/// The arm that the search decides for: the best, or one drawn in proportion to the visits.
+/// The arm that the search chooses: the best, or one drawn in proportion to the visits.
 pub(crate) fn choose(arms: &[Arm], last: Final, stream: &mut Stream) -> Option<Arm> {
     let visits: u32 = arms.iter().map(|arm| arm.visits).sum();
     if last != Final::Proportional || visits == 0 {
@@ -111,12 +111,12 @@ mod tests {
             let chosen = choose(&arms, Final::Proportional, &mut stream).unwrap();
             counts[arms.iter().position(|arm| arm.action == chosen.action).unwrap()] += 1;
         }
-        // Five standard deviations are 245 at most.
+        // Five standard deviations are at most 245.
         for (count, expected) in counts.into_iter().zip([6000_i32, 0, 3000, 1000]) {
             assert!((count - expected).abs() <= if expected == 0 { 0 } else { 245 }, "{counts:?}");
         }
         let before = stream.clone();
         assert_eq!(choose(&arms, Final::Visits, &mut stream).unwrap().action, Action::Draw);
-        assert_eq!(stream, before, "what is best needs no chance");
+        assert_eq!(stream, before, "the best arm needs no random bits");
     }
 }

@@ -1,13 +1,13 @@
-//! The budget of a decision: so many iterations, or so much time.
+//! The budget of a decision: a number of iterations, or a time.
 
 use std::time::{Duration, Instant};
 
 use crate::params;
 
 params! {
-    /// The parameters of a budget of time.
+    /// The parameters of a time budget.
     pub struct TimeParams {
-        /// Searches for so long instead of so often, in milliseconds; what it does can then not be reproduced.
+        /// The search time for a decision in milliseconds, instead of a number of iterations; not reproducible.
         time_ms: Option<u32> in 1..=3_600_000,
     }
 
@@ -16,11 +16,11 @@ params! {
     }
 }
 
-/// What a search may spend on each decision.
+/// The budget of a search for each decision.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Budget {
     iterations: u32,
-    /// Counts instead of the iterations, if it is given.
+    /// Used instead of the iterations if it is given.
     time: Option<Duration>,
 }
 
@@ -34,7 +34,7 @@ impl Budget {
         Countdown { budget: self, begun: None, done: 0, half: None }
     }
 
-    /// The most iterations of a decision. For a budget of time it is the number that a fast machine makes.
+    /// The maximum number of iterations of a decision. For a time budget, it is an estimate for a fast machine.
     pub(crate) fn most_iterations(self) -> u32 {
         const A_MILLISECOND: u128 = 2000;
         let by_clock = |time: Duration| u32::try_from(time.as_millis() * A_MILLISECOND).unwrap_or(u32::MAX);
@@ -48,7 +48,7 @@ pub(crate) struct Countdown {
     budget: Budget,
     begun: Option<Instant>,
     done: u32,
-    /// With a budget of time: the first iteration of the second half.
+    /// With a time budget: the first iteration of the second half.
     half: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ impl Countdown {
         goes_on.then_some(number)
     }
 
-    /// Whether the second half begins with the iteration of this number, which is the last that [`Countdown::next`] gave.
+    /// Whether the second half begins with this iteration. `number` is the last result of [`Countdown::next`].
     #[inline]
     pub(crate) fn is_halfway(&self, number: u32) -> bool {
         match self.budget.time {
@@ -74,7 +74,7 @@ impl Countdown {
         }
     }
 
-    /// Asks the clock, every 16 iterations.
+    /// Checks the clock, every 16 iterations.
     #[cold]
     fn has_time(&mut self, time: Duration) -> bool {
         let begun = *self.begun.get_or_insert_with(Instant::now);
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(halves(Budget::new(7, TimeParams::default())), (7, vec![3]));
         let timed = Budget::new(7, TimeParams { time_ms: Some(20) });
         assert_eq!(timed.most_iterations(), 40_000);
-        // On a busy machine the clock may jump from the first half beyond the end: then there is no half, and we ask again.
+        // On a busy machine, the clock may jump from the first half beyond the end. Then the test retries.
         let whole = (0..100).map(|_| halves(timed)).find(|(_, half)| !half.is_empty());
         let (count, half) = whole.expect("one of a hundred budgets was not interrupted");
         assert!(count > 1000 && half.len() == 1 && half[0] < count, "{count} {half:?}");

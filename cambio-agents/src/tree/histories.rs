@@ -1,4 +1,4 @@
-//! What each seat has seen on the way from the root: the keys of information sets.
+//! The information of each seat since the root, as keys of information sets.
 
 use cambio_core::{Card, Event, MAX_SEATS, Phase, Seat, Sink, State, Table};
 
@@ -6,18 +6,18 @@ use crate::bits::mix;
 use crate::words;
 
 words! {
-    /// The information by which the nodes of the other seats are told apart.
+    /// The information that distinguishes the nodes of the other seats.
     pub enum Mode {
-        /// Single observer: what the searching seat sees, as if all seats decided by that.
+        /// Single observer: the information of the searching seat, as if all seats decided by it.
         Single = "so",
-        /// Multiple observer: what each seat itself sees in the sampled world.
+        /// Multiple observer: the information of each seat itself in the sampled world.
         Multiple = "mo",
         /// None: only the searching seat has nodes, and the others follow the blueprint.
         Policy = "policy",
     }
 }
 
-/// Hashes of what every seat has seen since the root.
+/// Hashes of the information of every seat since the root.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
     pub(super) public: u64,
@@ -25,8 +25,8 @@ pub(crate) struct Histories {
 }
 
 impl Histories {
-    /// The histories at the root. What the other seats alone know differs between worlds and comes from the sampled world:
-    /// the true cards would leak, and no cards at all would make every seat decide as one observer.
+    /// The histories at the root. The private knowledge of the other seats comes from the sampled world: the true cards
+    /// would leak information, and without any cards every seat would decide as one observer.
     pub(crate) fn at_root(world: &State, searcher: Seat, mode: Mode) -> Histories {
         let mut private = [0; MAX_SEATS];
         if mode == Mode::Multiple {
@@ -51,7 +51,7 @@ impl Histories {
         let phase = u64::from(table.phase().code());
         let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
         if table.phase() == Phase::Show {
-            // The cards that a reveal names become events only when all are named.
+            // The cards of a reveal become events only when all of them are chosen.
             for spot in table.pointed().iter_from(actor) {
                 key = mix(key ^ spot.index() as u64);
             }
@@ -61,9 +61,9 @@ impl Histories {
 }
 
 impl Sink for Histories {
-    /// Hashes what the table sees into the public hash, in order, and a face that one seat alone sees into that seat's
-    /// hash. Declarations in a window become events only when all are made.
-    #[expect(clippy::inline_always, reason = "where an event is made its kind is known, and nothing is left to match")]
+    /// Adds the public part of an event to the public hash, and a face that only one seat sees to that seat's hash.
+    /// Declarations in a window become events only when all seats have declared.
+    #[expect(clippy::inline_always, reason = "the kind of event is constant at each call, so the matches disappear")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.public = mix(self.public ^ event.public().code());

@@ -1,11 +1,11 @@
-//! The bugs of public searches, each with the test that catches it.
+//! Regression tests for bugs of published search implementations.
 
 use cambio_core::rng::{Key, Purpose, Stream};
 use cambio_core::{Card, Dice, Event, Knowledge, Phase, Rules, Setup, Sink as _};
 
 use super::*;
 
-/// A world in a window where seat a and seat b both know a card that matches, seat a asked first.
+/// A world in a window where seat a and seat b both know a card that matches, and seat a is asked first.
 fn window_world(rules: &Rules) -> (State, Stream) {
     for deal in 0..10_000 {
         let mut stream = Key::new(17, deal).stream(Purpose::Deck, 0);
@@ -50,7 +50,7 @@ fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
     assert_eq!(key_after(Action::Pass), key_after(snap), "seat b sees nothing before all have declared");
 }
 
-/// Two worlds that seat a cannot tell apart and seat b can, by a card that b alone has seen.
+/// Two worlds that seat a cannot distinguish, but seat b can, by a card that only seat b has seen.
 fn twin_worlds(rules: &Rules) -> (State, State) {
     let mut stream = Key::new(18, 0).stream(Purpose::Deck, 0);
     let mut knowledge = Knowledge::new(rules, 2, Seat::A);
@@ -73,9 +73,9 @@ fn the_other_seats_information_is_what_they_see_in_the_sampled_world() {
     let (one, other) = twin_worlds(&rules);
     let key =
         |world: &State, mode, seat| Histories::at_root(world, Seat::A, mode).key(mode, seat, Seat::A, world.table());
-    // The true cards kept would make both the same; so would one constant for all.
+    // The keys would be equal if they used the true cards, or one constant for all cards.
     assert_ne!(key(&one, Mode::Multiple, Seat::B), key(&other, Mode::Multiple, Seat::B));
-    // The searcher cannot tell the worlds apart, nor anybody in a tree of one observer.
+    // The searcher cannot distinguish the worlds. In a tree with a single observer, no seat can.
     assert_eq!(key(&one, Mode::Multiple, Seat::A), key(&other, Mode::Multiple, Seat::A));
     assert_eq!(key(&one, Mode::Single, Seat::B), key(&other, Mode::Single, Seat::B));
 }
@@ -95,9 +95,9 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
     let key = |cards: &[Card], seat| after(cards).key(Mode::Multiple, seat, Seat::A, world.table());
     assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
-    assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and nobody else does");
+    assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and no other seat sees it");
     assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order counts");
-    // A chance outcome is no edge: what seat a does after seat b's draw is decided in one node.
+    // A chance outcome is not an edge: seat a decides in one node after any draw of seat b.
     let dropped = |card| {
         let mut histories = after(&[one]);
         histories.event(&Event::Dropped { seat: Seat::B, card });
@@ -116,7 +116,7 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
     tree.plant(Seat::A, [Action::Draw].into_iter(), 100);
     tree.offered = vec![Action::Draw, Action::Call];
     tree.grow(1, Seat::B, false);
-    // The start of classic offers `draw` alone; `call` was there once, long ago, and was worth less.
+    // The start of classic offers only `draw`; `call` was available once before, and had a lower value.
     tree.merge(1, &[Action::Draw, Action::Call]);
     let first = tree.nodes[1].first as usize;
     for (place, visits, available, mean) in [(first, 900u32, 900, 0.5), (first + 1, 1, 1, 0.4)] {
@@ -129,9 +129,9 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
     }
     tree.nodes[1].visits = 901;
     let chosen = tree.select_available(1, &world, &growth);
-    assert_eq!(tree.edges[chosen].arm.action, Action::Draw, "what this world does not offer is not chosen");
+    assert_eq!(tree.edges[chosen].arm.action, Action::Draw, "a decision that this world does not offer is not chosen");
     assert_eq!(tree.edges[first].available, 901);
-    assert_eq!(tree.edges[first + 1].available, 1, "what was not available does not count as passed over");
+    assert_eq!(tree.edges[first + 1].available, 1, "its availability is unchanged");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
     let mine = world.table().seen(Seat::B).first_from(Seat::B).unwrap();
     let theirs = world.table().layout(Seat::A).first_from(Seat::A).unwrap();
     let card = world.face(mine);
-    // The state's own swap, as a power makes it: by the rules of the table, who has seen the card has seen it where it is.
+    // A swap by a power: a seat that has seen a card still knows it in its new spot.
     let before = world.table().seen(Seat::B);
     let mut found = false;
     for _ in 0..400 {
@@ -175,7 +175,7 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
             found = true;
             break;
         }
-        // Drop what is drawn, so that powers come and cards stay.
+        // Drops drawn cards, so that powers are used and cards stay in place.
         let drops = [Action::Drop, Action::Pass, Action::End, Action::Draw];
         let action = drops.into_iter().find(|&action| choices.contains(action));
         let action = action.or_else(|| choices.iter().find(|action| matches!(action, Action::Look(_))));

@@ -1,4 +1,4 @@
-//! Two seats and a match to a total of points: the chance to win from every pair of totals, by value iteration.
+//! Value iteration for two seats and a match to a total of points: the chance to win from every pair of totals.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use cambio_core::Score;
 
 use super::rounds::RoundOutcome;
 
-/// Totals below this one count as this one.
+/// Totals below this are clamped to it.
 const LOWEST: i32 = -30;
 
-/// The chance of a seat to win a match, by its total, the other's, and whether it starts the next round.
+/// The chance of a seat to win a match, by its total, the other seat's total, and whether it starts the next round.
 #[derive(Clone, Debug)]
 pub(super) struct ValueTable {
     width: usize,
@@ -17,8 +17,8 @@ pub(super) struct ValueTable {
 }
 
 impl ValueTable {
-    /// Computes the table of a match to `most` points (Bellman 1957). It goes through the highest totals first, so that a
-    /// few sweeps converge.
+    /// Computes the table of a match to `most` points (Bellman 1957). Each sweep begins with the highest totals, so
+    /// that a few sweeps converge.
     pub(super) fn compute(outcomes: &[RoundOutcome], most: i32) -> ValueTable {
         const SWEEPS: usize = 8;
         let width = (most - LOWEST).max(1) as usize;
@@ -55,7 +55,7 @@ impl ValueTable {
         table
     }
 
-    /// The chance of a seat that has `own` points against `other`.
+    /// The chance of a seat with `own` points against a seat with `other` points.
     pub(super) fn chance(&self, own: i32, other: i32, starts: bool) -> f64 {
         self.values[self.place(own, other, starts)]
     }

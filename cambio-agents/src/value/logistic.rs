@@ -1,11 +1,11 @@
-//! A logistic model of match wins: a seat's chance is proportional to exp(β x), x by how much it is behind.
+//! A logistic model of match wins: a seat's chance is proportional to exp(β x), where x is how far it is behind.
 
 use cambio_core::MAX_SEATS;
 
-/// One observation: how far each seat was behind, signed so that more is better, and its share of the win.
+/// One observation: how far each seat was behind, with the sign that makes more better, and its share of the win.
 pub(super) type Sample = ([f64; MAX_SEATS], [f64; MAX_SEATS]);
 
-/// The β of maximum likelihood, by Newton's method: the likelihood is concave.
+/// The maximum likelihood estimate of β, by Newton's method: the log-likelihood is concave.
 pub(super) fn slope(samples: &[Sample], seats: usize) -> f64 {
     const STEPS: usize = 30;
     let mut slope = 0.0;
@@ -26,7 +26,7 @@ pub(super) fn slope(samples: &[Sample], seats: usize) -> f64 {
     slope
 }
 
-/// eˣ, by its series with a halved argument: the same on every machine.
+/// eˣ by its series, with repeated halving of the argument: the same on every machine.
 pub(super) fn exponential(power: f64) -> f64 {
     const HALVINGS: i32 = 10;
     let small = power.clamp(-200.0, 200.0) / f64::from(1 << HALVINGS);

@@ -1,4 +1,4 @@
-//! The values of matches: the chance of each seat to win, by the totals.
+//! The values of matches: the chance of each seat to win, from the totals.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,20 +12,20 @@ use super::logistic::{Sample, exponential, slope};
 use super::rounds::{RoundOutcome, SEED, sample};
 use crate::bits::Bits;
 
-/// Matches to more points than this get the fitted curve: they have too many pairs of totals.
+/// Matches to more points than this use the fitted curve, because they have too many pairs of totals.
 const LARGEST: u16 = 200;
 
-/// How far a match has come is told in so many stages.
+/// The number of stages that a match is divided into.
 const STAGES: usize = 10;
 
-/// The chance to win a match, by the totals and by who starts the next round.
+/// The chance of each seat to win a match, from the totals and the starter of the next round.
 ///
 /// # Provenance
-/// The distribution of what a round adds comes from 20,000 rounds of the default heuristic in every seat, under a fixed
-/// seed. For two seats and a match to a total of points, value iteration over all pairs of totals gives the chances
-/// (Bellman 1957). For other tables a logistic curve is fitted to matches drawn from the same rounds: the chance of a
+/// The distribution of the scores of a round comes from 20,000 rounds with the default heuristic in every seat, under a
+/// fixed seed. For two seats and a match to a total of points, value iteration over all pairs of totals gives the
+/// chances (Bellman 1957). Otherwise a logistic curve is fitted to matches drawn from the same rounds: the chance of a
 /// seat is proportional to exp(−β total), with one β for each tenth of the match. Cards and looks that a round carries
-/// over to the next are left out.
+/// over to the next one are ignored.
 ///
 /// # Examples
 /// ```
@@ -43,12 +43,13 @@ pub struct MatchValues {
     end: MatchEnd,
     /// For two seats and a match to a total of points.
     table: Option<ValueTable>,
-    /// For others: β for each stage of the match.
+    /// Otherwise: β for each stage of the match.
     slopes: Vec<f64>,
 }
 
 impl MatchValues {
-    /// The values of matches by these rules at this table. They are computed once in a process, in well under a second.
+    /// The values of matches with these rules and this number of seats. They are computed once per process, in well
+    /// under a second.
     ///
     /// # Panics
     /// If the rules do not fit the number of seats.
@@ -87,7 +88,7 @@ impl MatchValues {
 
     /// The chance of each seat, seat a first, to win the match.
     ///
-    /// The match stands at `totals` after so many `rounds`, and `starter` starts the next round. Seats that win with equal
+    /// `totals` are the scores after `rounds` rounds, and `starter` starts the next round. Seats that win with equal
     /// totals share the win.
     pub fn chances(&self, totals: &[Score], starter: Seat, rounds: usize) -> [f64; MAX_SEATS] {
         if self.is_over(totals, rounds) {
@@ -108,7 +109,7 @@ impl MatchValues {
             let behind = f64::from(total.units() - best) / f64::from(Score::UNITS);
             *chance = exponential(sign * slope * behind);
         }
-        // In playing order, so that the sum is the same to the last bit wherever the seats have their letters from.
+        // Summed in playing order, so that the last bit does not depend on the letters of the seats.
         let all: f64 = starter.round(totals.len()).map(|seat| chances[seat.index()]).sum();
         for chance in &mut chances[..totals.len()] {
             *chance /= all;
@@ -138,7 +139,7 @@ impl MatchValues {
         shares
     }
 
-    /// How far the match has come.
+    /// The stage of the match, from 0.
     fn stage(&self, totals: &[Score], rounds: usize) -> usize {
         match self.end {
             MatchEnd::Total(most) => {

@@ -1,4 +1,4 @@
-//! Rounds of the blueprint: the sample on which the values of matches rest.
+//! Sampled rounds of the default heuristic, from which the values of matches are computed.
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::{Dice, MAX_SEATS, Match, RoundResult, Rules, Score, Seat, Setup, State};
@@ -7,17 +7,17 @@ use crate::bits::Bits;
 use crate::heuristic::HeuristicParams;
 use crate::policy::Policy as _;
 
-/// The size of the sample.
+/// The number of sampled rounds.
 const ROUNDS: u64 = 20_000;
-/// The seed of those rounds.
+/// The seed of the sampled rounds.
 pub(super) const SEED: u64 = 0x0ca3_b105;
 
-/// How one round ended.
+/// The outcome of one round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundOutcome {
-    /// The scores that it added, from its starter on.
+    /// The scores that it added, in playing order from its starter.
     pub(super) added: [Score; MAX_SEATS],
-    /// How many seats behind its starter the starter of the next round sits.
+    /// The distance from its starter to the starter of the next round.
     pub(super) next: usize,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
         let mut dice = Dice(Bits::new(SEED, number as u32));
         let setup = Setup::new(rules, seats);
         let mut state = State::deal(&setup, &deck, &mut dice, &mut ()).expect("the rules fit the seats");
-        // It does not gamble.
+        // The default heuristic does not snap unknown cards.
         state.ask_knowing_only();
         policy.play_out(&mut state, &mut (), &mut dice);
         let result = RoundResult::of(&state).expect("the round is over");

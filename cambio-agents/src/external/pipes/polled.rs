@@ -1,4 +1,4 @@
-//! Pipes that never block: what cannot be written waits here, and is written while the caller waits for output.
+//! Non-blocking pipes: bytes that cannot be written yet are kept, and written while the caller waits for output.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -16,11 +16,11 @@ pub(in super::super) struct Pipes {
     /// `None` once it is closed.
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
-    /// What is not written yet.
+    /// The buffers that are not written yet.
     unsent: VecDeque<Vec<u8>>,
-    /// How much of the first of these is written.
+    /// The number of written bytes of the first buffer.
     written: usize,
-    /// Whether the input is to be closed when all is written.
+    /// Whether to close the input when all buffers are written.
     ends: bool,
 }
 
@@ -31,7 +31,7 @@ impl Pipes {
         Ok(Pipes { input: Some(input), output: Some(output), unsent: VecDeque::new(), written: 0, ends: false })
     }
 
-    /// Sends bytes, and does not wait until they are written. Says whether they were taken: too many may wait already.
+    /// Sends bytes without waiting until they are written. Returns false if too many buffers are pending.
     pub(in super::super) fn send(&mut self, bytes: Vec<u8>) -> bool {
         self.write();
         if self.input.is_none() {
@@ -45,7 +45,7 @@ impl Pipes {
         true
     }
 
-    /// Writes what the pipe takes.
+    /// Writes as much as the pipe accepts.
     fn write(&mut self) {
         while let (Some(input), Some(first)) = (&mut self.input, self.unsent.front()) {
             match input.write(&first[self.written..]) {
@@ -66,7 +66,7 @@ impl Pipes {
         }
     }
 
-    /// Waits for output until then, and no longer.
+    /// Waits for output, at most until `until`.
     pub(in super::super) fn receive(&mut self, until: Instant) -> Received {
         loop {
             self.write();
@@ -90,20 +90,19 @@ impl Pipes {
             if let Some(input) = self.input.as_ref().filter(|_| !self.unsent.is_empty()) {
                 ends.push(PollFd::new(input.as_fd(), PollFlags::POLLOUT));
             }
-            // Rounded up: a wait of 0 ms would be a busy one.
+            // Rounded up, because a wait of 0 ms would be a busy loop.
             let wait = u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX);
-            // An error, such as a signal, is found out by reading again.
+            // After an error, such as a signal, the next read shows the state of the pipe.
             let _ = poll(&mut ends, PollTimeout::from(wait));
         }
     }
 
-    /// Closes the input when all is written.
+    /// Closes the input when all buffers are written.
     pub(in super::super) fn end_input(&mut self) {
         self.ends = true;
         self.write();
     }
 
-    /// Closes both ends.
     pub(in super::super) fn close(&mut self) {
         (self.input, self.output) = (None, None);
     }

@@ -1,5 +1,5 @@
-//! Two threads that move bytes between the pipes and bounded channels. They end with the pipes, so a descendant of a bot that
-//! keeps them open keeps the threads.
+//! Two threads that move bytes between the pipes and bounded channels. They end when the pipes are closed, so a
+//! descendant of a bot that keeps the pipes open keeps the threads alive.
 
 use std::io::{Read as _, Write as _};
 use std::process::{ChildStdin, ChildStdout};
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::{Received, UNREAD};
 
-/// The most pieces of output that may wait. A bot that writes more has to wait.
+/// The maximum number of pending pieces of output. A bot that writes more has to wait.
 const PIECES: usize = 4;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Pipes {
         let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
         let (has_read, output) = sync_channel(PIECES);
         std::thread::Builder::new().spawn(move || {
-            // If the bot has closed its input, its missing answer will tell.
+            // If the bot has closed its input, the missing answer becomes the error.
             while let Ok(bytes) = to_write.recv() {
                 if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
                     break;
@@ -46,13 +46,13 @@ impl Pipes {
         Ok(Pipes { input: Some(input), output })
     }
 
-    /// Sends bytes, and does not wait until they are written. Says whether they were taken: too many may wait already.
+    /// Sends bytes without waiting until they are written. Returns false if too many buffers are pending.
     pub(in super::super) fn send(&mut self, bytes: Vec<u8>) -> bool {
-        // A writer that has stopped is no error: the bot has closed its input.
+        // A writer that has stopped is not an error: the bot has closed its input.
         !matches!(self.input.as_ref().map(|input| input.try_send(bytes)), Some(Err(TrySendError::Full(_))))
     }
 
-    /// Waits for output until then, and no longer.
+    /// Waits for output, at most until `until`.
     pub(in super::super) fn receive(&mut self, until: Instant) -> Received {
         match self.output.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(piece) => Received::Piece(piece),
@@ -61,12 +61,12 @@ impl Pipes {
         }
     }
 
-    /// Closes the input when all is written.
+    /// Closes the input when all buffers are written.
     pub(in super::super) fn end_input(&mut self) {
         self.input = None;
     }
 
-    /// Closes the input; the threads end when the process does.
+    /// Closes the input. The threads end when the process ends.
     pub(in super::super) fn close(&mut self) {
         self.input = None;
     }
