@@ -173,7 +173,7 @@ fn what_a_killed_process_leaves_blocks_nobody() {
     // A folder of the user is not removed.
     fs::create_dir(folder.join("merged.new")).unwrap();
     let output = cambio(&folder, "units merge --store store --out merged --quiet");
-    assert!(said(&output).contains("merged.new exists"), "{}", said(&output));
+    assert!(said(&output).contains("merged.new already exists"), "{}", said(&output));
     fs::remove_dir(folder.join("merged.new")).unwrap();
     let mut hit = 0;
     for wait in (0..40).map(|step| Duration::from_millis(3 * step)) {

@@ -54,7 +54,7 @@ fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() 
         let output = cambio(&folder, words);
         assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
         let sentence =
-            "cannot read run: its rows are compressed, and this program was built without the feature `zstd`";
+            "cannot read run: its rows are compressed, but this program was built without the feature `zstd`";
         assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
     }
 }

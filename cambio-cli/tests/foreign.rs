@@ -198,7 +198,7 @@ fn the_files_of_a_run_folder_are_files() {
         for words in [&["report", "run"][..], &["verify", "run"], &["plan", "--detect", "0.1", "--run", "run"]] {
             let output = tried(&folder, words);
             assert_orderly(&output, &(name, words));
-            assert!(said(&output).contains("allowed is a file"), "{name}, {words:?}: {}", said(&output));
+            assert!(said(&output).contains("expected a regular file"), "{name}, {words:?}: {}", said(&output));
         }
         fs::remove_file(&file).unwrap();
         fs::write(&file, kept).unwrap();

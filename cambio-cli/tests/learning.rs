@@ -40,7 +40,7 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
         assert!(recipe.contains(said), "{recipe}");
     }
     let page = fs::read_to_string(folder.join("clone/report.html")).unwrap();
-    assert!(page.contains("A clone of greedy on classic") && page.contains("of the decisions of"), "{page}");
+    assert!(page.contains("A clone of greedy on classic") && page.contains("with the decisions of"), "{page}");
     // The stored recipe is complete: it gives the same network in another folder.
     done(&folder, &["learn", "clone/recipe.toml", "--quiet", "--out", "again", "--threads", "1"]);
     let network = |name: &str| fs::read(folder.join(name).join("network.net")).unwrap();

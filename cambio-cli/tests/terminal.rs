@@ -88,7 +88,7 @@ fn a_person_plays_a_match_in_place_and_can_watch_it_then() {
     let record = record.to_str().unwrap();
     let mut terminal =
         Terminal::start(&["play", "--against", "greedy", "--rounds", "--seed", "5", "--record", record], SIZE);
-    terminal.until(&["Goal: end the round with the fewest points.", "JK is a joker", "Press any key to continue"]);
+    terminal.until(&["Goal: end the round with the fewest points.", "JK: joker", "Press any key to continue"]);
     terminal.press(" ");
     let first = terminal.until(&["a  you", "b  greedy", "discard pile: empty", "Your turn", "d draw"]);
     terminal.press("d");

@@ -38,7 +38,7 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
         assert!(output.status.success(), "{}", said(&output));
     }
     let missing = fails(&folder, "units merge --store store --out many", 1);
-    assert!(missing.contains("of the ledger of ") && !folder.join("many").exists(), "{missing}");
+    assert!(missing.contains("the store lacks batches 48 to 95") && !folder.join("many").exists(), "{missing}");
     assert!(fails(&folder, "units play --store store --of 4", 1).contains("--of requires --index"));
     assert!(fails(&folder, "units play --store store --of 4 --index 4", 1).contains("must be from 0 to 3"));
     done(&folder, "units play --store store --of 4 --index 1 --quiet");

@@ -127,7 +127,7 @@ const SUITS: [&[(&str, &str)]; 2] = [
 /// use cambio_core::Rules;
 ///
 /// let text = cambio_view::cards_in_short(&Rules::preset("classic").unwrap());
-/// assert_eq!(text, "10h is the 10 of hearts. Suits: c clubs, d diamonds, h hearts, s spades. JK is a joker.");
+/// assert_eq!(text, "10h is the 10 of hearts. Suits: c clubs, d diamonds, h hearts, s spades. JK: joker.");
 /// ```
 pub fn cards_in_short(rules: &Rules) -> String {
     let kinds: Vec<_> = rules.kinds().iter().filter(|kind| kind.copies > 0 && !kind.suit.is_empty()).collect();
@@ -147,7 +147,7 @@ pub fn cards_in_short(rules: &Rules) -> String {
         }
     };
     if rules.kinds().iter().any(|kind| kind.label == "JK" && kind.copies > 0) {
-        told += ". JK is a joker";
+        told += ". JK: joker";
     }
     told + "."
 }
