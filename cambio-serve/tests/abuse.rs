@@ -66,7 +66,7 @@ fn invalid_requests_for_a_table_get_a_clear_error() {
         let ask = async |path: &str, body: String| sentence(post(&app, path, body).await).await;
         for (wish, status, what) in [
             (wish("clasic", "greedy"), 400, "there is no preset `clasic`"),
-            (wish("base = 'classic'\nlate = 'never'", "greedy"), 400, "field `late` is"),
+            (wish("base = 'classic'\nlate = 'never'", "greedy"), 400, "field `late` must be"),
             (wish("classic", "gready"), 400, "there is no agent `gready`"),
             (wish("classic", "oracle"), 400, "sees hidden cards"),
             (
