@@ -1,4 +1,4 @@
-"""What the notebooks share: where the runs are, means clustered by deal, and how plots look."""
+"""Code that the notebooks share: the folder of the runs, means clustered by deal, and the style of plots."""
 
 import os
 from pathlib import Path
@@ -9,16 +9,16 @@ from cycler import cycler
 from scipy.stats import t as student
 
 RUNS = Path(os.environ.get("CAMBIO_RUNS", "../runs"))
-"""The folder of run folders."""
+"""The folder that contains the run folders."""
 
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000"
 )
-"""Colours that can be told apart without seeing colour well (Okabe and Ito 2008); shapes and dashes tell as well."""
+"""Colours that are distinguishable with colour blindness (Okabe and Ito 2008). Plots also use shapes and dashes."""
 
 
 def style():
-    """Small plots with a light grid."""
+    """Sets the style: small plots with a light grid."""
     plt.rcParams.update({
         "figure.dpi": 72, "savefig.dpi": 72, "figure.constrained_layout.use": True, "font.size": 9, "axes.grid": True,
         "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]), "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
@@ -27,15 +27,15 @@ def style():
 
 
 def table(run, name, columns=None):
-    """A CSV file of a run; an empty cell is unknown."""
+    """Reads a CSV file of a run. Empty cells are missing values."""
     return pl.read_csv(RUNS / run / f"{name}.csv", columns=columns, infer_schema_length=None)
 
 
 def clustered(rows, by, value):
     """The mean of `value` for each group, with its standard error and the half width of its 95 % interval.
 
-    Matches of one deal share its cards, so a deal is one observation: the mean is a ratio of sums over deals, its error
-    that of the deals' residuals (Liang and Zeger 1986).
+    The matches of a deal share its cards, so a deal is one observation: the mean is a ratio of sums over deals, and its error is
+    computed from the residuals of the deals (Liang and Zeger 1986).
     """
     deals = rows.group_by(*by, "deal").agg(n=pl.len(), total=pl.col(value).sum())
     mean = pl.col("total").sum().over(by) / pl.col("n").sum().over(by)
@@ -50,7 +50,7 @@ def clustered(rows, by, value):
     )
     quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
     out = out.with_columns(half=pl.col("error") * pl.Series(quantile), t=pl.Series(quantile))
-    # Of a value from 0 to 1 the score interval (Wilson 1927) at the effective sample size, as in summary.csv.
+    # For values from 0 to 1: the score interval (Wilson 1927) with the effective sample size, as in summary.csv.
     share, squared = pl.col("mean"), pl.col("t") ** 2
     size = share * (1 - share) / pl.col("error") ** 2
     middle, total = share + squared / (2 * size), 1 + squared / size
@@ -64,7 +64,7 @@ def clustered(rows, by, value):
 
 
 def paired(rows, by, one, other, value="rank_points"):
-    """The mean difference of two agents and its error, paired by deal: both played the same cards."""
+    """The mean difference of two agents and its error, paired by deal, because both played the same cards."""
     deals = rows.group_by(*by, "agent", "deal").agg(pl.col(value).mean())
     pair = deals.filter(agent=one).join(deals.filter(agent=other), on=[*by, "deal"], suffix="_other")
     gap = pair.with_columns(gap=pl.col(value) - pl.col(f"{value}_other"))

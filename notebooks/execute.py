@@ -1,7 +1,7 @@
-"""Executes notebooks from scratch and keeps their outputs: `python execute.py [--check] [NOTEBOOK]...`.
+"""Executes notebooks from scratch and stores their outputs: `python execute.py [--check] [NOTEBOOK]...`.
 
-With `--check` nothing is written; an exception in any cell fails it all the same. `CAMBIO_RUNS` is the folder of the run
-folders that they read. What depends on the machine or the moment is not kept: times, paths, the kernel's version.
+With `--check`, nothing is written. An exception in a cell is an error in both cases. `CAMBIO_RUNS` is the folder that contains the
+run folders. Metadata that depends on the machine or the time is removed: times, paths, the version of the kernel.
 """
 
 import sys
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def execute(path):
-    """The notebook with fresh outputs."""
+    """Executes a notebook and returns it with new outputs."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(HERE)}}).execute()
     for cell in notebook.cells:

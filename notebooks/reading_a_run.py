@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Reading a run
-# A run folder holds tidy rows. `players.csv` has one row for each agent in each match; everything else follows from it.
+# A run folder contains tidy rows. `players.csv` has one row per agent and match; all summaries are computed from it.
 
 # %%
 import csv
@@ -15,8 +15,8 @@ with open(folder / "players.csv", newline="", encoding="utf-8") as file:
 
 # %% [markdown]
 # ## Means that respect the deal
-# All matches of one deal share its cards, so the deal is the unit: the standard error is that of the deals' means, not of
-# the matches. Taking matches for independent would make it too small, or too large where seats are balanced.
+# All matches of a deal share its cards, so the deal is the unit: the standard error is computed from the deals, not from the
+# matches. If the matches were treated as independent, it would be too small, or too large where seats are balanced.
 
 # %%
 deals = defaultdict(lambda: defaultdict(list))

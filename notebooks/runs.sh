@@ -1,9 +1,9 @@
 #!/bin/sh
-# The runs that the notebooks read: notebooks/runs.sh OUT [small]
+# Plays the runs for the notebooks: notebooks/runs.sh OUT [small]
 #
-# As given: about an hour and a half on two cores, for the ladder has searches and a network learns, and 2 GB. `small` plays next to nothing, without
-# searches, to see that the notebooks run; what they then show means nothing. CAMBIO is the command. What is there is not
-# played again, and an interrupted run is resumed.
+# The full runs take about an hour and a half on two cores and 2 GB of disk, because of the searches in the ladder and the training of a
+# network. `small` plays very few deals, without searches, only to test that the notebooks run. CAMBIO is the command. Finished
+# runs are not repeated, and interrupted runs are resumed.
 set -eu
 out=${1:?usage: notebooks/runs.sh OUT [small]}
 size=${2:-full}
@@ -18,7 +18,7 @@ play() {
     $CAMBIO run "$file" --out "$out/$name" --resume --quiet "$@" > "$out/$name.txt"
 }
 
-# learn RECIPE: a network's training, taken up again where it was interrupted
+# learn RECIPE: trains a network, or resumes its training
 learn() {
     if [ -e "$out/learning/network.net" ]; then
         return

@@ -2,8 +2,8 @@
 
     python notebooks/selfplay.py --minutes 10 --out policy.npz      # processor time, on one core
 
-All cards share one set of weights, so what is learned of one slot holds for the others; without that it learns much more slowly.
-The network also reads what cards cost, and expected sums. The notebook 08 shows what is kept; `Learned` takes part in tournaments.
+All cards share one set of weights, so training on one slot improves all slots; separate weights learn much more slowly. The inputs
+include the points of cards and expected sums. Notebook 08 shows the results; `Learned` plays in tournaments.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ import os
 import time
 from pathlib import Path
 
-# One core: for products as small as these a second one mostly waits.
+# One core, because the matrix products are too small to use a second one.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-import cambio
+import cambio_game as cambio
 
 BLOCKS = (
     "phase", "step", "turn", "callers", "safe", "sizes", "held", "held_from", "top", "opener", "unseen",
     "occupied", "gap", "pointed", "seen_by", "face", "seen_for", "age", "hints",
 )  # fmt: skip
-SLOTS = 6  # More cards than that are rare, and then the network sees the first six of each seat.
-PAIRS = 8  # How many numbers a card has that say which other card it should change places with.
+SLOTS = 6  # The network reads the first six slots of each seat; more cards are rare.
+PAIRS = 8  # The length of a card's vector in the score of a swap of two cards.
 
 
 class Network:
-    """What is read of a tensor, and how it becomes probabilities. The weights are kept outside, in a dictionary."""
+    """The network: its inputs from a tensor, and its probabilities of decisions. The weights are passed in as a dictionary."""
 
     def __init__(self, rules: cambio.Rules | str = "classic") -> None:
         self.layout = cambio.Layout(rules, 2)
@@ -40,7 +40,7 @@ class Network:
         self.points = np.array([self.rules.points(cards[0]) for cards in self.layout.classes], np.float32)
         ranks = np.array([cards[0].rstrip("hdcs") for cards in self.layout.classes])
         self.same_rank = (ranks[:, None] == ranks).astype(np.float32)
-        # The entries of a tensor that are read, and where each block is among them.
+        # The entries of a tensor that are inputs, and the position of each block among them.
         chosen, self.blocks, width = [], {}, 0
         for name in BLOCKS:
             block = self.layout[name]
@@ -50,13 +50,13 @@ class Network:
             width += entries.size
             chosen.append(entries.ravel())
         self.chosen = np.concatenate(chosen)
-        # A decision is a verb with no card, one or two. Only those about cards that are seen are taken.
+        # A decision is a verb with zero, one or two cards. Only decisions about cards among the inputs are used.
         actions = [cambio.Action.from_index(index, self.rules, 2, 0) for index in range(self.rules.action_count(2))]
         self.indices = np.array([i for i, action in enumerate(actions) if all(int(at[1:]) <= SLOTS for at in action.spots)])
         number = lambda at: (ord(at[0]) - ord("a")) * SLOTS + int(at[1:]) - 1
         decisions = [(actions[i].verb, [number(at) for at in actions[i].spots]) for i in self.indices]
         self.plain, self.verbs = (sorted({verb for verb, cards in decisions if len(cards) == count}) for count in (0, 1))
-        # Where the logit of each decision is among those that `forward` makes: plain ones, one card with each verb, pairs of cards.
+        # The position of each decision's logit in the output of `forward`: plain ones, each card with each verb, pairs of cards.
         one, two = len(self.plain), len(self.plain) + 2 * SLOTS * len(self.verbs)
         self.places = np.array([
             two + cards[0] * 2 * SLOTS + cards[1] if len(cards) == 2
@@ -66,7 +66,7 @@ class Network:
         ])  # fmt: skip
 
     def begin(self, seed: int, card: int = 32, hidden: int = 96) -> dict[str, np.ndarray]:
-        """The weights before training."""
+        """The initial weights."""
         dice = np.random.default_rng(seed)
         cards, scene = jax.eval_shape(self.features, jax.ShapeDtypeStruct((1, len(self.chosen)), np.uint8))
         sizes = {
@@ -125,21 +125,21 @@ class Network:
         return jax.nn.log_softmax(logits), layer("share", scene)[:, 0]
 
     def read(self, observations, masks):
-        """The entries of the tensors that the network reads, and which of its decisions are legal."""
+        """The inputs from the tensors, and the mask of the network's legal decisions."""
         return observations[:, self.chosen], masks[:, self.indices]
 
     def actions(self, places, masks):
-        """The indices of decisions. Where all legal ones are about cards beyond those that are seen, the first of them."""
+        """The indices of decisions. If all legal decisions are about cards outside the inputs, the first legal one."""
         within = masks[:, self.indices].any(1)
         return np.where(within, self.indices[np.asarray(places)], masks.argmax(1))
 
 
 def compiled(network: Network):
-    """The compiled functions: a drawn decision, the best one, one step of training."""
+    """The compiled functions: a random decision, the most likely decision, one step of training."""
 
     @jax.jit
     def draw(weights, seen, mask, dart):
-        """A decision by the probabilities, given a number from 0 to 1; its logarithm, the expected share, the largest logarithm."""
+        """Samples a decision with the random number `dart`. Also returns its log probability, the expected share, the largest log."""
         logs, share = network.forward(weights, seen, mask)
         heaps = jnp.exp(logs).cumsum(1)
         places = (heaps > dart[:, None] * heaps[:, -1:]).argmax(1)
@@ -150,7 +150,7 @@ def compiled(network: Network):
         return network.forward(weights, seen, mask)[0].argmax(1)
 
     def loss(weights, rows, variety):
-        """PPO's clipped objective, the error of the expected share, and a bonus for variety (Schulman et al. 2017, eq. 9)."""
+        """PPO's clipped objective, the error of the expected share, and an entropy bonus (Schulman et al. 2017, eq. 9)."""
         seen, mask, places, old, gains, shares = rows
         logs, share = network.forward(weights, seen, mask)
         ratio = jnp.exp(jnp.take_along_axis(logs, places[:, None], 1)[:, 0] - old)
@@ -160,7 +160,7 @@ def compiled(network: Network):
 
     @jax.jit
     def improve(state, count, rate, variety, rows):
-        """One step of Adam, the gradient's length held below 0.5. The average of the last weights is what plays in the end."""
+        """One step of Adam, with the gradient norm clipped to 0.5. The trained agent plays with the moving average of the weights."""
         weights, first, second, average = state
         slopes = jax.grad(loss)(weights, rows, variety)
         length = jnp.sqrt(sum((slope**2).sum() for slope in slopes.values()))
@@ -192,7 +192,7 @@ def advantages(values, shares, done, seats, last, smoothing):
 
 
 def against(network: Network, best, weights, opponent: str, deals: int, seed: int) -> tuple[float, float]:
-    """The share of the win against an agent of the library, each deal on both seats, and half of its 95 % interval."""
+    """The share of the win against a library agent, each deal in both seats, and the half width of its 95 % interval."""
     shares = np.full((2, deals), np.nan)
     for seat in (0, 1):
         opponents = [None, opponent] if seat == 0 else [opponent, None]
@@ -211,7 +211,7 @@ def train(
     rules: str, minutes: float, seed: int, out: Path, batch: int = 512, steps: int = 64, deals: int = 2000,
     rate: float = 2e-3, size: int = 512, variety: float = 0.01, smoothing: float = 0.95,
 ) -> None:
-    """Trains for so many minutes of processor time, and keeps the weights and the learning curve."""
+    """Trains for the given minutes of processor time; saves the weights and the learning curve."""
     network = Network(rules)
     draw, best, improve = compiled(network)
     games = cambio.VectorGame(batch, rules, 2, seed=seed)
@@ -224,7 +224,7 @@ def train(
     while True:
         now = (time.process_time() - began - tested) / 60
         if now >= next_test:
-            # Judged on deals of another seed; what that takes is not counted as training.
+            # Evaluated on deals of another seed. The evaluation does not count as training time.
             share, half = against(network, best, state[3], "greedy", deals, seed + 1)
             curve.append((now, matches, share, half))
             np.savez(out, **state[3])
@@ -233,7 +233,7 @@ def train(
             tested, next_test = time.process_time() - began - 60 * now, min(minutes, now + minutes / 12)
         if now >= minutes:
             return
-        # Plays on: a step of all matches at a time.
+        # Play: each step advances all matches.
         rows = []
         for _ in range(steps):
             seen, mask, seat = *network.read(games.observations, games.masks), games.seat.copy()
@@ -243,7 +243,7 @@ def train(
         seen, mask, places, old, values, most, shares, done, seats = map(np.stack, zip(*rows))
         last = np.asarray(draw(state[0], *network.read(games.observations, games.masks), np.zeros(batch, np.float32))[2])
         gains = advantages(values, shares, done, np.vstack([seats, games.seat]), last, smoothing)
-        # A decision without an alternative teaches the policy nothing, and of those that are nearly certain a third will do.
+        # Skip forced decisions, which have no gradient, and two thirds of the nearly certain ones.
         free = (mask.sum(2) > 1) & ((most < -0.02) | (dice.random(most.shape) < 1 / 3))
         scaled = (gains - gains[free].mean()) / (gains[free].std() + 1e-6)
         samples = [array[free] for array in (seen, mask, places, old, scaled, np.clip(gains + values, 0, 1))]
@@ -256,16 +256,16 @@ def train(
 
 
 class Learned:
-    """The trained network as an agent: in a tournament it takes its most likely decision."""
+    """The trained network as an agent for tournaments. It takes its most likely decision."""
 
-    ROWS = 64  # Always so many at once, so that a decision does not depend on how many others wait.
+    ROWS = 64  # A fixed batch size, so that a decision does not depend on the number of waiting matches.
 
     def __init__(self, weights: str | Path = "policy.npz", rules: str = "classic") -> None:
         self.network, self.weights = Network(rules), dict(np.load(weights))
         self.best = compiled(self.network)[1]
 
     def decide_batch(self, observations: list[cambio.Observation]) -> list[int]:
-        """One forward pass for the decisions of all matches that wait."""
+        """Decides for all waiting matches, with one forward pass per `ROWS` matches."""
         actions: list[int] = []
         for start in range(0, len(observations), self.ROWS):
             part = observations[start : start + self.ROWS]
@@ -280,7 +280,7 @@ class Learned:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rules", default="classic")
-    parser.add_argument("--minutes", type=float, default=10, help="of processor time")
+    parser.add_argument("--minutes", type=float, default=10, help="minutes of processor time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("policy.npz"))
     options = parser.parse_args()

@@ -1,10 +1,10 @@
-"""Two versions of the package in turns: the time of a step of a batch, as a table.
+"""Compares two versions of the package: the time per step of a batch, as a table.
 
-    python cambio-py/benches/pairs.py OLD NEW            OLD and NEW are the interpreters of two virtual environments
+    python cambio-py/benches/pairs.py OLD NEW            OLD and NEW are the Python interpreters of two virtual environments
     python cambio-py/benches/pairs.py OLD NEW --rounds 5
 
-Every step does the same work in every pass, so the least of the passes is its time; a row shows their sum, the best of all rounds
-and the median. On a machine that does other work too, give the processes a higher priority (`nice`, `chrt`).
+The versions take turns. A step does the same work in every pass, so its time is the minimum over the passes. A row has the sum over the
+steps: the best of all rounds, and the median. On a busy machine, give the processes a higher priority (`nice`, `chrt`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import statistics
 import subprocess
 
-# Matches, threads, steps, passes, opponent.
+# Columns: matches, threads, steps, passes, opponent.
 CASES = [
     (64, 1, 1000, 5, ""),
     (1024, 1, 200, 5, ""),
@@ -28,7 +28,7 @@ CASES = [
 PASSES = """
 import sys, time
 import numpy as np
-import cambio
+import cambio_game as cambio
 size, threads, steps, passes = map(int, sys.argv[1:5])
 against = {"opponents": [None, sys.argv[5]], "rotate": True} if sys.argv[5] else {}
 games = cambio.VectorGame(size, "classic", 2, seed=1, threads=threads, **against)
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("interpreters", nargs=2, metavar="PYTHON")
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    print(f"{'matches':>7} {'threads':>7} {'opponent':<14} {'old, µs a step':>26} {'new, µs a step':>26} {'new : old':>9}")
+    print(f"{'matches':>7} {'threads':>7} {'opponent':<14} {'old, µs per step':>26} {'new, µs per step':>26} {'new : old':>9}")
     for case in CASES:
         found: list[list[float]] = [[], []]
         for _ in range(given.rounds):

@@ -1,11 +1,11 @@
-"""Random play in environments of others and in this one: a table of steps a second, in Markdown.
+"""Random play in this environment and in other libraries: a Markdown table of steps per second.
 
-    pip install open_spiel rlcard pettingzoo[classic] pgx        whatever is missing is left out
+    pip install open_spiel rlcard pettingzoo[classic] pgx        missing libraries are omitted
     python cambio-py/benches/peers.py [--seconds 2]
 
-Processor time of one process, the best of three; the libraries take turns, so that what else the machine does meets all. A step is one
-decision. What the columns tell is not the same everywhere, so each row says what a step includes; games differ in length and in
-how much there is to see. The figures compare interfaces, not games.
+Times are processor times of one process, the best of three. The libraries take turns, so that other work on the machine affects all of
+them. A step is one decision. The libraries do different work per step, so each row lists what a step includes; games also differ in
+length and in the size of observations. The figures compare interfaces, not games.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Loop = Callable[[float], tuple[int, float]]
 
 
 def timed(work: Callable[[], int]) -> Loop:
-    """Calls the work until so many seconds of processor time are over; returns steps and seconds."""
+    """A loop that calls `work` for the given seconds of processor time and returns steps and seconds."""
 
     def loop(seconds: float) -> tuple[int, float]:
         steps, begun = 0, time.process_time()
@@ -34,7 +34,7 @@ def timed(work: Callable[[], int]) -> Loop:
 
 
 def cambio_game(reads: bool) -> Loop:
-    import cambio
+    import cambio_game as cambio
 
     dice, deals = random.Random(1), iter(range(10**9))
 
@@ -53,7 +53,7 @@ def cambio_game(reads: bool) -> Loop:
 
 
 def cambio_batch() -> Loop:
-    import cambio
+    import cambio_game as cambio
 
     games, calls = cambio.VectorGame(1024, "classic", 2, seed=1), iter(range(10**9))
     games.reset()
@@ -85,7 +85,7 @@ def aec(make: Callable[[], Any]) -> Loop:
 
 
 def cambio_pettingzoo() -> Loop:
-    from cambio.pettingzoo import cambio_v0
+    from cambio_game.pettingzoo import cambio_v0
 
     return aec(lambda: cambio_v0.env("classic", 2))
 
@@ -192,14 +192,14 @@ ROWS: list[tuple[str, str, Callable[[], Loop]]] = [
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=2, help="of processor time for each measurement")
+    parser.add_argument("--seconds", type=float, default=2, help="processor time for each measurement")
     seconds = parser.parse_args().seconds
     loops, missing = [], []
     for name, what, make in ROWS:
         try:
             loop = make()
             loop(min(0.05, seconds))
-        except Exception as error:  # Whatever a library of others cannot do here is left out, and said.
+        except Exception as error:  # Omit a row whose library fails, and report the error.
             missing.append(f"{name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
         else:
             loops.append((name, what, loop))
@@ -208,11 +208,11 @@ def main() -> None:
         for place, (_, _, loop) in enumerate(loops):
             steps, taken = loop(seconds)
             best[place] = max(best[place], steps / taken)
-    print("| environment | a step includes | thousand steps a second |\n|---|---|---|")
+    print("| environment | a step includes | thousand steps per second |\n|---|---|---|")
     for (name, what, _), rate in zip(loops, best, strict=True):
         print(f"| {name} | {what} | {rate / 1000:,.1f} |")
     for line in missing:
-        print(f"left out: {line}")
+        print(f"omitted: {line}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Steps a second, as a table. Times are processor times of this process, the best of three.
+"""Measures steps per second, as a table. Times are processor times of this process, the best of three.
 
     python cambio-py/benches/speed.py            the whole table, about a minute
     python cambio-py/benches/speed.py --quick    a tenth of it
@@ -14,11 +14,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-import cambio
+import cambio_game as cambio
 
 
 def best(work: Callable[[], int], clock: Callable[[], float] = time.process_time) -> float:
-    """Steps a second, the best of three."""
+    """Steps per second, the best of three."""
     rates = []
     for _ in range(3):
         begun = clock()
@@ -28,7 +28,7 @@ def best(work: Callable[[], int], clock: Callable[[], float] = time.process_time
 
 
 def matches(rules: str, seats: int, steps: int) -> list[tuple[cambio.Game, list[int]]]:
-    """Games at their start, each with the indices of the decisions of a random match."""
+    """New games, each with the indices of the decisions of a random match."""
     dice, found, made, deal = random.Random(1), [], 0, 0
     while made < steps:
         game = cambio.Game(rules, seats, seed=1, deal=deal)
@@ -42,7 +42,7 @@ def matches(rules: str, seats: int, steps: int) -> list[tuple[cambio.Game, list[
 
 
 def single(rules: str, seats: int, steps: int, reads: bool) -> float:
-    """A loop of Python calls: `step` with an index, and with `reads` a tensor and a mask before each."""
+    """Steps per second in a loop of Python calls of `step`; with `reads`, also of `tensor` and `mask` before each step."""
     rates = []
     for _ in range(3):
         taken, made = 0.0, 0
@@ -65,7 +65,7 @@ def single(rules: str, seats: int, steps: int, reads: bool) -> float:
 
 
 def batch(rules: str, seats: int, size: int, calls: int, threads: int, **options: object) -> float:
-    """Calls of `VectorGame.step` with random decisions that were drawn before."""
+    """Steps per second in calls of `VectorGame.step`, with random decisions that are drawn before the measurement."""
     games = cambio.VectorGame(size, rules, seats, seed=1, threads=threads, **options)
     games.reset()
     actions = []
@@ -79,7 +79,7 @@ def batch(rules: str, seats: int, size: int, calls: int, threads: int, **options
             games.step(chosen)
         return size * calls
 
-    # With several threads the time that passes is what counts.
+    # With several threads, wall-clock time is measured.
     return best(work, time.process_time if threads == 1 else time.perf_counter)
 
 
@@ -88,10 +88,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     few = 10 if parser.parse_args().quick else 1
     print(f"cambio {cambio.__version__}, {os.cpu_count()} cores\n")
-    print(f"{'what':<52} {'seats':>5} {'million steps a second':>23}")
+    print(f"{'what':<52} {'seats':>5} {'million steps per second':>24}")
 
     def show(what: str, seats: int, rate: float) -> None:
-        print(f"{what:<52} {seats:>5} {rate / 1e6:>23.3f}", flush=True)
+        print(f"{what:<52} {seats:>5} {rate / 1e6:>24.3f}", flush=True)
 
     for rules, seats in (("classic", 2), ("original", 4)):
         show(f"{rules}: Game.step", seats, single(rules, seats, 200_000 // few, reads=False))
@@ -102,7 +102,7 @@ def main() -> None:
     cores = os.cpu_count() or 1
     if cores > 1:
         rate = batch("classic", 2, 1024, 400 // few, 2)
-        show("classic: VectorGame(1024) on two threads, time passed", 2, rate)
+        show("classic: VectorGame(1024) on two threads, wall clock", 2, rate)
     rate = batch("classic", 2, 256, 400 // few, 1, opponents=[None, "greedy"], rotate=True)
     show("classic: VectorGame(256) against greedy", 2, rate)
 

@@ -10,23 +10,23 @@ use pyo3::types::{PyString, PyTuple};
 use crate::rules::{self, PyRules, hash_of};
 use crate::{args, error};
 
-/// A decision, by its notation: `draw`, `keep a3`, `swap a1 b2`.
+/// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`.
 ///
-/// An index is that of the decision in the action space of a table: fixed for rules and a number of seats, and relative to
-/// the seat that decides, so that one policy serves every seat.
+/// Each decision has an index in the action space of a table. The action space depends only on the rules and the number of
+/// seats. Indices are relative to the seat that decides, so that one policy can play every seat.
 ///
 ///     >>> cambio.Action("snap b3").index("classic", 2, 1)
 ///     57
-#[pyclass(frozen, eq, name = "Action", module = "cambio")]
+#[pyclass(frozen, eq, name = "Action", module = "cambio_game")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PyAction(pub(crate) Action);
 
-/// The error of an index that no decision has.
+/// The error for an index outside the action space.
 pub(crate) fn no_index(found: &str, count: usize) -> PyErr {
-    error::ActionError::new_err(format!("{found} is no decision; allowed are the indices 0 to {}", count - 1))
+    error::ActionError::new_err(format!("{found} is not a decision; an index must be from 0 to {}", count - 1))
 }
 
-/// The decision that a caller means: an `Action`, a notation, or an index as `seat` counts.
+/// Reads a decision of `seat`: an `Action`, its notation, or its index relative to `seat`.
 pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat) -> PyResult<Action> {
     if let Ok(action) = value.cast::<PyAction>() {
         return Ok(action.get().0);
@@ -44,7 +44,7 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
         Ok(text) => text.to_cow()?.parse().map_err(error::action),
         Err(_) => {
             let found = args::type_of(value);
-            Err(PyTypeError::new_err(format!("the decision is a {found}; allowed are an Action, a text or an index")))
+            Err(PyTypeError::new_err(format!("the decision must be an Action, a str or an index, found type {found}")))
         }
     }
 }
@@ -62,7 +62,7 @@ impl PyAction {
         }
         let Ok(text) = notation.cast::<PyString>() else {
             let found = args::type_of(notation);
-            return Err(PyTypeError::new_err(format!("the notation is a {found}; allowed is a text")));
+            return Err(PyTypeError::new_err(format!("the notation must be a str, found type {found}")));
         };
         text.to_cow()?.parse().map(PyAction).map_err(error::action)
     }
@@ -83,7 +83,7 @@ impl PyAction {
         found.map(PyAction).ok_or_else(|| no_index(&index.to_string(), space.action_count()))
     }
 
-    /// The index of the decision, made by `seat`. Raises `ActionError` if no seat can decide so there.
+    /// The index of this decision when `seat` makes it. Raises `ActionError` if it is outside the action space.
     fn index(&self, rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>, seat: &Bound<'_, PyAny>) -> PyResult<usize> {
         let (rules, seats) = rules::table(rules, seats)?;
         let seat = args::seat(seat, seats)?;
@@ -95,13 +95,13 @@ impl PyAction {
         })
     }
 
-    /// The first word of the notation.
+    /// The first word of the notation, such as `keep`.
     #[getter]
     fn verb(&self) -> String {
         self.0.to_string().split(' ').next().unwrap_or_default().to_owned()
     }
 
-    /// The spots that the decision names.
+    /// The spots in the notation, such as `("a3",)`.
     #[getter]
     fn spots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         texts(py, self.0.spots())
@@ -124,8 +124,8 @@ impl PyAction {
     }
 }
 
-/// Something that happened, as a seat perceived it. A face that the seat did not see is `None`.
-#[pyclass(frozen, eq, name = "Event", module = "cambio")]
+/// An event of a match, as one seat perceived it. `card` is `None` if the seat did not see the face.
+#[pyclass(frozen, eq, name = "Event", module = "cambio_game")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PyEvent {
     rules: Rules,
@@ -143,7 +143,7 @@ impl PyEvent {
         PyEvent { rules: *rules, sighting }
     }
 
-    /// What it says: the kind, the seat, the spots, the card.
+    /// The kind, the seat, the spots and the card.
     fn parts(&self) -> (&'static str, Option<Seat>, [Option<Spot>; 2], Option<Card>) {
         let none = [None; 2];
         match self.sighting {
@@ -179,31 +179,31 @@ impl PyEvent {
 
 #[pymethods]
 impl PyEvent {
-    /// What happened, in words: `drew`, `kept`, `snapped wrong`.
+    /// The kind of event: `drew`, `kept`, `snapped wrong`, …
     #[getter]
     fn kind(&self) -> &'static str {
         self.parts().0
     }
 
-    /// The seat that did it, or whom it concerns; `None` where there is none.
+    /// The seat that acted or is affected; `None` for events without a seat.
     #[getter]
     fn seat(&self) -> Option<usize> {
         self.parts().1.map(Seat::index)
     }
 
-    /// The spots that it names. The card that was kept replaced the one there; a gift goes from the first to the second.
+    /// The spots of the event. For `kept`, the spot that received the held card; for `gave`, the source and the destination.
     #[getter]
     fn spots<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         texts(py, self.parts().2)
     }
 
-    /// The label of the card whose face the seat saw; for `kept`, of the card that went onto the pile.
+    /// The label of the card, if the seat saw its face. For `kept`, the card that went onto the pile.
     #[getter]
     fn card(&self) -> Option<&'static str> {
         self.parts().3.map(|card| self.rules.label(card))
     }
 
-    /// A number of 56 bits; different events have different numbers.
+    /// A 56-bit number that identifies the event; different events have different codes.
     #[getter]
     fn code(&self) -> u64 {
         self.sighting.code()
@@ -233,12 +233,12 @@ impl PyEvent {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio._cambio")?.getattr("_event")?;
+        let thaw = py.import("cambio_game._cambio")?.getattr("_event")?;
         (thaw, (PyRules(self.rules), self.sighting.code())).into_pyobject(py)
     }
 }
 
-/// The event with a code, for `pickle`.
+/// Restores an event from its code, for `pickle`.
 #[pyfunction(name = "_event")]
 pub(crate) fn event(rules: &Bound<'_, PyAny>, code: u64) -> PyResult<PyEvent> {
     let rules = crate::rules::read(rules)?;
@@ -246,11 +246,11 @@ pub(crate) fn event(rules: &Bound<'_, PyAny>, code: u64) -> PyResult<PyEvent> {
     Ok(PyEvent { rules, sighting })
 }
 
-/// The sighting with a code, if its card is one of the rules.
+/// The sighting with this code. Fails if the code is invalid or its card is not in the rules.
 pub(crate) fn sighting(rules: &Rules, code: u64) -> PyResult<Sighting> {
     let found = Sighting::from_code(code).filter(|&sighting| {
         let card = PyEvent { rules: *rules, sighting }.parts().3;
         card.is_none_or(|card| card.kind() < rules.kinds().len())
     });
-    found.ok_or_else(|| error::CambioError::new_err(format!("{code} is the code of no event by `{}`", rules.name())))
+    found.ok_or_else(|| error::CambioError::new_err(format!("{code} is not the code of an event of {}", rules.name())))
 }

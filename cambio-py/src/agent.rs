@@ -11,21 +11,22 @@ use crate::error;
 use crate::game::PyGame;
 use crate::rules::hash_of;
 
-/// An agent of the library, by its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
+/// An agent of the library, created from its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
 ///
-/// `decide(game)` says what the agent does in the seat that is asked. The agent follows the game by itself: it is told what that
-/// seat perceived since it was last asked, and nothing else. It has a mind of its own for each seat, so one object can play
-/// several. If it is asked at every decision of its seat, it plays as it does in `cambio run`. If it takes a seat over, or is
-/// asked about a copy that went another way, it begins anew, is told everything, and its stream starts over.
+/// `decide(game)` returns the agent's decision for the seat to act. Before it decides, the agent receives the events that this
+/// seat has perceived since its last decision, and no other information. The object has a separate memory for each seat, so it
+/// can play several seats. If it makes every decision of its seat, it plays as in `cambio run`. If it takes over a seat in the
+/// middle of a match, or gets a copy of the game that took another course, it starts with an empty memory and its first random
+/// numbers, and receives all events since the start of the match.
 ///
-/// Two agents are equal if their specs say the same; a copy begins without a memory.
-#[pyclass(eq, name = "Agent", module = "cambio")]
+/// Two agents are equal if their specs are equal. A copy starts with an empty memory.
+#[pyclass(eq, name = "Agent", module = "cambio_game")]
 pub(crate) struct PyAgent {
     pub(crate) spec: AgentSpec,
     minds: Vec<Mind>,
 }
 
-/// The agent in one seat of the match that it has followed so far.
+/// An agent in one seat, with the match up to its last decision.
 struct Mind {
     seat: Seat,
     followed: Referee<Seated>,
@@ -37,7 +38,7 @@ impl Mind {
         Ok(Mind { seat, followed: Referee::new(Deal::new(game.rules(), game.key()), players, ())? })
     }
 
-    /// Whether the match can have come out of the one that was followed.
+    /// Whether `game` continues the match that the agent has followed.
     fn has_followed(&self, game: &Playing) -> bool {
         let followed = self.followed.playing();
         *followed.rules() == *game.rules()
@@ -50,7 +51,7 @@ impl Mind {
         for &action in &game.actions()[self.followed.playing().decisions()..] {
             self.followed.act(action).expect("the decision was legal in the match");
         }
-        Ok(self.followed.ask()?.expect("the agent sits in the seat that has to decide"))
+        Ok(self.followed.ask()?.expect("the agent is in the seat to act"))
     }
 }
 
@@ -59,7 +60,7 @@ impl PyAgent {
         let spec = roster().parse(spec).map_err(error::spec)?;
         if spec.sees_all() {
             return Err(error::AgentError::new_err(format!(
-                "agent `{spec}` sees every card and is no player; only an experiment with `analysis = true` may name it"
+                "agent `{spec}` sees every card and cannot be a player; only an experiment with `analysis = true` may use it"
             )));
         }
         Ok(spec)
@@ -91,7 +92,7 @@ impl PyAgent {
         self.spec.to_string()
     }
 
-    /// The spec with every parameter written out.
+    /// The spec with all parameters, including the defaults.
     #[getter]
     fn full(&self) -> String {
         self.spec.full()
@@ -103,13 +104,13 @@ impl PyAgent {
         self.spec.to_string().split('(').next().unwrap_or_default().to_owned()
     }
 
-    /// What the agent decides in the seat that is asked. The game does not change, and the GIL is released.
+    /// Returns the agent's decision for the seat to act. Does not change the game, and releases the GIL.
     ///
-    /// Raises `IllegalAction` if the match is over, `AgentFault` if the agent cannot go on.
+    /// Raises `IllegalAction` if the match is over, and `AgentFault` if the agent fails.
     fn decide(&mut self, py: Python<'_>, game: &PyGame) -> PyResult<PyAction> {
         let playing = game.episode.playing();
         let Some(seat) = game.episode.actor() else {
-            return Err(error::IllegalAction::new_err("the match is over: nobody is asked"));
+            return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
         };
         let place = self.minds.iter().position(|mind| mind.seat == seat);
         let known = place.map(|place| self.minds.swap_remove(place)).filter(|mind| mind.has_followed(playing));
@@ -142,13 +143,13 @@ impl PyAgent {
     }
 }
 
-/// The agent of a spec. Raises `AgentError` if there is none; the sentence says what there is.
+/// Creates a library agent from its spec. Raises `AgentError` if the spec is invalid; the message lists the valid names.
 #[pyfunction]
 pub(crate) fn agent(spec: &str) -> PyResult<PyAgent> {
     PyAgent::new(spec)
 }
 
-/// The names of the agents, each with what it does. The parameters are in the book, and in `cambio agents`.
+/// The names of all agents, each with a description. `cambio agents` and the book list their parameters.
 #[pyfunction]
 pub(crate) fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! What callers hand over, checked: numbers, seats, seeds, rules, JSON.
+//! Conversion and validation of arguments: numbers, seats, seeds, presets, JSON.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,23 +13,23 @@ use serde_json::{Map, Number, Value};
 
 use crate::error;
 
-/// How deep the dictionary of a rule system may be nested. A deck has three levels.
+/// The deepest nesting of a rule system's dictionary. A deck has three levels.
 const DEEPEST: usize = 32;
 
-/// A whole number from `least` to `most`.
+/// Reads a whole number from `least` to `most`. `what` is the argument's name in errors.
 pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64) -> PyResult<u64> {
     let refused = |found: String| {
-        error::CambioError::new_err(format!("`{what}` is {found}; allowed is a whole number from {least} to {most}"))
+        error::CambioError::new_err(format!("`{what}` must be a whole number from {least} to {most}, found {found}"))
     };
     match value.extract::<u64>() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         Ok(number) => Err(refused(number.to_string())),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
-        Err(_) => Err(PyTypeError::new_err(format!("`{what}` is a {}; allowed is a whole number", type_of(value)))),
+        Err(_) => Err(PyTypeError::new_err(format!("`{what}` must be a whole number, found type {}", type_of(value)))),
     }
 }
 
-/// A value for a sentence, cut if it is long.
+/// The `repr` of a value for an error message, truncated to 60 characters.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
     cambio_core::shown(&text).up_to(60).to_string()
@@ -40,19 +40,19 @@ pub(crate) fn type_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "thing".to_owned(), |name| name.to_string())
 }
 
-/// A number of seats that these rules can seat.
+/// Reads a number of seats and checks that the rules support it.
 pub(crate) fn seats(value: &Bound<'_, PyAny>, rules: &Rules) -> PyResult<usize> {
     let seats = whole(value, "seats", 2, 8)? as usize;
     rules.covers(seats).map_err(error::rules)?;
     Ok(seats)
 }
 
-/// A seat at a table of `seats` seats: its number from 0, or its letter.
+/// Reads a seat at a table of `seats` seats: its number from 0, or its letter.
 pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
     let refused = |found: String| {
         let last = Seat::ALL[seats - 1];
         let most = seats - 1;
-        error::CambioError::new_err(format!("`seat` is {found}; allowed is 0 to {most}, or a letter from a to {last}"))
+        error::CambioError::new_err(format!("`seat` must be 0 to {most} or a letter from a to {last}, found {found}"))
     };
     if let Ok(text) = value.cast::<PyString>() {
         let text = text.to_cow()?;
@@ -66,26 +66,26 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
         Err(_) => {
             let found = type_of(value);
-            Err(PyTypeError::new_err(format!("`seat` is a {found}; allowed is a number or a letter")))
+            Err(PyTypeError::new_err(format!("`seat` must be a number or a letter, found type {found}")))
         }
     }
 }
 
-/// A spot such as `a3`.
+/// Reads a spot such as `a3`.
 pub(crate) fn spot(text: &str) -> PyResult<Spot> {
     text.parse().map_err(|error: cambio_core::ParseSpotError| error::CambioError::new_err(error.to_string()))
 }
 
-/// A seed: a whole number, or a text of any length, as in experiment files.
+/// Reads a seed: a whole number or a non-empty text, as in experiment files.
 pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
     if let Ok(text) = value.cast::<PyString>() {
         return read_seed(&text.to_cow()?)
-            .map_err(|allowed| error::CambioError::new_err(format!("`{what}` is empty; {allowed}")));
+            .map_err(|allowed| error::CambioError::new_err(format!("`{what}` is empty: {allowed}")));
     }
     whole(value, what, 0, u64::MAX).map(Seed::Number)
 }
 
-/// A preset or mini game by name. Each is read once.
+/// A preset or mini game by name, cached.
 pub(crate) fn preset(name: &str) -> PyResult<Rules> {
     static READ: Mutex<BTreeMap<String, Rules>> = Mutex::new(BTreeMap::new());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,10 +97,10 @@ pub(crate) fn preset(name: &str) -> PyResult<Rules> {
     Ok(rules)
 }
 
-/// What JSON can say of a Python value.
+/// Converts a Python value to JSON.
 pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if depth > DEEPEST {
-        let sentence = format!("a value is nested more than {DEEPEST} deep; rules and records are not");
+        let sentence = format!("values must be nested at most {DEEPEST} deep, found more levels");
         return Err(error::CambioError::new_err(sentence));
     }
     if value.is_none() {
@@ -112,13 +112,13 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
     if let Ok(number) = value.cast::<PyInt>() {
         let number = number.extract::<i64>().map(Number::from).or_else(|_| number.extract::<u64>().map(Number::from));
         return number.map(Value::Number).map_err(|_| {
-            error::CambioError::new_err(format!("{} is too large; allowed are whole numbers of 64 bits", shown(value)))
+            error::CambioError::new_err(format!("a whole number must fit into 64 bits, found {}", shown(value)))
         });
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         let finite = Number::from_f64(number.value()).map(Value::Number);
         return finite
-            .ok_or_else(|| error::CambioError::new_err(format!("{} is no number that JSON has", shown(value))));
+            .ok_or_else(|| error::CambioError::new_err(format!("a number must be finite, found {}", shown(value))));
     }
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::String(text.to_cow()?.into_owned()));
@@ -130,17 +130,17 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value>
         let mut map = Map::new();
         for (key, item) in dict {
             let Ok(key) = key.cast::<PyString>() else {
-                return Err(PyTypeError::new_err(format!("a key is a {}; allowed are texts", type_of(&key))));
+                return Err(PyTypeError::new_err(format!("a key must be a str, found type {}", type_of(&key))));
             };
             map.insert(key.to_cow()?.into_owned(), to_json(&item, depth + 1)?);
         }
         return Ok(Value::Object(map));
     }
     let found = type_of(value);
-    Err(PyTypeError::new_err(format!("a value is a {found}; allowed are texts, numbers, lists and dictionaries")))
+    Err(PyTypeError::new_err(format!("a value must be a str, number, list or dict, found type {found}")))
 }
 
-/// A JSON value in Python.
+/// Converts JSON to a Python value.
 pub(crate) fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),

@@ -1,4 +1,4 @@
-//! A match whose chance the caller plays.
+//! The class `ChanceGame`: a match with explicit chance nodes.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::game::shared_methods;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
-/// A match whose chance the caller plays, for trees, solvers and `OpenSpiel`.
+/// A match with explicit chance nodes, for game trees, solvers and `OpenSpiel`.
 ///
-/// At a chance node `outcomes()` says what can happen and how likely it is, and `play_chance(outcome)` goes on. A card's face is
-/// decided when a seat first sees it. A race with one possible order is not a chance node. Elsewhere the match is stepped as a
-/// `Game` is. Seat 0 deals first.
+/// At a chance node, `outcomes()` returns the outcomes with their probabilities, and `play_chance(outcome)` selects one. At a
+/// decision node, the match is stepped like a `Game`. A card's face is drawn when a seat first sees it. A race with only one
+/// possible order is not a chance node. Seat 0 deals first.
 ///
-/// `history` holds every step: the index of a decision as its seat counts, or the number of an outcome.
-#[pyclass(eq, name = "ChanceGame", module = "cambio")]
+/// `history` contains every step: the index of a decision, relative to its seat, or the number of an outcome.
+#[pyclass(eq, name = "ChanceGame", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyChanceGame {
     game: ChanceMatch,
@@ -56,7 +56,7 @@ impl PyChanceGame {
 
     /// The state, if a round has been dealt.
     fn dealt(&self) -> PyResult<&State> {
-        let none = || error::IllegalAction::new_err("nothing is dealt yet: chance is asked first; see outcomes()");
+        let none = || error::IllegalAction::new_err("no cards are dealt yet: call play_chance() first");
         self.game.state().ok_or_else(none)
     }
 
@@ -72,11 +72,11 @@ impl PyChanceGame {
         self.game.log()
     }
 
-    /// The outcomes of the chance node, each with its number and its probability.
+    /// The outcomes of the chance node, each with its number and probability.
     fn numbered(&self) -> PyResult<impl Iterator<Item = (u64, Outcome, f64)>> {
         let outcomes = self.game.outcomes();
         if outcomes.is_empty() {
-            return Err(error::IllegalAction::new_err("chance is not asked; see is_chance"));
+            return Err(error::IllegalAction::new_err("this is not a chance node; see is_chance"));
         }
         Ok(outcomes.iter().enumerate().map(|(place, &(outcome, share))| match outcome {
             Outcome::Card(card) => (card.kind() as u64, outcome, share),
@@ -86,7 +86,7 @@ impl PyChanceGame {
 
     fn outcome(&self, number: u64) -> PyResult<Outcome> {
         let found = self.numbered()?.find(|&(other, ..)| other == number);
-        let none = || error::ActionError::new_err(format!("{number} is no outcome here; see outcomes()"));
+        let none = || error::ActionError::new_err(format!("`outcome` must be one of outcomes(), found {number}"));
         found.map(|(_, outcome, _)| outcome).ok_or_else(none)
     }
 
@@ -94,7 +94,7 @@ impl PyChanceGame {
         let outcome = self.outcome(number)?;
         self.history.push(number as i64);
         let is_possible = self.game.resolve(outcome, &mut self.round_history);
-        debug_assert!(is_possible, "it is one of the outcomes");
+        debug_assert!(is_possible, "`outcome` returned one of the outcomes");
         Ok(())
     }
 
@@ -135,24 +135,24 @@ impl PyChanceGame {
         self.game.is_over()
     }
 
-    /// Whether chance is asked.
+    /// Whether the match is at a chance node.
     #[getter]
     fn is_chance(&self) -> bool {
         !self.game.outcomes().is_empty()
     }
 
-    /// Every step so far: indices of decisions and numbers of outcomes.
+    /// All steps so far: indices of decisions and numbers of outcomes.
     #[getter]
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.history)
     }
 
-    /// What can happen at a chance node: the number of each outcome and its probability. Raises `IllegalAction` elsewhere.
+    /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.
     fn outcomes(&self) -> PyResult<Vec<(u64, f64)>> {
         Ok(self.numbered()?.map(|(number, _, share)| (number, share)).collect())
     }
 
-    /// An outcome in words: the label of a card, or the order of a race.
+    /// An outcome as text: the label of a card, or the order of a race.
     fn outcome_text(&self, outcome: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(match self.outcome(args::whole(outcome, "outcome", 0, u64::MAX)?)? {
             Outcome::Card(card) => self.standing().setup.rules.label(card).to_owned(),
@@ -160,34 +160,33 @@ impl PyChanceGame {
         })
     }
 
-    /// Goes on with an outcome of chance.
+    /// Continues from a chance node with one of its outcomes.
     fn play_chance(&mut self, outcome: &Bound<'_, PyAny>) -> PyResult<()> {
         self.resolve(args::whole(outcome, "outcome", 0, u64::MAX)?)
     }
 
-    /// Carries out a decision: an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, or nobody is
-    /// asked; nothing has changed then.
+    /// Carries out a decision: an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, or if no seat
+    /// has to decide; the match is then unchanged.
     fn step(&mut self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(seat) = self.actor() else {
-            let what =
-                if self.is_chance() { "chance is asked; see outcomes()" } else { "the match is over: nobody is asked" };
+            let what = if self.is_chance() { "this is a chance node; call play_chance()" } else { "the match is over" };
             return Err(error::IllegalAction::new_err(what));
         };
         self.decide(seat, decision(action, &self.space, seat)?)
     }
 
-    /// A text of what a seat has perceived and decided since the match began: perfect recall.
+    /// A seat's information state as text: all that it has perceived and decided since the match began (perfect recall).
     fn information_state(&self, seat: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(self.game.information_state(args::seat(seat, self.seats())?))
     }
 
-    /// What each seat got since the last decision, seat 0 first: the change of the totals, more being better.
+    /// Each seat's reward since the last decision, seat 0 first: the change of its total; more is better.
     fn rewards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let totals = self.standing().totals.iter().zip(&self.before);
         self.rewarded(py, totals.map(|(now, before)| Score::from_units(now.units() - before.units())))
     }
 
-    /// What each seat has got since the match began, seat 0 first: the totals, more being better.
+    /// Each seat's return since the match began, seat 0 first: its total, signed so that more is better.
     fn returns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.rewarded(py, self.standing().totals.iter().copied())
     }
@@ -195,8 +194,8 @@ impl PyChanceGame {
     fn __repr__(&self) -> String {
         let (name, seats, steps) = (self.standing().setup.rules.name(), self.seats(), self.history.len());
         let asked = match (self.is_chance(), self.actor()) {
-            (true, _) => "chance asked".to_owned(),
-            (false, Some(seat)) => format!("seat {} asked", seat.index()),
+            (true, _) => "at a chance node".to_owned(),
+            (false, Some(seat)) => format!("seat {} to act", seat.index()),
             (false, None) => "over".to_owned(),
         };
         format!("<ChanceGame {name:?} at {seats} seats, {steps} steps, {asked}>")
@@ -207,12 +206,12 @@ impl PyChanceGame {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio._cambio")?.getattr("_chance_game")?;
+        let thaw = py.import("cambio_game._cambio")?.getattr("_chance_game")?;
         (thaw, (self.rules(), self.seats(), self.history.clone())).into_pyobject(py)
     }
 }
 
-/// A match from its steps, for `pickle`.
+/// Restores a match from its steps, for `pickle`.
 #[pyfunction(name = "_chance_game")]
 pub(crate) fn chance_game(
     rules: &Bound<'_, PyAny>,
@@ -222,11 +221,11 @@ pub(crate) fn chance_game(
     let (rules, seats) = rules::table(rules, seats)?;
     let mut game = PyChanceGame::of(&rules, seats)?;
     for step in history {
-        let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is no step")))?;
+        let number = u64::try_from(step).map_err(|_| error::ActionError::new_err(format!("{step} is not a step")))?;
         match game.actor() {
             Some(seat) => {
                 let action = game.space.from_index(number as usize, seat);
-                let action = action.ok_or_else(|| error::ActionError::new_err(format!("{step} is no decision")))?;
+                let action = action.ok_or_else(|| error::ActionError::new_err(format!("{step} is not a decision")))?;
                 game.decide(seat, action)?;
             }
             None => game.resolve(number)?,

@@ -1,4 +1,4 @@
-//! Where matches wait for an agent of Python that decides for many of them at once.
+//! The queue of matches that wait for a Python agent with `decide_batch`.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::action::decision;
 use crate::error;
 use crate::observation::PyObservation;
 
-/// How long nobody may have come before the matches that wait are answered.
+/// The batch is closed when no match has joined it for this long.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// The one object of an agent with `decide_batch`, and the matches that wait for it.
+/// The shared object of an agent with `decide_batch`, and the matches that wait for its decision.
 ///
-/// A match that comes waits. Where nobody serves, it serves itself: when no more matches come, it calls `decide_batch` for all that
-/// wait, and each takes its decision. Which matches meet in a call is up to time; so the agent must decide the same whoever
-/// waits beside.
+/// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
+/// `decide_batch` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so the
+/// agent's decision must not depend on the rest of the batch.
 pub(crate) struct Desk {
     factory: Py<PyAny>,
     queue: Mutex<Queue>,
-    /// Told when a match comes, and when matches were answered.
+    /// Notified when a match joins the queue, and when decisions are available.
     bell: Condvar,
 }
 
@@ -47,12 +47,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Desk {
-    /// A desk for the object that the factory makes when it is first needed.
+    /// An empty queue. The factory creates the object when the first match asks.
     pub(crate) fn new(factory: Py<PyAny>) -> Desk {
         Desk { factory, queue: Mutex::default(), bell: Condvar::new() }
     }
 
-    /// The decision for a match; `Err` with the reason if there is none.
+    /// Waits for the decision for a match. `Err` has the reason why there is none.
     pub(crate) fn ask(&self, seen: PyObservation, space: ActionSpace, seat: Seat) -> Result<Action, String> {
         let answer = Answer::default();
         let mut queue = locked(&self.queue);
@@ -85,7 +85,7 @@ impl Desk {
         locked(&answer).take().unwrap_or_else(|| Err("it was not asked".to_owned()))
     }
 
-    /// Answers all that wait; returns the object.
+    /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
     fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[Waiting]) -> Option<Py<PyAny>> {
         let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
             Ok(object) => object,
@@ -110,7 +110,7 @@ impl Desk {
     }
 }
 
-/// What `decide_batch` returns, a decision for each match.
+/// Calls `decide_batch` and returns its decisions, one for each match.
 fn decide_all<'py>(py: Python<'py>, object: &Py<PyAny>, waiting: &[Waiting]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let seen = PyList::new(
         py,

@@ -1,4 +1,4 @@
-//! A match that is stepped from Python.
+//! A match that Python code steps, with agents in some seats.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,12 +14,12 @@ use pyo3::types::PyTuple;
 use crate::error;
 use crate::rules::PyRules;
 
-/// What rewards are.
+/// The kind of rewards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reward {
-    /// When the match ends, from 1 for the first to −1 for the last; 0 before.
+    /// From 1 for the first to −1 for the last when the match ends; 0 before.
     Rank,
-    /// What a round adds to the totals, with the sign that makes more the better; 0 while no round ends.
+    /// The points that a round adds to the totals, signed so that more is better; 0 until a round ends.
     Score,
 }
 
@@ -30,7 +30,7 @@ impl Reward {
             "score" => Ok(Reward::Score),
             _ => {
                 let found = cambio_core::shown(word);
-                Err(error::CambioError::new_err(format!("`reward` is `{found}`; allowed is rank or score")))
+                Err(error::CambioError::new_err(format!("`reward` must be rank or score, found `{found}`")))
             }
         }
     }
@@ -43,7 +43,7 @@ impl Reward {
     }
 }
 
-/// The rank of a seat as a number from 1, the best, to −1: with ties the mean of the places that they share.
+/// The rank of a seat on a scale from 1 (first) to −1 (last). Tied seats get the mean of the places that they share.
 fn rank_reward(ranks: &[usize], seat: usize) -> f64 {
     let equal = ranks.iter().filter(|&&rank| rank == ranks[seat]).count();
     // 2 · (seats − midrank) / (seats − 1) − 1, with the midrank doubled.
@@ -52,15 +52,15 @@ fn rank_reward(ranks: &[usize], seat: usize) -> f64 {
     (2 * seats as i64 - doubled as i64) as f64 / (seats - 1) as f64 - 1.0
 }
 
-/// A score as a float, more being better.
+/// A score as a float, signed so that more is better.
 pub(crate) fn score_reward(rules: &Rules, score: Score) -> f64 {
     let sign = if rules.spec().best == cambio_core::knob::Best::Most { 1.0 } else { -1.0 };
     // No negative zero.
     sign * f64::from(score.units()) / f64::from(Score::UNITS) + 0.0
 }
 
-/// A library agent in a seat. Python's objects may be shared between threads and agents may not, so it is in a mutex that
-/// no two threads ever lock.
+/// A library agent in a seat. Python objects must be `Sync` and agents are not, so the agent is in a mutex, which is never
+/// contended.
 pub(crate) struct Seated(Mutex<Box<dyn Agent>>);
 
 impl Seated {
@@ -91,7 +91,7 @@ impl Agent for Seated {
     }
 }
 
-/// The agent of a match in which the caller makes every decision: there is none.
+/// The agent type of a match in which the caller makes every decision. It has no values.
 #[derive(Clone)]
 pub(crate) enum Nobody {}
 
@@ -101,38 +101,38 @@ impl Agent for Nobody {
     }
 }
 
-/// A match that the caller steps from one of its decisions to the next. Agents make the decisions of their seats in
-/// between; a seat without an agent is the caller's.
+/// A match that the caller steps from one of its decisions to the next. Agents decide for their seats in between; the caller
+/// decides for the seats without an agent.
 #[derive(Clone)]
 pub(crate) struct Episode<A, W> {
     referee: Referee<A, W>,
     reward: Reward,
     /// The totals after the caller's last decision.
     totals: [Score; MAX_SEATS],
-    /// What each seat gained with that decision.
+    /// Each seat's gain from that decision.
     gains: [Score; MAX_SEATS],
-    /// Why an agent could not continue.
+    /// The fault of an agent, which stops the match.
     pub(crate) fault: Option<MatchError>,
 }
 
 impl<A: Agent, W: Observer> Episode<A, W> {
-    /// A match in which the caller makes every decision. [`Episode::restart`] lets agents play.
+    /// A match in which the caller makes every decision. To add agents, set [`Episode::agents_mut`] and restart.
     pub(crate) fn new(rules: &Rules, seats: usize, key: Key, reward: Reward, observer: W) -> Episode<A, W> {
         let players = Players::from((0..seats).map(|_| None).collect::<Vec<_>>());
         let referee = Referee::new(Deal::new(rules, key), players, observer);
-        let referee = referee.expect("the rules were checked for these seats, and no agent can fail");
+        let referee = referee.expect("the rules support this number of seats, and there are no agents that could fail");
         let none = [Score::default(); MAX_SEATS];
         Episode { referee, reward, totals: none, gains: none, fault: None }
     }
 
-    /// Begins the match of another deal and plays up to the caller's first decision.
+    /// Starts the match of another deal and plays up to the caller's first decision.
     pub(crate) fn restart(&mut self, key: Key) {
         (self.totals, self.gains) = ([Score::default(); MAX_SEATS], [Score::default(); MAX_SEATS]);
         self.fault = self.referee.restart(key).err();
         self.let_agents_play();
     }
 
-    /// Continues until the caller has to decide, the match is over, or an agent fails.
+    /// Lets agents decide until the caller has to decide, the match is over, or an agent fails.
     #[inline]
     fn let_agents_play(&mut self) {
         while self.fault.is_none() {
@@ -144,7 +144,7 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         }
     }
 
-    /// Carries out a decision of the caller and everything that follows, up to the caller's next one.
+    /// Carries out a decision of the caller, and all events up to the caller's next decision.
     #[inline]
     pub(crate) fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
         self.referee.act(action)?;
@@ -165,12 +165,12 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.referee.observer()
     }
 
-    /// The agents by seat, to be exchanged before [`Episode::restart`].
+    /// The agents by seat; call [`Episode::restart`] after a change.
     pub(crate) fn agents_mut(&mut self) -> &mut Vec<Option<A>> {
         self.referee.players_mut().agents_mut()
     }
 
-    /// The seat that has to decide; `None` when the match is over.
+    /// The seat to act; `None` when the match is over.
     pub(crate) fn actor(&self) -> Option<Seat> {
         self.playing().state().actor()
     }
@@ -179,7 +179,7 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.reward
     }
 
-    /// What the last decision brought each seat, seat a first.
+    /// Each seat's reward from the last decision, seat a first.
     pub(crate) fn rewards(&self) -> impl Iterator<Item = f64> {
         let (playing, reward, gains) = (self.playing(), self.reward, &self.gains);
         let result = if reward == Reward::Rank { playing.result() } else { None };
@@ -195,7 +195,7 @@ impl<A: Agent, W: Observer> Episode<A, W> {
 pub(crate) type GameEpisode = Episode<Nobody, (RoundHistory, RoundLog)>;
 
 impl GameEpisode {
-    /// The match of a key after these decisions.
+    /// The match of a key, after these decisions.
     pub(crate) fn replayed(
         rules: &Rules,
         seats: usize,
@@ -211,7 +211,7 @@ impl GameEpisode {
         Ok(episode)
     }
 
-    /// What pickles hold of the match.
+    /// The parts of the match that a pickle contains.
     pub(crate) fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let playing = self.playing();
         (PyRules(*playing.rules()), playing.seats(), seeds(playing.key()), self.reward.word(), texts(playing.actions()))
@@ -219,25 +219,25 @@ impl GameEpisode {
     }
 }
 
-/// The seeds and the deal of a key, as pickles hold them.
+/// The seeds and the deal of a key in a pickle.
 pub(crate) type Seeds = (String, String, u64);
 
 pub(crate) fn seeds(key: Key) -> Seeds {
     (key.seed.to_string(), key.agents.to_string(), key.deal)
 }
 
-/// The key of seeds in a pickle.
+/// Restores a key from a pickle.
 pub(crate) fn key_of((seed, agents, deal): Seeds) -> PyResult<Key> {
     let read = |text: String| text.parse().map_err(|error| error::CambioError::new_err(format!("a seed: {error}")));
     Ok(Key { seed: read(seed)?, agents: read(agents)?, deal })
 }
 
-/// Decisions as pickles hold them.
+/// Serializes decisions for a pickle.
 pub(crate) fn texts(actions: &[Action]) -> String {
     actions.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The decisions of a text in a pickle.
+/// Restores decisions from a pickle.
 pub(crate) fn actions_of(texts: &str) -> PyResult<Vec<Action>> {
     let texts = texts.split(',').filter(|text| !text.is_empty());
     texts.map(|text| text.parse().map_err(error::action)).collect()

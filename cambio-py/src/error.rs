@@ -1,4 +1,4 @@
-//! The exceptions, each with the sentence that the command prints.
+//! The exceptions. The command prints the same messages.
 
 use cambio_agents::SpecError;
 use cambio_core::{Flaw, IllegalAction as Illegal, ParseActionError, RestoreError, RulesError as BadRules};
@@ -8,22 +8,22 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 create_exception!(
-    cambio,
+    cambio_game,
     CambioError,
     PyValueError,
-    "What this package refuses. The message is one sentence: what was found, and what is allowed."
+    "The base class of all errors of this package. The message is one line with the expected and the found value."
 );
-create_exception!(cambio, RulesError, CambioError, "Rules that are refused, or that do not fit the number of seats.");
-create_exception!(cambio, ActionError, CambioError, "Something that is no decision.");
-create_exception!(cambio, IllegalAction, ActionError, "A decision that is not legal now. Nothing has changed.");
-create_exception!(cambio, RecordError, CambioError, "A record that is none, or that breaks the rules.");
-create_exception!(cambio, AgentError, CambioError, "A text that names no agent, or an agent that cannot play here.");
-create_exception!(cambio, AgentFault, CambioError, "An agent decided illegally, raised, or could not go on.");
-create_exception!(cambio, ExperimentError, CambioError, "An experiment that cannot be played.");
-create_exception!(cambio, RunError, CambioError, "A run folder that cannot be read or written.");
-create_exception!(cambio, ArrayError, CambioError, "An array of another shape, or that cannot be written.");
+create_exception!(cambio_game, RulesError, CambioError, "Rules that are invalid or do not fit the number of seats.");
+create_exception!(cambio_game, ActionError, CambioError, "A value that is not a decision.");
+create_exception!(cambio_game, IllegalAction, ActionError, "A decision that is not legal now. Nothing has changed.");
+create_exception!(cambio_game, RecordError, CambioError, "A record that cannot be read, or that breaks the rules.");
+create_exception!(cambio_game, AgentError, CambioError, "An invalid agent spec, or an agent that cannot play here.");
+create_exception!(cambio_game, AgentFault, CambioError, "An agent that decided illegally or raised an exception.");
+create_exception!(cambio_game, ExperimentError, CambioError, "An experiment file that is invalid.");
+create_exception!(cambio_game, RunError, CambioError, "A run folder that cannot be read or written.");
+create_exception!(cambio_game, ArrayError, CambioError, "An array with a wrong shape or dtype, or a read-only array.");
 
-/// Functions that turn an error of the library into an exception with the same sentence.
+/// Defines functions that convert an error of the library to an exception with the same message.
 macro_rules! conversions {
     ($($function:ident: $error:ty => $exception:ident),* $(,)?) => {$(
         pub(crate) fn $function(error: $error) -> PyErr {
@@ -41,19 +41,19 @@ conversions! {
     spec: SpecError => AgentError,
 }
 
-/// What Python raised, in one line.
+/// A Python exception as one line of text.
 pub(crate) fn told(error: &PyErr, py: Python<'_>) -> String {
     let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     let text = error.value(py).to_string();
     format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
 }
 
-/// The error of Python for a run that cannot be played or read.
+/// The exception for a run that cannot be played or read.
 pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
     RunError::new_err(error.to_string())
 }
 
-/// The error of Python for what ended play.
+/// The exception for an error during play.
 pub(crate) fn failed(error: PlayError) -> PyErr {
     match error {
         PlayError::Plan(error) => ExperimentError::new_err(error.to_string()),

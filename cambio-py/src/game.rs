@@ -1,4 +1,4 @@
-//! A match that is stepped, and what its class shares with that of a match whose chance the caller plays.
+//! The class `Game`, and the methods that it shares with `ChanceGame`.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::record::PyRecord;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
-/// The methods that `Game` and `ChanceGame` share. The class has the fields `space` and `tensors`, and the methods
-/// `standing`, `dealt`, `actor`, `round_history` and `log`.
+/// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
+/// methods `standing`, `dealt`, `actor`, `round_history` and `log`.
 macro_rules! shared_methods {
     ($class:ident) => {
         impl $class {
-            /// The seat that is meant: the given one, else the one that is asked, else the first.
+            /// The given seat; without one, the seat to act, or the first seat if no seat has to act.
             fn seat_of(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Seat> {
                 match seat {
                     Some(seat) => args::seat(seat, self.standing().setup.seats),
@@ -29,7 +29,7 @@ macro_rules! shared_methods {
                 }
             }
 
-            /// The legal decisions of the seat that is asked.
+            /// The legal decisions of the seat to act.
             fn choices(&self) -> Choices {
                 self.actor().and_then(|_| self.dealt().ok()).map_or(Choices::NONE, State::choices)
             }
@@ -49,19 +49,19 @@ macro_rules! shared_methods {
                 self.standing().setup.seats
             }
 
-            /// The seat that has to decide, from 0; `None` at a chance node and when the match is over.
+            /// The seat to act, from 0; `None` at a chance node and when the match is over.
             #[getter]
             fn seat(&self) -> Option<usize> {
                 self.actor().map(Seat::index)
             }
 
-            /// How many rounds have ended.
+            /// The number of rounds that have ended.
             #[getter]
             fn round(&self) -> usize {
                 self.standing().round
             }
 
-            /// The totals of the rounds that ended, seat 0 first.
+            /// Each seat's total over the rounds that have ended, seat 0 first.
             #[getter]
             fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
                 $crate::observation::floats(py, self.standing().totals)
@@ -74,20 +74,20 @@ macro_rules! shared_methods {
                 $crate::rules::PyLayout::shared(&setup.rules, setup.seats, &self.tensors)
             }
 
-            /// The number of indices of decisions.
+            /// The size of the action space: indices are from 0 to `action_count - 1`.
             #[getter]
             fn action_count(&self) -> usize {
                 self.space.action_count()
             }
 
-            /// What a seat may know now; the seat that has to decide, if none is named.
+            /// The observation of a seat; by default, of the seat to act.
             #[pyo3(signature = (seat = None))]
             fn observe(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<$crate::observation::PyObservation> {
                 let (seat, Standing { round, totals, .. }) = (self.seat_of(seat)?, self.standing());
                 Ok($crate::observation::PyObservation::new(self.dealt()?, seat, round, totals, self.log()))
             }
 
-            /// The legal decisions of the seat that has to decide; none at a chance node and when the match is over.
+            /// The legal decisions of the seat to act; empty at a chance node and when the match is over.
             fn legal_actions(&self) -> Vec<PyAction> {
                 self.choices().iter().map(PyAction).collect()
             }
@@ -99,10 +99,10 @@ macro_rules! shared_methods {
                 PyArray1::from_iter(py, indices.map(|index| index as i64))
             }
 
-            /// A mask over the indices of decisions, all false if the seat does not have to decide: shape
+            /// The mask of a seat's legal decisions, by index; all false if it is not the seat to act. Shape
             /// `(action_count,)`, dtype `bool`.
             ///
-            /// With `out`, an array of that shape, the mask is written there and nothing is allocated.
+            /// With `out`, the mask is written into this array, and no array is allocated.
             #[pyo3(signature = (seat = None, *, out = None))]
             fn mask<'py>(
                 &self,
@@ -118,9 +118,9 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// The observation tensor of a seat, as `layout` has it: shape `(layout.size,)`, dtype `uint8`.
+            /// The observation tensor of a seat, with the blocks of `layout`: shape `(layout.size,)`, dtype `uint8`.
             ///
-            /// With `out`, an array of that shape, the tensor is written there and nothing is allocated.
+            /// With `out`, the tensor is written into this array, and no array is allocated.
             #[pyo3(signature = (seat = None, *, out = None))]
             fn tensor<'py>(
                 &self,
@@ -134,7 +134,7 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// The table as a seat sees it, as text; the seat that has to decide, if none is named.
+            /// The table as text, with the faces that a seat knows; by default, the seat to act.
             #[pyo3(signature = (seat = None))]
             fn render(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
                 let (seat, standing) = (self.seat_of(seat)?, self.standing());
@@ -144,7 +144,7 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// A copy that continues independently, with the same chance.
+            /// An independent copy. The same decisions in it have the same random outcomes.
             fn copy(&self) -> $class {
                 self.clone()
             }
@@ -158,7 +158,7 @@ macro_rules! shared_methods {
 
 pub(crate) use shared_methods;
 
-/// A seed as Python has it.
+/// A seed as a Python object.
 fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
     Ok(match seed {
         Seed::Number(number) => number.into_pyobject(py)?.into_any(),
@@ -166,7 +166,7 @@ fn seed_object(py: Python<'_>, seed: Seed) -> PyResult<Bound<'_, PyAny>> {
     })
 }
 
-/// An array of this length that `write` fills: the one that the caller gave, or a new one.
+/// Fills an array of length `len` with `write`: the caller's array `out`, or a new one.
 pub(crate) fn array<'py, N: Element + Default + Copy>(
     py: Python<'py>,
     out: Option<Bound<'py, PyAny>>,
@@ -183,7 +183,8 @@ pub(crate) fn array<'py, N: Element + Default + Copy>(
         let shape = out.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
         let found = out.getattr("dtype").map_or_else(|_| args::type_of(&out), |dtype| dtype.to_string());
         error::ArrayError::new_err(format!(
-            "`out` {what}: its shape is {shape}, its dtype {found}; allowed is a contiguous, writable array of {len} of {dtype}"
+            "`out` {what}: it must be a contiguous, writable array of shape ({len},) and dtype {dtype}, found shape {shape} and \
+             dtype {found}"
         ))
     };
     let array = out.cast::<PyArray1<N>>().map_err(|_| refused("does not fit"))?;
@@ -196,19 +197,20 @@ pub(crate) fn array<'py, N: Element + Default + Copy>(
     Ok(out)
 }
 
-/// A match that is stepped: ask whose turn it is, observe, decide; everything else follows by itself.
+/// A match that the caller steps from decision to decision.
 ///
-/// `rules` are `Rules` or the name of a preset, `seats` 2 to 8. `seed` and `deal` fix all chance of the match: the same
-/// numbers and the same decisions give the same match, as in `cambio run`. `reward` says what `rewards` returns: "rank" is 1
-/// for the first to −1 for the last when the match ends, "score" is what each round adds, more being better.
+/// `rules` is a `Rules` object or the name of a preset; `seats` is 2 to 8. `seed` and `deal` determine all random outcomes
+/// of the match: the same values and the same decisions give the same match, as in `cambio run`. `reward` selects what
+/// `rewards` returns. "rank": from 1 for the first to −1 for the last when the match ends, 0 before. "score": the points
+/// that each round adds, signed so that more is better.
 ///
 ///     >>> game = cambio.Game("classic", seats=2, seed=42)
 ///     >>> while not game.is_over:
 ///     ...     game.step(game.legal_actions()[0])
 ///
-/// A seat is a number from 0, or its letter. A copy goes on by itself, with the same chance. Two games are equal if they have
-/// the same rules, seats, seeds, deal, reward and decisions; the hash does not depend on the decisions.
-#[pyclass(eq, name = "Game", module = "cambio")]
+/// A seat is a number from 0 or a letter from a. Copies are independent. Two games are equal if they have the same rules,
+/// seats, seeds, deal, reward and decisions; the hash does not depend on the decisions.
+#[pyclass(eq, name = "Game", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyGame {
     pub(crate) episode: GameEpisode,
@@ -283,7 +285,7 @@ impl PyGame {
         GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
-    /// The match of a record, after its last decision. The record needs its seed and deal.
+    /// Restores the match of a record, after its last decision. The record must have its seed and deal.
     #[staticmethod]
     fn restore(record: &PyRecord) -> PyResult<PyGame> {
         let playing = Playing::restore(&record.record).map_err(error::restore)?;
@@ -291,13 +293,13 @@ impl PyGame {
         GameEpisode::replayed(&rules, seats, key, Reward::Rank, playing.actions()).map(PyGame::from)
     }
 
-    /// The seed: a number, or 64 hexadecimal digits where a text was given.
+    /// The seed: a number, or 64 hexadecimal digits if it was given as text.
     #[getter]
     fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         seed_object(py, self.key().seed)
     }
 
-    /// The seed of the agents' streams.
+    /// The seed of the agents' random numbers.
     #[getter]
     fn agent_seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         seed_object(py, self.key().agents)
@@ -321,38 +323,38 @@ impl PyGame {
         self.playing().is_over()
     }
 
-    /// How many decisions were made.
+    /// The number of decisions so far.
     #[getter]
     fn decisions(&self) -> usize {
         self.playing().decisions()
     }
 
-    /// The ranks when the match is over, seat 0 first; equal totals share a rank. `None` before.
+    /// The ranks, seat 0 first; equal totals share a rank. `None` until the match is over.
     #[getter]
     fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.playing().result().map(|result| PyTuple::new(py, result.ranks)).transpose()
     }
 
-    /// Every decision so far.
+    /// All decisions so far, in order.
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.playing().actions().iter().map(|&action| PyAction(action)))
     }
 
-    /// Carries out a decision of the seat that is asked, and everything that follows up to the next decision.
+    /// Carries out a decision of the seat to act, and all events up to the next decision.
     ///
     /// The decision is an `Action`, its notation or its index. Raises `IllegalAction` if it is not legal, and `ActionError` if
-    /// it is no decision; nothing has changed then.
+    /// it is not a decision; the game is then unchanged.
     fn step(&mut self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(seat) = self.actor() else {
-            return Err(error::IllegalAction::new_err("the match is over: nobody is asked"));
+            return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
         };
         let action = decision(action, &self.space, seat)?;
         self.episode.act(action).map_err(error::illegal)
     }
 
-    /// What happened since the decision before the last, or since the start: as a seat perceived it, or, without a seat, as
-    /// the referee sees it, with every face.
+    /// The events since the previous decision, or since the start of the match: as `seat` perceived them, or, without a seat,
+    /// with every face.
     #[pyo3(signature = (seat = None))]
     fn events(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PyEvent>> {
         let seat = seat.map(|seat| args::seat(seat, self.seats())).transpose()?;
@@ -363,17 +365,17 @@ impl PyGame {
         })
     }
 
-    /// What the last decision brought each seat, seat 0 first, more being better. See `reward`.
+    /// Each seat's reward from the last decision, seat 0 first; more is better. See `reward`.
     fn rewards<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.episode.rewards().collect::<Vec<_>>())
     }
 
-    /// Where every card lies, for referees and analyses.
+    /// The position of every card, for referees and analyses.
     fn world(&self) -> PyWorld {
         PyWorld::of_game(&self.episode)
     }
 
-    /// The record of the match so far. `agents` are the names of the players, seat 0 first.
+    /// The record of the match so far. `agents` has the names of the players, seat 0 first.
     #[pyo3(signature = (agents = None))]
     fn record(&self, agents: Option<Vec<String>>) -> PyResult<PyRecord> {
         let seats = self.seats();
@@ -381,7 +383,7 @@ impl PyGame {
         if agents.len() != seats {
             let found = agents.len();
             return Err(error::RecordError::new_err(format!(
-                "{found} names for {seats} seats; allowed is one for each"
+                "`agents` must have {seats} names, one for each seat, found {found}"
             )));
         }
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
@@ -391,7 +393,7 @@ impl PyGame {
     fn __repr__(&self) -> String {
         let (playing, key) = (self.playing(), self.key());
         let (name, seats, done) = (playing.rules().name(), playing.seats(), playing.decisions());
-        let asked = self.actor().map_or("over".to_owned(), |seat| format!("seat {} asked", seat.index()));
+        let asked = self.actor().map_or("over".to_owned(), |seat| format!("seat {} to act", seat.index()));
         format!("<Game {name:?} at {seats} seats, seed {}, deal {}, {done} decisions, {asked}>", key.seed, key.deal)
     }
 
@@ -401,12 +403,12 @@ impl PyGame {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio._cambio")?.getattr("_game")?;
+        let thaw = py.import("cambio_game._cambio")?.getattr("_game")?;
         (thaw, self.episode.parts(py)?).into_pyobject(py)
     }
 }
 
-/// A game from its parts, for `pickle`.
+/// Restores a game, for `pickle`.
 #[pyfunction(name = "_game")]
 pub(crate) fn game(
     rules: &Bound<'_, PyAny>,
@@ -419,7 +421,7 @@ pub(crate) fn game(
     GameEpisode::replayed(&rules, seats, key_of(seeds)?, Reward::read(reward)?, &actions_of(actions)?).map(PyGame::from)
 }
 
-/// The truth of a game from the game's parts, for `pickle`.
+/// Restores the world of a game, for `pickle`.
 #[pyfunction(name = "_world")]
 pub(crate) fn world(
     rules: &Bound<'_, PyAny>,
@@ -431,7 +433,7 @@ pub(crate) fn world(
     game(rules, seats, seeds, reward, actions).map(|game| game.world())
 }
 
-/// The key of a match from what a caller says.
+/// The key of a match, from optional arguments.
 pub(crate) fn key(
     seed: Option<&Bound<'_, PyAny>>,
     deal: Option<&Bound<'_, PyAny>>,

@@ -1,6 +1,6 @@
-//! The compiled part of the Python package `cambio`: the game, its observations, agents, tournaments.
+//! The compiled module of the Python package `cambio-game`: the game, observations, agents, tournaments.
 //!
-//! Each file wraps one part of the library and holds no rule of the game. `python/cambio` re-exports everything.
+//! Each file wraps one part of the library and contains no rule of the game. `python/cambio_game` re-exports everything.
 
 mod action;
 mod agent;
@@ -20,7 +20,7 @@ mod vector;
 
 use pyo3::prelude::*;
 
-/// Copies for the module `copy`: an object that nothing can change, or all of whose memory is its own, is cloned.
+/// Implements `copy.copy` and `copy.deepcopy` by `Clone`, for classes whose objects share no mutable state.
 macro_rules! copies {
     ($($class:path),*) => {$(
         #[pymethods]
@@ -40,7 +40,7 @@ copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules
 copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord);
 copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld);
 
-/// The compiled part of the package. Everything here is exported by `cambio`.
+/// The compiled module of the package. `cambio_game` re-exports everything.
 #[pymodule]
 mod _cambio {
     #[pymodule_export]

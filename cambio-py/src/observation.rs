@@ -1,4 +1,4 @@
-//! What a seat sees, what it can deduce, and worlds that it cannot tell from the true one.
+//! Observations, knowledge and worlds: the classes `Observation`, `Knowledge` and `World`.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ fn phase_word(phase: Phase) -> &'static str {
     }
 }
 
-/// The table as a seat sees it, in lines for people.
+/// The table as text, with the faces that a seat knows.
 pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> String {
     let (table, rules) = (view.table(), view.rules());
     let label = |card: Option<Card>| card.map_or("-", |card| rules.label(card));
@@ -63,17 +63,17 @@ pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> Strin
     text
 }
 
-/// What one seat may know of a match at one moment: the table, the faces that it has seen, what it perceived of the round.
+/// All information that one seat may have at one moment: the table, the faces that it has seen, and its events of the round.
 ///
-/// `Game.observe` makes it. It holds nothing that the seat cannot know, and it never changes. Within a round it is the
-/// seat's information state with perfect recall: `key()` is a text of it.
-#[pyclass(frozen, eq, name = "Observation", module = "cambio")]
+/// `Game.observe` returns it. It is immutable and contains no information that is hidden from the seat. Within a round it is
+/// the seat's information state with perfect recall; `key()` returns this state as text.
+#[pyclass(frozen, eq, name = "Observation", module = "cambio_game")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyObservation {
     pub(crate) view: OwnedObservation,
-    /// What the seat perceived since the deal of the round.
+    /// The events that the seat has perceived since the deal of the round.
     pub(crate) sightings: Vec<Sighting>,
-    /// Its own decisions in the round.
+    /// The seat's decisions in the round.
     pub(crate) decided: Vec<Action>,
     pub(crate) rounds: usize,
     pub(crate) totals: Vec<Score>,
@@ -141,37 +141,37 @@ impl PyObservation {
         self.view.seat().index()
     }
 
-    /// Whether this seat is asked for a decision.
+    /// Whether this seat has to decide now.
     #[getter]
     fn is_asked(&self) -> bool {
         self.view.table().asked() == Some(self.view.seat())
     }
 
-    /// What is being decided: peek, start, drawn, taken, window, gift, chain, power, show, close or over.
+    /// The phase: peek, start, drawn, taken, window, gift, chain, power, show, close or over.
     #[getter]
     fn phase(&self) -> &'static str {
         phase_word(self.view.table().phase())
     }
 
-    /// Whose turn it is.
+    /// The seat whose turn it is.
     #[getter]
     fn turn(&self) -> usize {
         self.view.table().turn().index()
     }
 
-    /// How many turns of the round have begun.
+    /// The number of turns of the round that have begun.
     #[getter]
     fn turns(&self) -> usize {
         self.view.table().turns()
     }
 
-    /// How many rounds of the match have ended.
+    /// The number of rounds of the match that have ended.
     #[getter]
     fn round(&self) -> usize {
         self.rounds
     }
 
-    /// The totals when the round began, seat 0 first.
+    /// Each seat's total at the start of the round, seat 0 first.
     #[getter]
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         floats(py, &self.totals)
@@ -183,7 +183,7 @@ impl PyObservation {
         faces(py, self.rules_of(), self.view.known_cards(self.view.known()))
     }
 
-    /// The spots with a card, from the observing seat on.
+    /// The spots with a card, starting with the observing seat's spots.
     #[getter]
     fn occupied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let spots = self.view.table().occupied().iter_from(self.view.seat());
@@ -196,7 +196,7 @@ impl PyObservation {
         self.label(self.view.held())
     }
 
-    /// The label of the pile's top.
+    /// The label of the top card of the pile.
     #[getter]
     fn top(&self) -> Option<&'static str> {
         self.label(self.view.table().top())
@@ -208,7 +208,7 @@ impl PyObservation {
         self.label(self.view.table().opener())
     }
 
-    /// The labels of the cards on the pile, each with how many lie there.
+    /// The labels of the cards on the pile, each with its number of copies there.
     #[getter]
     fn pile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rules = self.rules_of();
@@ -228,26 +228,26 @@ impl PyObservation {
         PyTuple::new(py, self.view.table().callers_in_order().map(Seat::index).collect::<Vec<_>>())
     }
 
-    /// The seats that are safe.
+    /// The seats that are safe, in order.
     #[getter]
     fn safe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.view.table().safe().iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
     }
 
-    /// What the seat perceived since the round was dealt, oldest first.
+    /// The events that the seat has perceived since the deal of the round, oldest first.
     #[getter]
     fn sightings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let rules = self.rules_of();
         PyTuple::new(py, self.sightings.iter().map(|&sighting| PyEvent::new(rules, sighting)))
     }
 
-    /// What the seat decided in the round, oldest first.
+    /// The seat's decisions in the round, oldest first.
     #[getter]
     fn decided<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.decided.iter().map(|&action| PyAction(action)))
     }
 
-    /// The label of the card in a spot such as "a3", if the seat has seen it.
+    /// The label of the card in a spot such as "a3"; `None` if the seat has not seen it.
     fn face(&self, spot: &str) -> PyResult<Option<&'static str>> {
         Ok(self.label(self.view.face(args::spot(spot)?)))
     }
@@ -258,12 +258,12 @@ impl PyObservation {
         PyTuple::new(py, seats.iter_from(Seat::A).map(Seat::index).collect::<Vec<_>>())
     }
 
-    /// The decisions that are legal for this seat now; none if another seat is asked.
+    /// The legal decisions of this seat; empty if it is not the seat to act.
     fn legal_actions(&self) -> Vec<PyAction> {
         self.view.choices().iter().map(PyAction).collect()
     }
 
-    /// A mask over the indices of decisions: shape `(action_count,)`, dtype `bool`.
+    /// The mask of the legal decisions, by index: shape `(action_count,)`, dtype `bool`.
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         let space = self.space();
         let mut mask = vec![false; space.action_count()];
@@ -279,8 +279,8 @@ impl PyObservation {
         PyArray1::from_vec(py, tensor)
     }
 
-    /// A text of the information state: equal if and only if the seat has perceived and decided the same in this round, with
-    /// the same totals before it.
+    /// The information state as text. Two keys are equal if and only if the seat has the same events and decisions in this
+    /// round, and the totals before the round are the same.
     fn key(&self) -> String {
         let mut text = format!("{}{}r{}", self.view.seat(), self.seats_of(), self.rounds);
         for total in &self.totals {
@@ -297,7 +297,7 @@ impl PyObservation {
         text
     }
 
-    /// What the seat can deduce.
+    /// The knowledge that the seat can deduce from this observation.
     fn knowledge(&self) -> PyKnowledge {
         PyKnowledge { observation: self.clone(), knowledge: self.mind() }
     }
@@ -318,7 +318,7 @@ impl PyObservation {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio._cambio")?.getattr("_observation")?;
+        let thaw = py.import("cambio_game._cambio")?.getattr("_observation")?;
         let codes: Vec<u64> = self.sightings.iter().map(Sighting::code).collect();
         let decided: Vec<String> = self.decided.iter().map(Action::to_string).collect();
         let totals: Vec<i32> = self.totals.iter().map(|total| total.units()).collect();
@@ -328,7 +328,7 @@ impl PyObservation {
     }
 }
 
-/// An observation from its parts, for `pickle`.
+/// Restores an observation, for `pickle`.
 #[pyfunction(name = "_observation")]
 pub(crate) fn observation(
     rules: &Bound<'_, PyAny>,
@@ -368,10 +368,10 @@ fn faces<'py>(
     Ok(dict)
 }
 
-/// What a seat can deduce from what it saw: exact logic, without guesses about how others play.
+/// What a seat can deduce with certainty from the events that it has perceived. It assumes nothing about how the others play.
 ///
-/// `Observation.knowledge` makes it.
-#[pyclass(frozen, eq, name = "Knowledge", module = "cambio")]
+/// `Observation.knowledge` returns it.
+#[pyclass(frozen, eq, name = "Knowledge", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyKnowledge {
     observation: PyObservation,
@@ -386,7 +386,7 @@ impl PartialEq for PyKnowledge {
 
 #[pymethods]
 impl PyKnowledge {
-    /// The seat.
+    /// The seat that has this knowledge, from 0.
     #[getter]
     fn seat(&self) -> usize {
         self.knowledge.seat().index()
@@ -398,17 +398,17 @@ impl PyKnowledge {
         self.observation.known(py)
     }
 
-    /// The cards that may lie in a spot: each label with how many of them may.
+    /// The cards that may be in a spot: each possible label with its number of copies.
     fn candidates<'py>(&self, py: Python<'py>, spot: &str) -> PyResult<Bound<'py, PyDict>> {
         counts(py, self.observation.rules_of(), self.knowledge.candidates(args::spot(spot)?))
     }
 
-    /// The cards that may come next from the stock: each label with how many of them may.
+    /// The cards that may be next in the stock: each possible label with its number of copies.
     fn stock_candidates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         counts(py, self.observation.rules_of(), self.knowledge.stock_candidates().iter().copied())
     }
 
-    /// A world, each equally likely that the seat cannot tell from the true one. The same seed gives the same world.
+    /// Samples uniformly from the worlds that the seat cannot distinguish. The same seed gives the same world.
     fn sample(&self, seed: &Bound<'_, PyAny>) -> PyResult<PyWorld> {
         let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
@@ -431,15 +431,15 @@ impl PyKnowledge {
     }
 }
 
-/// Where every card lies: the truth of a game, or a world that a seat holds possible.
-#[pyclass(frozen, eq, name = "World", module = "cambio")]
+/// The position of every card: the true one of a game, or one that is possible given a seat's knowledge.
+#[pyclass(frozen, eq, name = "World", module = "cambio_game")]
 #[derive(Clone)]
 pub(crate) struct PyWorld {
     state: State,
     origin: Origin,
 }
 
-/// Where a world comes from; it is pickled as that.
+/// The origin of a world. Pickles contain the origin instead of the state.
 #[derive(Clone)]
 enum Origin {
     Sampled(Box<PyKnowledge>, u64),
@@ -447,7 +447,7 @@ enum Origin {
 }
 
 impl PyWorld {
-    /// The truth of a game.
+    /// The true positions of a game's cards.
     pub(crate) fn of_game(episode: &GameEpisode) -> PyWorld {
         PyWorld { state: episode.playing().state().clone(), origin: Origin::Game(Box::new(episode.clone())) }
     }
@@ -484,7 +484,7 @@ impl PyWorld {
         faces(py, self.rules_of(), self.cards())
     }
 
-    /// The cards in the stock, each label with how many of them there are. The order is not told.
+    /// The labels of the cards in the stock, each with its number of copies. The order is not included.
     #[getter]
     fn stock<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         counts(py, self.rules_of(), self.state.stock())
@@ -520,7 +520,7 @@ impl PyWorld {
                 (sample, (*seed,)).into_pyobject(py)
             }
             Origin::Game(episode) => {
-                let thaw = py.import("cambio._cambio")?.getattr("_world")?;
+                let thaw = py.import("cambio_game._cambio")?.getattr("_world")?;
                 (thaw, episode.parts(py)?).into_pyobject(py)
             }
         }

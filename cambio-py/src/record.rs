@@ -10,16 +10,16 @@ use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
 use crate::{args, error};
 
-/// A record of a match: one line of JSON with every decision and every outcome of chance.
+/// The record of a match: one line of JSON with every decision and every random outcome.
 ///
-/// `line` is such a line. Raises `RecordError` if it is none.
-#[pyclass(frozen, eq, name = "Record", module = "cambio")]
+/// `line` is the line of JSON. Raises `RecordError` if it is not a record.
+#[pyclass(frozen, eq, name = "Record", module = "cambio_game")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyRecord {
     pub(crate) record: Record,
 }
 
-/// Keeps each decision with what its seat saw.
+/// Collects each decision with the observation of its seat.
 #[derive(Default)]
 struct Steps {
     taken: Vec<(PyObservation, PyAction)>,
@@ -52,7 +52,7 @@ impl PyRecord {
         Record::read(line).map(|record| PyRecord { record }).map_err(error::record)
     }
 
-    /// The records of a file, one a line. Raises `RecordError` with the line that is none.
+    /// Reads a file with one record per line. Raises `RecordError` with the number of the first line that is not a record.
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<Vec<PyRecord>> {
         let refused = |what: String| error::RecordError::new_err(format!("`{}` {what}", path.display()));
@@ -77,10 +77,10 @@ impl PyRecord {
     #[getter]
     fn seats(&self) -> PyResult<u64> {
         let seats = self.record.fields.get("seats").and_then(Value::as_u64);
-        seats.ok_or_else(|| error::RecordError::new_err("`seats` is missing; allowed is a whole number from 2 to 8"))
+        seats.ok_or_else(|| error::RecordError::new_err("`seats` must be a whole number from 2 to 8, found none"))
     }
 
-    /// The whole record as a dictionary, as its JSON has it.
+    /// The whole record as a dictionary, with the keys of its JSON.
     #[getter]
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let value: Value = serde_json::from_str(&self.record.to_json()).unwrap_or(Value::Null);
@@ -92,25 +92,25 @@ impl PyRecord {
         self.record.to_json()
     }
 
-    /// Replays the record and checks every decision, outcome of chance and result against the rules. Raises `RecordError` with
-    /// the first flaw: its round, its decision, what was found and what is legal.
+    /// Replays the record and checks every decision, random outcome and result against the rules. Raises `RecordError` with the
+    /// first flaw: its round, its decision, the expected and the found value.
     fn verify(&self) -> PyResult<()> {
         replay(&self.record, &mut ()).map(|_| ()).map_err(error::record)
     }
 
-    /// The record with the results that it does not give. Raises as `verify` does.
+    /// Returns the record with its missing results filled in. Raises the same errors as `verify`.
     fn fill(&self) -> PyResult<PyRecord> {
         replay(&self.record, &mut ()).map(|record| PyRecord { record }).map_err(error::record)
     }
 
-    /// Each decision with what its seat saw when it made it, in order. Raises as `verify` does.
+    /// Iterates over pairs of an observation and the decision that its seat made. Raises the same errors as `verify`.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut steps = Steps::default();
         replay(&self.record, &mut steps).map_err(error::record)?;
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
 
-    /// What a notebook shows of the record: the viewer of `cambio replay --html`, in a frame. `None` if nothing of it can be shown.
+    /// The HTML view in notebooks: the viewer of `cambio replay --html` in a frame. `None` if the record cannot be replayed.
     fn _repr_html_(&self) -> Option<String> {
         cambio_view::Film::of(&self.record).ok().map(|film| film.widget())
     }

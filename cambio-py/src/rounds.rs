@@ -1,4 +1,4 @@
-//! Tests and tunings whose rounds many machines play.
+//! Sequential tests and tuning whose rounds are distributed over many machines.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -16,10 +16,10 @@ use crate::error::{self, failed, refused};
 use crate::tournament::roster_with;
 use crate::units::Bots;
 
-/// The answer of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
+/// The result of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
 type Answer = (&'static str, u64, f64, (f64, f64), u64);
 
-/// The deals that a race plays at a time. The result does not depend on it.
+/// The deals that a race plays at a time. The result does not depend on this number.
 const RACE_STEP: u64 = 16;
 
 fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str) -> PyResult<Setting> {
@@ -28,8 +28,8 @@ fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str
     Ok(Setting { rules, folder: PathBuf::from("."), seats, unit, payoff, seed })
 }
 
-/// A sequential test that many machines play.
-#[pyclass(module = "cambio._cambio", name = "_Sprt")]
+/// A sequential test whose deals are played by many machines.
+#[pyclass(module = "cambio_game._cambio", name = "_Sprt")]
 pub(crate) struct PySprt {
     setting: Setting,
     question: Question,
@@ -40,7 +40,7 @@ pub(crate) struct PySprt {
 #[pymethods]
 impl PySprt {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio sprt`")]
+    #[expect(clippy::too_many_arguments, reason = "the options of `cambio sprt`")]
     fn new(
         agents: [String; 2],
         rules: String,
@@ -57,14 +57,14 @@ impl PySprt {
         let scale = if normalized { Scale::Normalized } else { Scale::Logistic };
         if elo.1 <= elo.0 {
             let (one, other) = elo;
-            return Err(error::CambioError::new_err(format!("`elo1` is {other}; allowed is more than `elo0`, {one}")));
+            return Err(error::CambioError::new_err(format!("`elo1` must be above `elo0`, {one}, found {other}")));
         }
         let (alpha, beta) = errors;
         let question = Question { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
         Ok(PySprt { setting, question, agents, bots })
     }
 
-    /// The first agent's score on each of these deals, in halves.
+    /// The first agent's score on each of these deals, in units of one half.
     fn halves(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<usize>> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
@@ -89,14 +89,14 @@ impl PySprt {
     }
 }
 
-/// A tuning whose deals many machines play.
-#[pyclass(module = "cambio._cambio", name = "_Tune")]
+/// A tuning task whose deals are played by many machines.
+#[pyclass(module = "cambio_game._cambio", name = "_Tune")]
 pub(crate) struct PyTune {
     task: Task,
     bots: Bots,
 }
 
-/// A function of Python that has the deals played. What it raises is kept.
+/// A Python function that returns the scores of deals. An exception of the function is stored.
 #[derive(Debug)]
 struct Handed {
     play: Py<PyAny>,
@@ -114,7 +114,7 @@ impl Scorer for Handed {
         Python::attach(|py| {
             let found = self.play.call1(py, (specs, field, which.to_vec(), deals.start, deals.end));
             found.and_then(|found| found.extract(py)).map_err(|error| {
-                *self.raised.lock().expect("nobody panics with it") = Some(error);
+                *self.raised.lock().expect("no panic under this lock") = Some(error);
                 PlayError::Interrupted
             })
         })
@@ -130,10 +130,10 @@ fn untuned(error: TuneError) -> PyErr {
 
 #[pymethods]
 impl PyTune {
-    /// `table` is rules, seats, whether a deal is one round, seed and payoff; `method` its name, deals, generations, indifference,
-    /// alpha and the deals of the first stage; `field` is `None` for the agent with its defaults, `["self"]` for the candidates.
+    /// `table`: rules, seats, whether a deal is one round, seed, payoff. `method`: its name, deals, generations, indifference,
+    /// alpha, deals of the first stage. `field`: `None` for the agent with its defaults, `["self"]` for the candidates.
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "as the options of `cambio tune`")]
+    #[expect(clippy::too_many_arguments, reason = "the options of `cambio tune`")]
     fn new(
         agent: String,
         ranges: Vec<String>,
@@ -149,28 +149,28 @@ impl PyTune {
         let (rules, seats, rounds, seed, payoff) = table;
         let named = serde_json::from_value(serde_json::Value::String(payoff.clone()));
         let payoff = named
-            .map_err(|_| wrong(format!("`payoff` is `{payoff}`; allowed is rank_points, win, points or margin")))?;
+            .map_err(|_| wrong(format!("`payoff` must be rank_points, win, points or margin, found `{payoff}`")))?;
         let (name, deals, generations, indifference, alpha, first) = method;
         let method = match name.as_str() {
             "sweep" => Method::Sweep { deals },
             "race" => Method::Race(Race { indifference, alpha, first, step: RACE_STEP }),
             "halving" => Method::Halving { blocks: deals },
             "cma" => Method::Cma { deals, generations },
-            _ => return Err(wrong(format!("`method` is `{name}`; allowed is sweep, race, halving or cma"))),
+            _ => return Err(wrong(format!("`method` must be sweep, race, halving or cma, found `{name}`"))),
         };
         let opponents = match field {
             None => Opponents::Defaults,
             Some(field) if field == ["self"] => Opponents::Themselves,
             Some(field) => Opponents::Field(field),
         };
-        let read = |range: &String| range.parse().map_err(|error| wrong(format!("a range is {error}")));
+        let read = |range: &String| range.parse().map_err(|error| wrong(format!("{error}")));
         let ranges = ranges.iter().map(read).collect::<PyResult<_>>()?;
         let setting = setting(rules, seats, rounds, payoff, &seed)?;
         let task = Task { agent, ranges, opponents, setting, method, validate, incumbent, command };
         Ok(PyTune { task, bots })
     }
 
-    /// The scores of some candidates on some deals, played in this process: for each candidate a number for each deal.
+    /// Plays some candidates on some deals in this process. Returns for each candidate its score on each deal.
     fn scores(
         &self,
         py: Python<'_>,
@@ -188,8 +188,8 @@ impl PyTune {
         })
     }
 
-    /// Carries the tuning out. `play(specs, field, which, first, behind)` gives what `scores` gives, and `tell` hears what is done
-    /// next. Writes the folder `out`, if there is one. Returns the points of the curve and `tuning.json`, as JSON.
+    /// Runs the tuning task. `play(specs, field, which, first, behind)` must return the same as `scores`; `tell` receives progress
+    /// messages. Writes the folder `out` if it is given. Returns the points of the curve and `tuning.json`, both as JSON.
     fn run(
         &self,
         py: Python<'_>,
@@ -208,7 +208,7 @@ impl PyTune {
                 });
             };
             let tuned = self.task.run(&roster, &handed, progress).map_err(|error| {
-                handed.raised.lock().expect("nobody panics with it").take().unwrap_or_else(|| untuned(error))
+                handed.raised.lock().expect("no panic under this lock").take().unwrap_or_else(|| untuned(error))
             })?;
             if let Some(out) = out {
                 write_tuning(&out, &tuned).map_err(refused)?;

@@ -21,7 +21,7 @@ pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The layout of tensors for rules and a number of seats. The process keeps the last ones, so that a new match makes none.
+/// The tensor layout for rules and a number of seats. The last 64 layouts are cached, because each new match needs one.
 pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
     const MOST: usize = 64;
     static KEPT: Mutex<Vec<(Rules, usize, Arc<TensorSpace>)>> = Mutex::new(Vec::new());
@@ -37,16 +37,16 @@ pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
     space
 }
 
-/// A rule system, checked and immutable.
+/// A rule system, validated and immutable.
 ///
 /// `rules` is the name of a preset or mini game (`cambio.PRESETS`, `cambio.MINI_GAMES`), a dictionary of knobs with an
-/// optional `base`, or other rules. Raises `RulesError` with one sentence if the rules are refused.
+/// optional `base`, or a `Rules` object. Raises `RulesError` if the rules are invalid.
 ///
 ///     >>> cambio.Rules({"base": "classic", "name": "six cards", "hand": 6}).name
 ///     'six cards'
 ///
-/// The process keeps every rule system that it has made, equal ones once: 4 to 22 KB each.
-#[pyclass(frozen, eq, name = "Rules", module = "cambio")]
+/// Rule systems are cached until the process exits and take 4 to 22 KB each; equal ones share memory.
+#[pyclass(frozen, eq, name = "Rules", module = "cambio_game")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PyRules(pub(crate) Rules);
 
@@ -61,13 +61,13 @@ impl PyRules {
         }
     }
 
-    /// The rules of a TOML text, as rule files have it.
+    /// Creates rules from the text of a rule file (TOML).
     #[staticmethod]
     fn from_toml(text: &str) -> PyResult<PyRules> {
         validated(RulesSpec::from_toml(text)).map(PyRules)
     }
 
-    /// The rules of a TOML file.
+    /// Reads a rule file (TOML).
     #[staticmethod]
     fn read(path: std::path::PathBuf) -> PyResult<PyRules> {
         let text = cambio_exec::read_text(&path)
@@ -75,35 +75,35 @@ impl PyRules {
         PyRules::from_toml(&text)
     }
 
-    /// Every knob with its value, and the deck; `Rules(rules.to_dict()) == rules`.
+    /// All knobs with their values, and the deck; `Rules(rules.to_dict()) == rules`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         args::from_json(py, &self.0.spec().to_table())
     }
 
-    /// The rules as the TOML text of a rule file, with the meaning of every knob.
+    /// The text of a rule file (TOML), with a comment on every knob.
     fn to_toml(&self) -> String {
         self.0.spec().to_toml()
     }
 
-    /// The name of the system.
+    /// The name of the rule system.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    /// The number of slots of a layout.
+    /// The number of slots in each seat's layout.
     #[getter]
     fn slots(&self) -> usize {
         self.0.slots()
     }
 
-    /// The labels of the cards in play, each with its number of copies.
+    /// The labels of the cards in the deck, each with its number of copies.
     #[getter]
     fn deck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         counts(py, &self.0, self.0.deck().iter().copied())
     }
 
-    /// The numbers of seats that can play.
+    /// The numbers of seats that the rules support.
     #[getter]
     fn seats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyRange>> {
         let most = (2..=8).rev().find(|&seats| self.0.covers(seats).is_ok()).unwrap_or(1);
@@ -115,14 +115,14 @@ impl PyRules {
         match self.0.card(card) {
             Some(card) => Ok(self.0.points(card)),
             None => Err(error::CambioError::new_err(format!(
-                "`{}` is no card of `{}`",
+                "`{}` is not a card of `{}`",
                 cambio_core::shown(card),
                 self.0.name()
             ))),
         }
     }
 
-    /// The number of indices of decisions at a table of `seats` seats.
+    /// The size of the action space at a table of `seats` seats.
     fn action_count(&self, seats: &Bound<'_, PyAny>) -> PyResult<usize> {
         Ok(ActionSpace::new(&self.0, args::seats(seats, &self.0)?).action_count())
     }
@@ -150,13 +150,13 @@ impl PyRules {
     }
 }
 
-/// Rules and a number of seats that they can seat.
+/// Reads rules and a number of seats that they support.
 pub(crate) fn table(rules: &Bound<'_, PyAny>, seats: &Bound<'_, PyAny>) -> PyResult<(Rules, usize)> {
     let rules = read(rules)?;
     Ok((rules, args::seats(seats, &rules)?))
 }
 
-/// Rules, `classic` if none are given, and a number of seats, 2 if none is given.
+/// Reads optional rules and an optional number of seats; the defaults are `classic` and 2.
 pub(crate) fn table_or_default(
     rules: Option<&Bound<'_, PyAny>>,
     seats: Option<&Bound<'_, PyAny>>,
@@ -165,7 +165,7 @@ pub(crate) fn table_or_default(
     Ok((rules, seats.map_or(Ok(2), |seats| args::seats(seats, &rules))?))
 }
 
-/// A rule system: `Rules`, the name of a preset or mini game, or a dictionary of knobs.
+/// Reads a rule system: a `Rules` object, the name of a preset or mini game, or a mapping of knobs.
 pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     if let Ok(rules) = value.cast::<PyRules>() {
         return Ok(rules.get().0);
@@ -186,7 +186,7 @@ pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
     validated(RulesSpec::from_json(&table))
 }
 
-/// The rules of a spec. What has the name, the cards and the knobs of a preset is that preset.
+/// Validates a spec. Rules with the name, cards and knobs of a preset become that preset.
 fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules> {
     let rules = spec.and_then(RulesSpec::validate).map_err(error::rules)?;
     match rules.spec().to_json() {
@@ -197,10 +197,10 @@ fn validated(spec: Result<RulesSpec, cambio_core::RulesError>) -> PyResult<Rules
 
 fn no_rules(value: &Bound<'_, PyAny>) -> PyErr {
     let found = args::type_of(value);
-    PyTypeError::new_err(format!("the rules are a {found}; allowed are Rules, the name of a preset, or a dictionary"))
+    PyTypeError::new_err(format!("the rules must be a Rules object, a preset's name or a dict, found type {found}"))
 }
 
-/// How many cards of each label there are.
+/// The number of cards of each label, without zeros.
 pub(crate) fn counts<'py>(
     py: Python<'py>,
     rules: &Rules,
@@ -216,7 +216,7 @@ pub(crate) fn counts<'py>(
 }
 
 /// A named block of an observation tensor.
-#[pyclass(frozen, eq, name = "Block", module = "cambio")]
+#[pyclass(frozen, eq, name = "Block", module = "cambio_game")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PyBlock {
     block: Block,
@@ -225,25 +225,25 @@ pub(crate) struct PyBlock {
 
 #[pymethods]
 impl PyBlock {
-    /// The name.
+    /// The name of the block.
     #[getter]
     fn name(&self) -> &'static str {
         self.block.name
     }
 
-    /// Where the block begins in the tensor.
+    /// The index of the block's first number in the tensor.
     #[getter]
     fn offset(&self) -> usize {
         self.block.offset
     }
 
-    /// Its shape, outermost first.
+    /// The shape of the block, outermost axis first.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.block.shape)
     }
 
-    /// What its numbers are: "flags" are 0 or 1, "counts" are 0 to 255.
+    /// The kind of numbers: "flags" are 0 or 1, "counts" are 0 to 255.
     #[getter]
     fn values(&self) -> &'static str {
         match self.block.values {
@@ -252,7 +252,7 @@ impl PyBlock {
         }
     }
 
-    /// Where the block lies in the tensor: `tensor[..., block.slice]`.
+    /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
     #[getter]
     fn slice<'py>(&self, py: Python<'py>) -> Bound<'py, PySlice> {
         let (from, len) = (self.block.offset as isize, self.block.len() as isize);
@@ -275,12 +275,12 @@ impl PyBlock {
     }
 }
 
-/// The layout of observation tensors, fixed for rules and a number of seats.
+/// The layout of observation tensors for given rules and number of seats.
 ///
-/// A tensor is a one-dimensional array of `size` bytes (`uint8`): the information state of one seat, in named blocks. All of
-/// it is relative to that seat: seat 0 is itself, seat 1 plays after it. Counts above 255 are 255. `print(layout)` lists the
-/// blocks; their meaning, and what a tensor does not tell, is in the book.
-#[pyclass(frozen, eq, name = "Layout", module = "cambio")]
+/// A tensor is a one-dimensional array of `size` bytes (`uint8`): the information state of one seat, in named blocks. Seats are
+/// relative to this seat: seat 0 is the seat itself, seat 1 plays after it. Counts above 255 are stored as 255. `print(layout)`
+/// lists the blocks; the book describes them and lists the information that a tensor does not contain.
+#[pyclass(frozen, eq, name = "Layout", module = "cambio_game")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PyLayout {
     rules: Rules,
@@ -323,19 +323,19 @@ impl PyLayout {
         self.seats
     }
 
-    /// The number of bytes of a tensor.
+    /// The number of bytes in a tensor.
     #[getter]
     fn size(&self) -> usize {
         self.space.len()
     }
 
-    /// The blocks in order; they follow each other without a gap.
+    /// The blocks in order, without gaps.
     #[getter]
     fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.space.blocks().iter().map(|block| self.block(block)))
     }
 
-    /// The classes of cards, each with the labels of its cards: those that no rule tells apart.
+    /// The classes of cards, each with the labels of its cards. The rules treat all cards of a class alike.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); self.space.classes()];
@@ -346,21 +346,21 @@ impl PyLayout {
         PyTuple::new(py, classes)
     }
 
-    /// The words for what happened, in the order of the flags in the blocks `recent` and `last`.
+    /// The names of the public events, in the order of the flags in the blocks `recent` and `last`.
     #[getter]
     #[expect(clippy::unused_self, reason = "it is a property for Python")]
     fn happenings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, PublicEvent::names())
     }
 
-    /// The blocks of a tensor, or of an array whose last axis is one, as views by name: shape `(..., *block.shape)`.
+    /// Splits an array whose last axis is a tensor into its blocks: views by name, of shape `(..., *block.shape)`.
     fn split<'py>(&self, tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = tensor.py();
         let array = tensor.cast::<PyUntypedArray>()?;
         let Some((_, outer)) = array.shape().split_last().filter(|&(&last, _)| last == self.space.len()) else {
             let (shape, size) = (array.shape(), self.space.len());
             return Err(error::ArrayError::new_err(format!(
-                "the array has the shape {shape:?}; allowed is a last axis of {size} numbers"
+                "the last axis of the array must have {size} numbers, found shape {shape:?}"
             )));
         };
         let views = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! Tournaments from Python, with agents of Python among the players.
+//! Tournaments from Python, with Python agents among the players.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use crate::observation::PyObservation;
 use crate::rules::PyRules;
 use crate::{args, error};
 
-/// An agent that Python makes: an object with a method `decide(observation)`, or `decide_batch(observations)`.
+/// A Python agent: an object with a method `decide(observation)` or `decide_batch(observations)`.
 struct Bot {
-    /// What makes the object; called once for each player.
+    /// Creates the object; called once for each player.
     factory: Py<PyAny>,
-    /// Where its matches wait, if it decides for many at once. All players share it then.
+    /// For an agent with `decide_batch`, the queue of waiting matches, shared by all players.
     desk: Option<Arc<Desk>>,
     object: Option<Py<PyAny>>,
-    /// What it raised at the end of a round; it fails at its next decision then.
+    /// The exception that it raised at the end of a round, reported as a fault at its next decision.
     failed: Option<String>,
     rounds: usize,
     totals: Vec<Score>,
@@ -44,7 +44,7 @@ impl Bot {
         Bot { factory, desk, object: None, failed: None, rounds: 0, totals: Vec::new(), sightings, decided }
     }
 
-    /// Makes the object if there is none, and begins a match with it.
+    /// Creates the object if there is none, and calls its `begin`.
     fn start(&mut self, py: Python<'_>, briefing: &Briefing<'_>) -> PyResult<()> {
         let object = match &self.object {
             Some(object) => object.clone_ref(py),
@@ -126,7 +126,7 @@ impl Agent for Bot {
     }
 }
 
-/// The library's agents, and those of Python by name.
+/// The library's agents and the given Python agents, by name.
 pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
     let mut all = roster();
     for (name, factory) in bots {
@@ -135,7 +135,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         if !is_name {
             let name = cambio_core::shown(name);
             return Err(error::AgentError::new_err(format!(
-                "`{name}` is no name for an agent; allowed are letters, digits, _ and -"
+                "an agent's name must have only letters, digits, _ and -, found `{name}`"
             )));
         }
         let is_shared = factory.bind(py).hasattr("decide_batch")?;
@@ -150,7 +150,7 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
     Ok(all)
 }
 
-/// Plays an experiment file into a folder, or goes on with one, as `cambio run` does. Returns what [`_open`] does.
+/// Plays an experiment file into a run folder, or resumes it, like `cambio run`. Returns the same as [`_open`].
 #[pyfunction]
 #[pyo3(signature = (spec, out, agents, threads))]
 pub(crate) fn _run(
@@ -179,7 +179,7 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(S
     let plan = planned(spec, roster)?;
     let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
-    // Called about ten times a second: so Ctrl-C stops a run, which can be resumed.
+    // Called about ten times a second, so that Ctrl-C stops the run. It can be resumed.
     let look = |_: &cambio_sim::Progress<'_>| {
         if Python::attach(|py| py.check_signals().is_err()) {
             token.cancel();
@@ -194,12 +194,12 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(S
         report.outcome.map(|()| (stored, report.derived))
     };
     played().map_err(|error| match error {
-        PlayError::Interrupted => refused("the run was interrupted; the same call goes on with it"),
+        PlayError::Interrupted => refused("the run was interrupted; the same call resumes it"),
         error => failed(error),
     })
 }
 
-/// What a run folder says of itself, and its derived files by name, made from its rows.
+/// Reads a run folder: its identity and its derived files by name, computed from the rows.
 #[pyfunction]
 pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let read = || {
@@ -211,7 +211,7 @@ pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDic
     about(py, &stored, &derived)
 }
 
-/// What is known of a run whose tables are made.
+/// The identity of a run, and its derived files by name.
 pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived) -> PyResult<Bound<'py, PyDict>> {
     let about = PyDict::new(py);
     about.set_item("name", &stored.plan.name)?;

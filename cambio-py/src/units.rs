@@ -1,4 +1,4 @@
-//! Units of work from Python: what a scheduler needs, whatever engine it runs on.
+//! Units of work from Python: the functions that a scheduler needs, for any cluster engine.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use pyo3::types::PyDict;
 use crate::error::{failed, refused};
 use crate::tournament::{about, planned, roster_with};
 
-/// The agents of Python by name.
+/// The factories of Python agents, by name.
 pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
 
-/// A unit: its first batch, the one behind its last, its BLAKE3.
+/// A unit: its first batch, the end of its batches (exclusive), its BLAKE3.
 type Told = (u64, u64, String);
 
-/// What a lineup cost: cell, lineup, blocks, matches, seconds.
+/// The cost of a lineup: cell, lineup, blocks, matches, seconds.
 type Cost = (usize, usize, u64, u64, f64);
 
 fn told(unit: WorkUnit) -> Told {
@@ -34,7 +34,7 @@ fn costs_of(costs: Vec<Cost>) -> Vec<LineupCost> {
     costs.into_iter().map(read).collect()
 }
 
-/// Puts an experiment file into a store, or goes on with it.
+/// Starts an experiment file in a store, or resumes it.
 #[pyfunction]
 pub(crate) fn _units_begin(py: Python<'_>, spec: PathBuf, store: String, agents: Bots) -> PyResult<()> {
     let roster = roster_with(py, &agents)?;
@@ -44,7 +44,7 @@ pub(crate) fn _units_begin(py: Python<'_>, spec: PathBuf, store: String, agents:
     })
 }
 
-/// What a store says of its run: name, run id, batches, matches, the labels of the lineups of each cell, files of bots, faults.
+/// The run of a store: name, run id, batches, matches, whether it is reproducible, cells with their lineups' labels, faults.
 #[pyfunction]
 pub(crate) fn _units_about(py: Python<'_>, store: String) -> PyResult<Bound<'_, PyDict>> {
     let (plan, faults) = py
@@ -68,7 +68,7 @@ pub(crate) fn _units_about(py: Python<'_>, store: String) -> PyResult<Bound<'_, 
     Ok(about)
 }
 
-/// The deals and lineups of some batches, in words.
+/// The tables and deals of a range of batches, as text.
 #[pyfunction]
 pub(crate) fn _units_deals(py: Python<'_>, store: String, first: u64, behind: u64) -> PyResult<String> {
     let plan = py.detach(|| UnitStore::open(&store)?.plan()).map_err(refused)?;
@@ -83,20 +83,20 @@ pub(crate) fn _units_deals(py: Python<'_>, store: String, first: u64, behind: u6
     })
 }
 
-/// The units that are in a store.
+/// The units in a store.
 #[pyfunction]
 pub(crate) fn _units_there(py: Python<'_>, store: String) -> PyResult<Vec<Told>> {
     let units = py.detach(|| UnitStore::open(&store)?.units()).map_err(refused)?;
     Ok(units.into_iter().map(told).collect())
 }
 
-/// What the lineups cost so far.
+/// The costs of the lineups so far.
 #[pyfunction]
 pub(crate) fn _units_costs(py: Python<'_>, store: String) -> PyResult<Vec<Cost>> {
     py.detach(|| UnitStore::open(&store)?.costs()).map(costs_told).map_err(refused)
 }
 
-/// Plays a unit and commits it. Returns its hash, its matches and its costs.
+/// Plays a unit and commits it. Returns its hash, number of matches and costs.
 #[pyfunction]
 pub(crate) fn _units_play(
     py: Python<'_>,
@@ -122,8 +122,7 @@ pub(crate) fn _units_play(
     })
 }
 
-/// Plays a unit again and compares its bytes. Returns whether that was possible: agents that do not decide the same each time
-/// cannot be compared.
+/// Plays a unit again and compares its bytes. Returns `false` without a comparison if the agents are not reproducible.
 #[pyfunction]
 pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bots, threads: usize) -> PyResult<bool> {
     let roster = roster_with(py, &agents)?;
@@ -137,7 +136,7 @@ pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bo
     })
 }
 
-/// Puts the units of a store together in a run folder. Returns what is known of the run, as `_open` does.
+/// Merges the units of a store into a run folder. Returns the same as `_open`.
 #[pyfunction]
 pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let merge = || {
@@ -149,8 +148,8 @@ pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyRes
     about(py, &stored, &derived)
 }
 
-/// What is left of the run of a store, and what to play next.
-#[pyclass(module = "cambio._cambio", name = "_Queue")]
+/// The queue of the batches that a store still lacks.
+#[pyclass(module = "cambio_game._cambio", name = "_Queue")]
 pub(crate) struct PyQueue(Queue);
 
 #[pymethods]
@@ -167,32 +166,32 @@ impl PyQueue {
         queue.map(PyQueue).map_err(|error: cambio_sim::RunError| refused(error))
     }
 
-    /// The next unit where so many workers play; `None` if nothing is left.
+    /// The next unit, sized for this number of workers; `None` if no batches are left.
     fn take(&mut self, workers: u64) -> Option<(u64, u64)> {
         self.0.take(workers).map(|Range { start, end }| (start, end))
     }
 
-    /// Puts batches back that were not played.
+    /// Returns unplayed batches to the queue.
     fn put_back(&mut self, first: u64, behind: u64) {
         self.0.put_back(first..behind);
     }
 
-    /// Tells what a unit cost.
+    /// Records the costs of a unit.
     fn learn(&mut self, costs: Vec<Cost>) {
         self.0.learn(&costs_of(costs));
     }
 
-    /// The seconds that some batches take, if that is known.
+    /// The estimated seconds for some batches, if known.
     fn seconds(&self, first: u64, behind: u64) -> Option<f64> {
         self.0.seconds(&(first..behind))
     }
 
-    /// The seconds of all that is left, as far as they are known.
+    /// The estimated seconds for all remaining batches, as far as known.
     fn seconds_left(&self) -> f64 {
         self.0.seconds_left()
     }
 
-    /// The number of batches that are left.
+    /// The number of remaining batches.
     fn batches_left(&self) -> u64 {
         self.0.batches_left()
     }

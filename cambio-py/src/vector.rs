@@ -1,4 +1,4 @@
-//! Many matches that are stepped by one call.
+//! The class `VectorGame`: many matches that one call steps.
 
 mod arrays;
 mod slot;
@@ -25,55 +25,56 @@ use arrays::{Arrays, Ask, Results};
 use slot::{Slots, Work};
 use threads::Threads;
 
-/// The most matches of one batch, and threads.
+/// The maximum number of matches in a batch, and of threads.
 const MOST: u64 = 1 << 20;
 const MOST_THREADS: u64 = 256;
 
-/// What all matches of a batch have in common.
+/// The settings that all matches of a batch share.
 pub(crate) struct Common {
     rules: Rules,
     seats: usize,
-    /// The seeds; the deal is that of the first match.
+    /// The seeds, and the deal of the first match.
     key: Key,
     batch: usize,
     opponents: Vec<Option<AgentSpec>>,
     rotates: bool,
     reward: Reward,
-    /// Whether the end of a match is observed.
+    /// Whether observations at the end of a match are written.
     finals: bool,
     space: ActionSpace,
     tensors: Arc<TensorSpace>,
 }
 
-/// `batch` independent matches that one call steps, written into arrays that the caller may own.
+/// `batch` independent matches that one call steps. The results are written into arrays, which the caller can provide.
 ///
-/// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`: a match that ends is followed by the next
-/// deal at once. So what happens depends neither on `threads` nor on time.
+/// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`. When a match ends, its next deal starts
+/// immediately. The results depend neither on `threads` nor on timing.
 ///
-/// `opponents` has an entry for each seat: a spec for a library agent that plays inside, `None` for a seat whose decisions the
-/// caller makes. Without it the caller decides for every seat (self-play). With `rotate` the entries move on by one seat with
-/// each deal, so that a learner plays every seat.
+/// `opponents` has an entry for each seat: the spec of a library agent that plays this seat, or `None` for a seat that the
+/// caller plays. By default, the caller plays every seat (self-play). With `rotate`, the entries move by one seat with each
+/// deal, so that a learner plays every seat.
 ///
-/// After `reset()` and each `step(actions)` these arrays hold, for each match:
+/// After `reset()` and each `step(actions)`, these arrays have a row for each match:
 ///
 /// | array | shape | dtype | |
 /// |---|---|---|---|
-/// | `observations` | `(batch, layout.size)` | `uint8` | the tensor of the seat that is asked |
-/// | `masks` | `(batch, action_count)` | `bool` | its legal decisions |
-/// | `seat` | `(batch,)` | `int64` | the seat that is asked |
-/// | `rewards` | `(batch, seats)` | `float32` | what each seat got since the caller's decision |
-/// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat are then those of the next |
-/// | `final_observations` | `(batch, seats, layout.size)` | `uint8` | with `finals`: where `done`, the tensor of each seat at the end |
+/// | `observations` | `(batch, layout.size)` | `uint8` | the tensor of the seat to act |
+/// | `masks` | `(batch, action_count)` | `bool` | the legal decisions of the seat to act |
+/// | `seat` | `(batch,)` | `int64` | the seat to act |
+/// | `rewards` | `(batch, seats)` | `float32` | each seat's reward since the caller's decision |
+/// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat then belong to the next match |
+/// | `final_observations` | `(batch, seats, layout.size)` | `uint8` | only with `finals`: each seat's tensor at the end of the match, valid where `done` |
 ///
-/// Arrays that are given are used; they have to be contiguous, writable and of that shape and dtype. The others are made. Torch
-/// and JAX take them without a copy (`torch.from_numpy`, `jax.dlpack`).
+/// Arrays that the caller provides must be contiguous and writable, with this shape and dtype. Missing arrays are created. Torch
+/// and JAX can use the arrays without a copy (`torch.from_numpy`, `jax.dlpack`).
 ///
-/// `step` releases the GIL. If an action is not legal it raises `IllegalAction`, names the match, and nothing has changed.
-#[pyclass(eq, name = "VectorGame", module = "cambio")]
+/// `step` releases the GIL. If an action is not legal, it raises `IllegalAction` with the number of the match; all matches are
+/// then unchanged.
+#[pyclass(eq, name = "VectorGame", module = "cambio_game")]
 pub(crate) struct PyVectorGame {
     common: Common,
     slots: Slots,
-    /// Who is asked in each match.
+    /// The seat to act and its legal decisions in each match.
     asks: Vec<Ask>,
     arrays: Arrays,
     threads: Threads,
@@ -81,7 +82,7 @@ pub(crate) struct PyVectorGame {
     is_begun: bool,
 }
 
-/// The indices that a caller chose, one for each match. They are copied, for the caller's array may be one that is written.
+/// Copies the caller's indices, one for each match. A copy is needed because a step may overwrite the caller's array.
 fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
     let long = value.extract::<PyReadonlyArray1<'_, i64>>().ok();
     let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
@@ -93,13 +94,13 @@ fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
         let shape = value.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
         let dtype = value.getattr("dtype").map_or_else(|_| args::type_of(value), |dtype| dtype.to_string());
         error::ArrayError::new_err(format!(
-            "the actions have the shape {shape} and the dtype {dtype}; allowed is a contiguous array of {batch} of int64 or int32"
+            "the actions must be a contiguous array of {batch} int64 or int32, found shape {shape} and dtype {dtype}"
         ))
     })
 }
 
 impl PyVectorGame {
-    /// Works at every match with its rows, without the GIL. Raises the first fault.
+    /// Applies `work` to every match and its rows, without the GIL. Raises the fault of the first match that has one.
     fn work(&mut self, py: Python<'_>, work: Work) -> PyResult<()> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
@@ -110,7 +111,7 @@ impl PyVectorGame {
         }
     }
 
-    /// Why a decision is refused.
+    /// The error for an illegal decision.
     fn refusal(&self, number: usize, index: i64) -> PyErr {
         let (space, state) = (&self.common.space, self.slots.matches()[number].state());
         let Some(seat) = state.actor() else {
@@ -126,7 +127,7 @@ impl PyVectorGame {
     }
 }
 
-/// A batch whose matches are at these points.
+/// A batch with these deals and decisions.
 fn restored(
     py: Python<'_>,
     common: Common,
@@ -161,17 +162,17 @@ impl PartialEq for PyVectorGame {
     }
 }
 
-/// The opponents of a batch from what a caller says.
+/// Reads the argument `opponents`.
 fn opponents(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<Option<AgentSpec>>> {
     let Some(specs) = specs else { return Ok(Vec::new()) };
     if specs.len() != seats {
         let found = specs.len();
         return Err(error::AgentError::new_err(format!(
-            "{found} opponents for {seats} seats; allowed is an entry for each seat: a spec, or None for the caller"
+            "`opponents` must have {seats} entries, one for each seat (a spec, or None for the caller), found {found}"
         )));
     }
     if specs.iter().all(Option::is_some) {
-        let sentence = "every seat has an opponent; allowed is at least one None, whose decisions the caller makes";
+        let sentence = "`opponents` must have at least one None, a seat that the caller plays, found none";
         return Err(error::AgentError::new_err(sentence));
     }
     let read = |spec: Option<String>| spec.map(|spec| PyAgent::read(&spec)).transpose();
@@ -192,7 +193,7 @@ impl PyVectorGame {
                           rotate=False, reward='rank', threads=1, finals=False, observations=None, masks=None, rewards=None, seat=None, \
                           done=None)",
     )]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
         batch: &Bound<'_, PyAny>,
@@ -265,62 +266,62 @@ impl PyVectorGame {
         PyLayout::shared(&self.common.rules, self.common.seats, &self.common.tensors)
     }
 
-    /// The number of indices of decisions.
+    /// The size of the action space: indices are from 0 to `action_count - 1`.
     #[getter]
     fn action_count(&self) -> usize {
         self.common.space.action_count()
     }
 
-    /// The tensors of the seats that are asked: shape `(batch, layout.size)`, dtype `uint8`.
+    /// The tensors of the seats to act: shape `(batch, layout.size)`, dtype `uint8`.
     #[getter]
     fn observations(&self, py: Python<'_>) -> Py<PyArray2<u8>> {
         self.arrays.observations.clone_ref(py)
     }
 
-    /// The legal decisions: shape `(batch, action_count)`, dtype `bool`.
+    /// The legal decisions of the seats to act: shape `(batch, action_count)`, dtype `bool`.
     #[getter]
     fn masks(&self, py: Python<'_>) -> Py<PyAny> {
         self.arrays.masks.clone_ref(py)
     }
 
-    /// What each seat got since the caller's decision: shape `(batch, seats)`, dtype `float32`.
+    /// Each seat's reward since the caller's decision: shape `(batch, seats)`, dtype `float32`.
     #[getter]
     fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.rewards.clone_ref(py)
     }
 
-    /// The seats that are asked: shape `(batch,)`, dtype `int64`.
+    /// The seats to act: shape `(batch,)`, dtype `int64`.
     #[getter]
     fn seat(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
         self.arrays.seat.clone_ref(py)
     }
 
-    /// Whether the matches ended in the last step: shape `(batch,)`, dtype `bool`.
+    /// Whether each match ended in the last step: shape `(batch,)`, dtype `bool`.
     #[getter]
     fn done(&self, py: Python<'_>) -> Py<PyAny> {
         self.arrays.done.clone_ref(py)
     }
 
-    /// Where `done`, the tensor of each seat at the end of the match: shape `(batch, seats, layout.size)`, dtype `uint8`. `None`
-    /// without `finals`.
+    /// Each seat's tensor at the end of the match, valid where `done`: shape `(batch, seats, layout.size)`, dtype `uint8`.
+    /// `None` without `finals`.
     #[getter]
     fn final_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
         self.arrays.finals.as_ref().map(|finals| finals.clone_ref(py))
     }
 
-    /// The number of the deal that each match plays: a new array of shape `(batch,)`, dtype `uint64`.
+    /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
     #[getter]
     fn deals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
         PyArray1::from_iter(py, self.slots.matches().into_iter().map(|playing| playing.key().deal))
     }
 
-    /// Begins every match anew with its first deal.
+    /// Restarts every match with its first deal.
     fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
         self.is_begun = true;
         self.work(py, Work::Reset)
     }
 
-    /// Carries out one decision in every match, by index: shape `(batch,)`, dtype `int64` or `int32`.
+    /// Carries out one decision in each match. `actions` has their indices: shape `(batch,)`, dtype `int64` or `int32`.
     fn step(&mut self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
         if !self.is_begun {
             return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
@@ -334,7 +335,7 @@ impl PyVectorGame {
         self.work(py, Work::Step)
     }
 
-    /// A legal decision of each match, each equally likely: shape `(batch,)`, dtype `int64`. The same seed gives the same.
+    /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed alone.
     fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
@@ -349,19 +350,19 @@ impl PyVectorGame {
         ))
     }
 
-    /// A match of the batch as a `Game`, which goes on by itself.
+    /// A copy of one match of the batch, as a `Game`.
     fn game(&self, index: &Bound<'_, PyAny>) -> PyResult<PyGame> {
         let index = args::whole(index, "index", 0, u64::MAX)? as usize;
         let matches = self.slots.matches();
         let Some(playing) = matches.get(index) else {
             let most = matches.len() - 1;
-            return Err(PyIndexError::new_err(format!("`index` is {index}; allowed is 0 to {most}")));
+            return Err(PyIndexError::new_err(format!("`index` must be from 0 to {most}, found {index}")));
         };
         let Common { rules, seats, reward, .. } = &self.common;
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
-    /// A copy that goes on by itself, with arrays of its own.
+    /// An independent copy with new arrays.
     fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
         let common = Common {
             opponents: self.common.opponents.clone(),
@@ -400,7 +401,7 @@ impl PyVectorGame {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let thaw = py.import("cambio._cambio")?.getattr("_vector")?;
+        let thaw = py.import("cambio_game._cambio")?.getattr("_vector")?;
         let common = &self.common;
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
         let matches = self.slots.own().map(|(deal, own)| (deal, texts(own))).collect::<Vec<_>>();
@@ -410,12 +411,12 @@ impl PyVectorGame {
     }
 }
 
-/// What pickles hold of the matches: threads, whether they have begun, each match, the results of the last step.
+/// The state in a pickle: threads, whether `reset` was called, each match's deal and decisions, the results of the last step.
 type Frozen = (usize, bool, Vec<(u64, String)>, Results);
 
-/// A batch from its parts, for `pickle`.
+/// Restores a batch, for `pickle`.
 #[pyfunction(name = "_vector")]
-#[expect(clippy::too_many_arguments, reason = "they are the fields of a pickle")]
+#[expect(clippy::too_many_arguments, reason = "the fields of a pickle")]
 pub(crate) fn vector(
     py: Python<'_>,
     rules: &Bound<'_, PyAny>,

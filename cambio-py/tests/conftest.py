@@ -1,18 +1,18 @@
-"""What the tests share: random play, and whether the long versions run (`CAMBIO_FULL=1`)."""
+"""Helpers for the tests: random play, and the size of the tests (`CAMBIO_FULL=1` runs the long versions)."""
 
 from __future__ import annotations
 
 import os
 import random
 
-import cambio
+import cambio_game as cambio
 
 FULL = os.environ.get("CAMBIO_FULL") == "1"
 TABLES = [(name, seats) for name in cambio.PRESETS for seats in (2, 4, 8)] + [(name, 2) for name in cambio.MINI_GAMES]
 
 
 def amount(small: int, full: int) -> int:
-    """So many by default, and so many in the long version."""
+    """The size of a test: `small`, or `full` with `CAMBIO_FULL=1`."""
     return full if FULL else small
 
 
@@ -24,7 +24,7 @@ def choose(game: cambio.Game | cambio.ChanceGame, dice: random.Random) -> cambio
 
 
 def positions(name: str, seats: int, seed: int, most: int = 400):
-    """A game at each of its decisions."""
+    """Yields a game at each of its decisions."""
     dice = random.Random(seed)
     game = cambio.Game(name, seats, seed=seed, deal=seed)
     for _ in range(most):

@@ -1,4 +1,4 @@
-"""`cambio` itself needs numpy alone; where an optional package is missing, one sentence says how to get it."""
+"""`cambio_game` itself needs only numpy. The error for a missing optional package contains the command that installs it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_importing_cambio_imports_nothing_optional() -> None:
-    done = python("import sys, cambio; print(sorted(set(sys.modules) & {'pettingzoo', 'gymnasium', 'pyspiel', 'ray', 'pandas', 'polars'}))")
+    done = python("import sys, cambio_game; print(sorted(set(sys.modules) & {'pettingzoo', 'gymnasium', 'pyspiel', 'ray', 'pandas', 'polars'}))")
     assert done.stdout == "[]\n", done.stderr
 
 
 @pytest.mark.parametrize(("module", "package", "extra"), EXTRAS)
 def test_a_missing_package_is_one_sentence(module: str, package: str, extra: str) -> None:
-    done = python(f"import sys; sys.modules['{package}'] = None; import cambio; import cambio.{module}")
+    done = python(f"import sys; sys.modules['{package}'] = None; import cambio_game; import cambio_game.{module}")
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
-    sentence = f"the package `{package}` is not installed; it comes with: pip install 'cambio[{extra}]'"
+    sentence = f"the package `{package}` is not installed; to install it, run: pip install 'cambio-game[{extra}]'"
     assert last == f"ModuleNotFoundError: {sentence}"

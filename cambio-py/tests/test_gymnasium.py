@@ -1,4 +1,4 @@
-"""The Gymnasium environments: Gymnasium's own check, copies, and the batch that plays what the single one plays."""
+"""The Gymnasium environments: Gymnasium's own checks, copies, and the same matches in one environment and in a batch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 
 gymnasium: Any = pytest.importorskip("gymnasium")
 
-import cambio.gymnasium  # noqa: E402
+import cambio_game.gymnasium  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
@@ -32,18 +32,17 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(("rules", "opponents"), TABLES)
 def test_gymnasiums_own_check_holds(rules: str, opponents: list[str]) -> None:
-    """Its only complaint allowed is that actions are chosen without a look at the mask, which `check_env` does."""
+    """`check_env` samples actions without the mask, so the environment is wrapped in `Blind`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*(spec|render).*")
         env = cambio.gymnasium.CambioEnv(rules, opponents)
-        # `check_env` samples the space without the mask, so it is told which action the first decision allows.
         env.reset(seed=123)
         check_env(Blind(env), skip_render_check=True)
 
 
 class Blind(gymnasium.Wrapper):  # type: ignore[misc]
-    """Reads an action as the number of a legal one, for a check that knows no masks."""
+    """Maps every action to a legal one, for a check that does not use masks."""
 
     @property
     def unwrapped(self) -> Any:
@@ -88,7 +87,7 @@ def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: 
 
 
 def test_opponents_play_as_agents_do() -> None:
-    """The match against an agent is that of the game in which `Agent.decide` plays its seat."""
+    """The match is the same as a `Game` in which `Agent.decide` plays the opponent's seat."""
     env = gymnasium.make(ID, opponents=["sharp"], rotate=False)
     seen, _ = env.reset(seed=4)
     game, sharp, dice = cambio.Game(seed=4), cambio.agent("sharp"), np.random.default_rng(2)
@@ -151,13 +150,13 @@ def test_an_illegal_action_raises_and_changes_nothing() -> None:
 
 
 def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="allowed is a list"):
+    with pytest.raises(cambio.CambioError, match="`opponents` must be a list"):
         cambio.gymnasium.CambioEnv(opponents="sharp")
-    with pytest.raises(cambio.CambioError, match="names 0; allowed are 1 to 7"):
+    with pytest.raises(cambio.CambioError, match="`opponents` must have 1 to 7 specs, one for each other seat, found 0"):
         cambio.gymnasium.CambioEnv(opponents=[])
     with pytest.raises(cambio.AgentError, match="nobody"):
         cambio.gymnasium.CambioEnv(opponents=["nobody"])
-    with pytest.raises(cambio.CambioError, match="reset\\(\\) comes first"):
+    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
         cambio.gymnasium.CambioEnv().step(0)
 
 
@@ -171,7 +170,7 @@ def test_a_render_is_the_players(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_end_of_a_match_is_observed() -> None:
-    """One environment and a batch give what the seat sees at the end, the batch as Gymnasium's own do (`SAME_STEP`)."""
+    """One environment and a batch return the last observation, the batch like Gymnasium's own with `SAME_STEP`."""
     env, envs = gymnasium.make(ID), gymnasium.make_vec(ID, num_envs=1)
     own = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make(ID)], autoreset_mode=AutoresetMode.SAME_STEP)
     (seen, info), dice = env.reset(seed=3), np.random.default_rng(4)

@@ -1,7 +1,7 @@
-"""What a seat cannot know changes nothing that it gets: no tensor, mask, string, pickle or picture.
+"""Hidden information does not affect anything that a seat receives: tensors, masks, strings, pickles and renderings.
 
-Two games take the same decisions. Where chance is asked, the second takes another outcome than the first if the seat perceives
-no difference. So cards that the seat has not seen differ; the first difference that it perceives ends the pair of games.
+Two games take the same decisions. At chance nodes, the second game takes a different outcome if the seat perceives no difference,
+so the games differ only in cards that the seat has not seen. The first difference that the seat perceives ends the pair.
 `CAMBIO_FULL=1` compares a hundred thousand pairs of positions.
 """
 
@@ -11,15 +11,15 @@ import pickle
 import random
 from typing import Any
 
-import cambio
+import cambio_game as cambio
 from conftest import amount, choose
 
 try:
-    from cambio.pettingzoo import cambio_v0
+    from cambio_game.pettingzoo import cambio_v0
 except ModuleNotFoundError:
     cambio_v0 = None  # type: ignore[assignment]
 try:
-    import cambio.openspiel as openspiel
+    import cambio_game.openspiel as openspiel
 except ModuleNotFoundError:
     openspiel = None  # type: ignore[assignment]
 
@@ -28,7 +28,7 @@ GAMES: dict[Any, Any] = {}
 
 
 def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
-    """Everything that a seat can get of a game."""
+    """All data that a seat can get from a game."""
     seen = game.observe(seat)
     knowledge = seen.knowledge()
     worlds = [knowledge.sample(seed) for seed in range(2)]
@@ -39,7 +39,7 @@ def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
 
 
 def wrapped(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
-    """What a seat gets of the game through the environments of other libraries, where they are installed."""
+    """The data that a seat gets from the environments for other libraries, if they are installed."""
     found: list[bytes] = []
     if cambio_v0 is not None:
         env = TABLES.get((game.rules, game.seats)) or cambio_v0.CambioEnv(game.rules, game.seats)
@@ -63,7 +63,7 @@ def wrapped(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
 
 
 def play_on(game: cambio.ChanceGame, dice: random.Random) -> list[int]:
-    """Chance plays until a seat is asked; returns the outcomes."""
+    """Plays random outcomes until a seat has to decide; returns the outcomes."""
     played = []
     while game.is_chance:
         outcomes = game.outcomes()
@@ -73,7 +73,7 @@ def play_on(game: cambio.ChanceGame, dice: random.Random) -> list[int]:
 
 
 def otherwise(game: cambio.ChanceGame, seat: int, like: cambio.ChanceGame, played: list[int], dice: random.Random):
-    """The game after other outcomes of which the seat perceives nothing; `None` where there are none."""
+    """The game after other outcomes that the seat cannot distinguish; `None` if there are none."""
     for attempt in range(7):
         other, replaced, left = game.copy(), 0, list(played)
         while other.is_chance and left:
@@ -130,7 +130,7 @@ def test_what_a_seat_cannot_know_changes_nothing_that_it_gets() -> None:
             if first.is_over:
                 break
             assert shown(first, seat) == shown(second, seat), (rules, seats, first.history)
-            # House rules have no name by which OpenSpiel could load them.
+            # OpenSpiel cannot load house rules by name.
             if rules in RULES and pairs % 10 == 0:
                 assert wrapped(first, seat) == wrapped(second, seat), (rules, seats, first.history)
             pairs += 1

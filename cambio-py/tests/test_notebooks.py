@@ -1,4 +1,4 @@
-"""The notebooks that import `cambio` run from top to bottom. What is kept in them is checked with the others."""
+"""The notebooks that import `cambio_game` run without errors. The Rust tests check the stored outputs of all notebooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTEBOOKS = [
 def test_a_notebook_runs_from_scratch(name: str, pictures: int, needs: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     if needs is not None:
         pytest.importorskip(needs)
-    # Where nothing is trained, 08 trains for a few seconds.
+    # Without trained weights, notebook 08 trains for a few seconds.
     monkeypatch.setenv("CAMBIO_RUNS", "/nowhere")
     notebook = nbformat.read(HOME / f"{name}.ipynb", as_version=4)
     client = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(HOME)}})

@@ -1,4 +1,4 @@
-"""Every object can be copied, pickled, compared, hashed and shown, and says what it means."""
+"""All objects can be copied, pickled, compared, hashed and printed, and have consistent values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 from conftest import TABLES, choose, positions
 
 
@@ -190,7 +190,7 @@ def test_an_agent_follows_games_and_their_copies() -> None:
         while not game.is_over:
             action = first.decide(game)
             assert second.decide(game.copy()) == action and action in game.legal_actions()
-            # One that draws nothing decides the same when it takes a seat over.
+            # An agent without random numbers decides the same when it takes over a seat.
             if not spec.startswith("rollout"):
                 assert pickle.loads(pickle.dumps(first)).decide(game) == copy.deepcopy(first).decide(game) == action
             other = game.copy()

@@ -1,4 +1,4 @@
-"""The OpenSpiel game: OpenSpiel's own tests, a playthrough, best responses as `cambio exploit` has them, states drawn anew."""
+"""The OpenSpiel game: OpenSpiel's own tests, a playthrough, the best responses of `cambio exploit`, resampled states."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 from conftest import FULL, amount
 
 pyspiel: Any = pytest.importorskip("pyspiel")
 
-import cambio.openspiel  # noqa: E402
+import cambio_game.openspiel  # noqa: E402
 from open_spiel.integration_tests import api_test  # noqa: E402
 from open_spiel.python import policy as policies  # noqa: E402
 from open_spiel.python.algorithms import exploitability, expected_game_score, generate_playthrough  # noqa: E402
@@ -42,7 +42,7 @@ def observer(game: Any, *, public: bool, private: bool, recall: bool) -> Any:
 
 
 def states(game: Any, dice: random.Random, share: float) -> Any:
-    """Decision nodes of a match in which windows are mostly passed."""
+    """A share of the decision nodes of a random match in which most windows are passed."""
     state = game.new_initial_state()
     while not state.is_terminal():
         if state.is_chance_node():
@@ -72,7 +72,7 @@ def full_tree_case() -> type[Any]:
 
 
 def test_players_remember_all_that_they_saw_and_did() -> None:
-    """Histories of one information set have one sequence of information states and decisions, as strings and as tensors."""
+    """All histories of an information set have the same sequence of information states and decisions, as strings and tensors."""
     game = load("mini-m0")
     known: dict[tuple[str, int], Any] = {}
 
@@ -91,7 +91,7 @@ def test_players_remember_all_that_they_saw_and_did() -> None:
             walk(state.child(action), now)
 
     walk(game.new_initial_state(), ((), ()))
-    # `cambio solve` has 114 and 108 information sets: without the 45 that have one choice.
+    # `cambio solve` has 114 and 108 information sets; it excludes the 45 with only one choice.
     assert len(known) == 114 + 108 + 45
 
 
@@ -109,9 +109,9 @@ def run_case(case: type[Any]) -> None:
 
 
 def test_openspiels_api_test_holds_on_a_full_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of chance, of players, terminal.
+    # Chance nodes, decision nodes, terminal nodes.
     monkeypatch.setitem(api_test.TOTAL_NUM_STATES, "python_cambio", (2752, 666, 1890))
-    # Information sets, those with one choice included.
+    # Information sets, including those with only one choice.
     monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, "python_cambio", 114 + 108 + 45)
     run_case(full_tree_case())
 
@@ -122,7 +122,7 @@ def test_openspiels_api_test_holds_on_a_part_of_a_tree(rules: str, players: int)
 
 
 def test_the_playthrough_is_the_kept_one() -> None:
-    """`CAMBIO_BLESS=1` writes it anew."""
+    """`CAMBIO_BLESS=1` updates the stored playthrough."""
     game, seed = "python_cambio(rules=mini-m0)", 1
     said = generate_playthrough.playthrough(game, action_sequence=None, seed=seed)
     if os.environ.get("CAMBIO_BLESS"):
@@ -159,7 +159,7 @@ def test_openspiels_best_response_finds_what_the_solver_finds(rules: str, tmp_pa
 
 @pytest.mark.parametrize(("rules", "players"), [("mini-s", 2), ("mini-dpk", 3), ("classic", 2), ("original", 4)])
 def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, players: int) -> None:
-    """Its information stays, and so does all that is public; what it has not seen changes."""
+    """Its information state and all public information stay the same; cards that it has not seen change."""
     game = load(rules, players)
     dice = random.Random(1)
     public = [observer(game, public=True, private=False, recall=recall) for recall in (False, True)]
@@ -182,7 +182,7 @@ def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, playe
 
 
 def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:
-    """The first decision of mini-m0: the seat has seen one card, and its second one is any of the five others."""
+    """A state of mini-m0 whose posterior is known: the distribution of resampled faces agrees with it."""
     game = load("mini-m0")
     dice = random.Random(5)
     state = game.new_initial_state()
@@ -190,7 +190,7 @@ def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:
         state.apply_action(outcome)
     for word in ("draw", 2, "drop"):
         state.apply_action(word if isinstance(word, int) else state.string_to_action(word))
-    # Seat 1 saw one card, a 2; seat 0 saw a 1 which seat 1 does not know; a 3 lies on the pile: 1, 1, 2, 3 are left.
+    # Seat 1 has seen one card, a 2. Seat 0 has seen a 1, hidden from seat 1. A 3 is on the pile, so 1, 1, 2, 3 are left.
     drawn = 1000
     faces = [cambio.openspiel.resample(state, 1, dice, sweeps=30).history()[0] for _ in range(drawn)]
     shares = [faces.count(kind) / drawn for kind in range(3)]
@@ -215,7 +215,7 @@ def test_bots_of_openspiel_play() -> None:
 
 
 def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="allowed is rank, score or lead"):
+    with pytest.raises(cambio.CambioError, match="`payoff` must be rank, score or lead"):
         cambio.openspiel.CambioGame({"payoff": "money"})
     with pytest.raises(cambio.CambioError, match="9"):
         cambio.openspiel.CambioGame({"players": 9})

@@ -7,13 +7,13 @@ import types
 import warnings
 from typing import Any
 
-import cambio
+import cambio_game as cambio
 import numpy as np
 import pytest
 
 pytest.importorskip("pettingzoo")
 
-from cambio.pettingzoo import cambio_v0  # noqa: E402
+from cambio_game.pettingzoo import cambio_v0  # noqa: E402
 from pettingzoo.test import (  # noqa: E402
     api_test,
     max_cycles_test,
@@ -27,7 +27,7 @@ from pettingzoo.utils import parallel_to_aec, turn_based_aec_to_parallel  # noqa
 
 TABLES = [(rules, seats) for rules in cambio.PRESETS for seats in (2, 4, 8)]
 EVERY_TABLE = pytest.mark.parametrize(("rules", "seats"), TABLES)
-# PettingZoo warns so of each observation with an action mask that is not one of its own environments'.
+# PettingZoo gives this warning for every observation with an action mask outside its own environments.
 MASKED = [
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
@@ -35,7 +35,7 @@ MASKED = [
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Whether two environments stand at the same moment of the same match and say the same."""
+    """Whether two environments are at the same point of the same match, with equal outputs."""
     said = [(env.game, env.agents, env.rewards, env.terminations, env.infos, env.agent_selection) for env in (first, second)]
     if said[0] != said[1]:
         return False
@@ -47,7 +47,7 @@ def is_same(first: Any, second: Any) -> bool:
 
 
 def play(env: Any, rng: np.random.Generator, turns: int = 10**9) -> int:
-    """Plays at random; how many turns there were."""
+    """Plays at random; returns the number of turns."""
     played = 0
     for agent in env.agent_iter(turns):
         observation, _, termination, truncation, _ = env.last()
@@ -68,7 +68,7 @@ def test_pettingzoos_own_tests_hold(rules: str, seats: int, capsys: pytest.Captu
         render_test(make)
         state_test(make(), parallel())
         parallel_api_test(parallel())
-        # These two choose without a look at the mask.
+        # These two tests ignore the mask.
         blind = functools.partial(parallel, illegal="random")
         parallel_seed_test(blind)
         max_cycles_test(types.SimpleNamespace(parallel_env=blind, env=lambda **kw: parallel_to_aec(blind(**kw))))
@@ -135,7 +135,7 @@ def test_copies_go_on_by_themselves(again: Any) -> None:
         assert is_same(env, kept)
         ends = [play(one, np.random.default_rng(2)) for one in (env, kept)]
         assert ends[0] == ends[1] and not kept.agents
-        # The next deals are the same as well, and so are spaces and their seeds.
+        # The next deals, the spaces and their seeds are also the same.
         env.reset()
         kept.reset()
         assert is_same(env, kept)
@@ -143,7 +143,7 @@ def test_copies_go_on_by_themselves(again: Any) -> None:
 
 
 def asked_one_by_one(env: cambio_v0.ParallelCambioEnv, actions: dict[str, int]) -> cambio.Game:
-    """The game after the actions of a cycle, with what each seat saw when it was asked compared to what the cycle said."""
+    """The game after the actions of a cycle. Compares each seat's observation with the one that the environment returned."""
     game = env.game.copy()
     observations = env._observe()
     for agent in env.asked:
@@ -156,7 +156,7 @@ def asked_one_by_one(env: cambio_v0.ParallelCambioEnv, actions: dict[str, int]) 
 
 @EVERY_TABLE
 def test_seats_of_a_window_decide_at_once(rules: str, seats: int) -> None:
-    """What a seat sees in a window does not depend on what those before it declared, and nobody is left out."""
+    """A seat's observation in a window does not depend on earlier declarations, and every seat is asked."""
     env = cambio_v0.parallel_env(rules, seats)
     rng = np.random.default_rng(1)
     widest = 0
@@ -173,7 +173,7 @@ def test_seats_of_a_window_decide_at_once(rules: str, seats: int) -> None:
             observations, _, _, _, _ = env.step(actions)
             assert env.game == alone
             if env.agents and phase == "window" and env.game.observe().phase == "window":
-                # The next window is another one.
+                # This is the next window.
                 assert env.game.events()
     assert widest == seats
 
@@ -206,7 +206,7 @@ def test_an_illegal_action_raises_and_changes_nothing() -> None:
     parallel = cambio_v0.parallel_env("classic", 3, illegal="raise")
     observations, _ = parallel.reset(seed=1)
     mask = observations[parallel.asked[0]]["action_mask"]
-    with pytest.raises(cambio.IllegalAction, match="seat_0 cannot do"):
+    with pytest.raises(cambio.IllegalAction, match="is illegal for seat_0"):
         parallel.step({parallel.asked[0]: illegal_index(mask)})
     assert parallel.game == cambio.Game("classic", 3, seed=1)
 
@@ -232,17 +232,17 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
 
 
 def test_refusals_say_what_is_allowed() -> None:
-    with pytest.raises(cambio.CambioError, match="allowed is terminate, raise or random"):
+    with pytest.raises(cambio.CambioError, match="`illegal` must be terminate, raise or random"):
         cambio_v0.env(illegal="ignore")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="allowed is ansi or human"):
+    with pytest.raises(cambio.CambioError, match="`render_mode` must be ansi or human"):
         cambio_v0.env(render_mode="rgb_array")  # type: ignore[arg-type]
-    with pytest.raises(cambio.CambioError, match="reset\\(\\) comes first"):
+    with pytest.raises(cambio.CambioError, match="call reset\\(\\) first"):
         cambio_v0.env().step(0)
     with pytest.raises(cambio.CambioError, match="9"):
         cambio_v0.env(seats=9)
     parallel = cambio_v0.parallel_env()
     parallel.reset(seed=1)
-    with pytest.raises(cambio.ActionError, match="seat_0 is asked and has no action"):
+    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
         parallel.step({"seat_1": 0})
 
 

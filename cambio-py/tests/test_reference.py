@@ -1,4 +1,4 @@
-"""The reference in the book is what the docstrings say."""
+"""The reference in the book is up to date with the docstrings."""
 
 from __future__ import annotations
 

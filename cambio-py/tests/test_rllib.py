@@ -1,4 +1,4 @@
-"""The environment of RLlib: RLlib's own check, whole matches, and that nobody sees what the match itself does not tell it."""
+"""The RLlib environment: RLlib's own check, whole matches, and the same observations as from `Game`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 from conftest import TABLES, amount
 
-pytest.importorskip("ray.rllib", reason="RLlib is not installed: pip install 'cambio[rllib]'")
+pytest.importorskip("ray.rllib", reason="RLlib is not installed: pip install 'cambio-game[rllib]'")
 
-from cambio.rllib import CambioMultiAgentEnv  # noqa: E402
+from cambio_game.rllib import CambioMultiAgentEnv  # noqa: E402
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments  # noqa: E402
 
 
 def policy(observations: dict[str, Any], dice: random.Random) -> dict[str, int]:
-    """A random legal action of each seat that is observed."""
+    """A random legal action for each observed seat."""
     return {agent: dice.choice(np.flatnonzero(seen["action_mask"]).tolist()) for agent, seen in observations.items()}
 
 
@@ -85,17 +85,17 @@ def test_illegal_actions_do_what_was_asked_for() -> None:
 
 
 def test_what_is_not_allowed_is_refused() -> None:
-    with pytest.raises(cambio.CambioError, match="allowed are rules, seats"):
+    with pytest.raises(cambio.CambioError, match="must have only the options rules, seats"):
         CambioMultiAgentEnv({"rulez": "classic"})
-    with pytest.raises(cambio.CambioError, match="`illegal` is `no`"):
+    with pytest.raises(cambio.CambioError, match="`illegal` must be terminate, raise or random, found `no`"):
         CambioMultiAgentEnv({"illegal": "no"})
-    with pytest.raises(cambio.CambioError, match="`max_cycles` is 0"):
+    with pytest.raises(cambio.CambioError, match="`max_cycles` must be at least 1"):
         CambioMultiAgentEnv({"max_cycles": 0})
     env = CambioMultiAgentEnv({"max_cycles": 3})
     with pytest.raises(cambio.CambioError, match="reset"):
         env.step({})
     observations, _ = env.reset(seed=1)
-    with pytest.raises(cambio.ActionError, match="seat_0 is asked and has no action"):
+    with pytest.raises(cambio.ActionError, match="must have an action of seat_0"):
         env.step({"seat_1": 0})
     dice = random.Random(1)
     for cycle in range(3):

@@ -1,4 +1,4 @@
-"""Tournaments from Python give the numbers of `cambio run`, to the last digit."""
+"""Tournaments from Python give the same numbers as `cambio run`, to the last digit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import cambio
-from cambio.__main__ import main
+import cambio_game as cambio
+from cambio_game.__main__ import main
 
 SPEC = """
 name = "three"
@@ -33,7 +33,7 @@ class First:
 
 
 class Notes:
-    """Decides at random from its seed, in one of the three ways, and checks what it sees."""
+    """Decides at random from its seed, as an action, a text or an index, and checks its observations."""
 
     def begin(self, rules: cambio.Rules, seats: int, seat: int, seed: int) -> None:
         self.dice, self.seat = random.Random(seed), seat
@@ -73,7 +73,7 @@ def test_evaluate_is_the_run_of_its_spec(tmp_path: Path) -> None:
     assert copy.copy(found.summary) == found.summary
 
 
-@pytest.mark.skipif(not os.environ.get("CAMBIO_BIN"), reason="CAMBIO_BIN names no command")
+@pytest.mark.skipif(not os.environ.get("CAMBIO_BIN"), reason="CAMBIO_BIN is not set")
 def test_evaluate_is_what_the_command_says(tmp_path: Path) -> None:
     found = cambio.evaluate("greedy", "heuristic", "classic", 50, seed=3)
     (tmp_path / "spec.toml").write_text(found.spec)
@@ -125,12 +125,12 @@ def test_the_command_plays_with_an_agent_of_a_module(tmp_path: Path, monkeypatch
     assert main(["run", "spec.toml", "--out", "run", "--agent", "mine=mine:Pass"]) == 0
     assert "6 matches in run" in capsys.readouterr().out
     assert main(["run", "spec.toml", "--out", "other", "--agent", "mine=mine.Pass"]) == 1
-    assert "allowed is name=module:Class" in capsys.readouterr().err
+    assert "an agent must be name=module:Class" in capsys.readouterr().err
     assert sys.modules.pop("mine")
 
 
 def hashed(observation: cambio.Observation) -> int:
-    """A legal decision that depends on the observation alone."""
+    """A legal decision that depends only on the observation."""
     legal = observation.legal_actions()
     chosen = legal[sum(observation.tensor().tolist()) % len(legal)]
     return chosen.index(observation.rules, observation.seats, observation.seat)
@@ -142,7 +142,7 @@ class Hashed:
 
 
 class Batched:
-    """The same, for all matches that wait; notes how many these are."""
+    """The same decisions for all waiting matches; records their number."""
 
     calls: list[int] = []
     made = 0

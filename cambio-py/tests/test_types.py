@@ -1,4 +1,4 @@
-"""The stubs say what is there: mypy in strict mode, and stubtest against the compiled module."""
+"""The stubs are correct: mypy in strict mode, and stubtest against the compiled module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import cambio
+import cambio_game as cambio
 
 pytest.importorskip("mypy")
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ PACKAGE = Path(cambio.__file__).parent
 
 USES = '''
 import numpy as np
-import cambio
+import cambio_game as cambio
 
 game = cambio.Game(cambio.Rules("classic"), 2, seed="spring", deal=np.int64(3))
 seat: int | None = game.seat
@@ -55,12 +55,12 @@ def run(*words: str | Path) -> None:
 def test_mypy_has_nothing_to_say(tmp_path: Path) -> None:
     (tmp_path / "uses.py").write_text(USES)
     strict = ["mypy", "--strict", "--config-file", CONFIG, "--cache-dir", tmp_path / "cache"]
-    run(*strict, "-p", "cambio")
+    run(*strict, "-p", "cambio_game")
     run(*strict, tmp_path / "uses.py")
 
 
 def test_the_stubs_are_those_of_the_compiled_module(tmp_path: Path) -> None:
-    run("mypy.stubtest", "cambio._cambio", "--allowlist", HERE / "stubtest.txt", "--ignore-unused-allowlist")
+    run("mypy.stubtest", "cambio_game._cambio", "--allowlist", HERE / "stubtest.txt", "--ignore-unused-allowlist")
 
 
 def test_every_public_thing_has_a_docstring() -> None:
@@ -71,7 +71,7 @@ def test_every_public_thing_has_a_docstring() -> None:
             continue
         if not thing.__doc__:
             bare.append(name)
-        if isinstance(thing, type) and thing.__module__ in ("cambio", "cambio._cambio", "cambio.run"):
+        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run"):
             members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
             bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None)]
     assert not bare

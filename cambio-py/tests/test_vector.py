@@ -1,4 +1,4 @@
-"""Many matches at once: the same as one by one, for any number of threads, and without the GIL."""
+"""Many matches at once: the same results as one by one, for any number of threads, and without the GIL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 import pytest
 
-import cambio
+import cambio_game as cambio
 from conftest import TABLES, amount
 
 ARRAYS = ("observations", "masks", "rewards", "seat", "done")
@@ -70,7 +70,7 @@ def test_threads_copies_and_pickles_do_not_change_what_happens() -> None:
 @pytest.mark.parametrize("batch", [1, 2, 3, 9])
 @pytest.mark.parametrize("threads", [2, 8, 33])
 def test_there_may_be_more_threads_than_matches(batch: int, threads: int) -> None:
-    """Then some have nothing to do; nobody is stepped twice or left out."""
+    """Some threads then have no matches; no match is stepped twice or skipped."""
     one = cambio.VectorGame(batch, seed=6)
     many = cambio.VectorGame(batch, seed=6, threads=threads)
     one.reset(), many.reset()
@@ -83,7 +83,7 @@ def test_there_may_be_more_threads_than_matches(batch: int, threads: int) -> Non
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_where_one_decision_is_illegal_no_match_goes_on(threads: int) -> None:
-    """The first match is named whose decision it is, whoever looked at it first."""
+    """The error names the first match with an illegal decision, regardless of the threads."""
     games = cambio.VectorGame(40, seed=8, threads=threads)
     games.reset()
     for turn in range(20):
@@ -122,7 +122,7 @@ def test_an_index_beyond_the_space_is_refused_at_once() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_process_that_forks_goes_on_alone() -> None:
-    """Threads stay behind when a process forks; the batch steps all the same."""
+    """A forked process has no helper threads, but can still step the batch."""
     games = cambio.VectorGame(16, seed=9, threads=3)
     games.reset()
     actions = games.random_actions(0)
@@ -141,7 +141,7 @@ def test_a_process_that_forks_goes_on_alone() -> None:
 
 
 def test_opponents_play_as_agents_do() -> None:
-    """The caller decides as `greedy` would; then the matches are those of greedy against heuristic."""
+    """If the caller plays like `greedy`, the matches are the same as those of greedy against heuristic."""
     games = cambio.VectorGame(4, "classic", 2, seed=3, opponents=[None, "heuristic"], rotate=True)
     games.reset()
     seats = games.deals % 2
@@ -174,10 +174,10 @@ def test_an_illegal_decision_is_refused_before_anything_changes() -> None:
     with pytest.raises(cambio.IllegalAction, match="match 5: .* is illegal for seat"):
         games.step(actions)
     for bad in (np.full(8, -1), np.full(8, 10**9)):
-        with pytest.raises(cambio.ActionError, match="match 0: .* is no decision"):
+        with pytest.raises(cambio.ActionError, match="match 0: .* is not a decision"):
             games.step(bad)
     for bad in (actions[:4], actions.astype(float), list(actions), actions[::-1], None, np.zeros((8, 1), int)):
-        with pytest.raises(cambio.ArrayError, match="the actions have"):
+        with pytest.raises(cambio.ArrayError, match="the actions must be"):
             games.step(bad)
     assert (state(games), games) == before
 
@@ -192,7 +192,7 @@ def test_a_caller_owns_the_arrays() -> None:
     frozen = np.zeros((4, layout.size), np.uint8)
     frozen.flags.writeable = False
     for array in (*bad, frozen, None if False else "array"):
-        with pytest.raises(cambio.ArrayError, match="`observations` has the shape"):
+        with pytest.raises(cambio.ArrayError, match="`observations` must be"):
             cambio.VectorGame(4, "classic", 2, observations=array)
     shared = np.zeros(4, bool)
     with pytest.raises(cambio.ArrayError):
@@ -281,14 +281,14 @@ def test_the_end_of_a_match_is_observed_before_the_next_begins(name: str, seats:
 
 
 def test_arrays_are_handed_on_without_a_copy() -> None:
-    """By DLPack, which torch and JAX read, and by the buffer protocol."""
+    """With DLPack, which torch and JAX use, and with the buffer protocol."""
     games = cambio.VectorGame(4)
     games.reset()
     for name in ARRAYS:
         array = getattr(games, name)
         assert np.shares_memory(np.from_dlpack(array), array)
         assert np.shares_memory(np.asarray(memoryview(array)), array)
-        # JAX copies what does not begin where a cache line does.
+        # JAX copies arrays that are not aligned to a cache line.
         assert array.ctypes.data % 64 == 0
     before = np.from_dlpack(games.observations).copy()
     seen = np.from_dlpack(games.observations)

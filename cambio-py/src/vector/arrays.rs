@@ -9,8 +9,8 @@ use pyo3::types::{PySlice, PyTuple};
 use super::Common;
 use crate::{args, error};
 
-/// The arrays into which a batch writes. Those of `bool` are kept with a view of their bytes: memory that Python owns may hold
-/// any byte, and a `bool` of Rust may not.
+/// The arrays into which a batch writes. For arrays of `bool`, the batch also has a view of the bytes: memory that Python owns
+/// can contain any byte, and a Rust `bool` only 0 or 1.
 pub(super) struct Arrays {
     pub(super) observations: Py<PyArray2<u8>>,
     pub(super) masks: Py<PyAny>,
@@ -19,20 +19,20 @@ pub(super) struct Arrays {
     pub(super) seat: Py<PyArray1<i64>>,
     pub(super) done: Py<PyAny>,
     done_bytes: Py<PyArray1<u8>>,
-    /// What each seat sees at the end of a match, where that is wanted.
+    /// Each seat's tensor at the end of a match, if requested.
     pub(super) finals: Option<Py<PyArray3<u8>>>,
 }
 
-/// The names, in the order in which callers give the arrays, with their dtypes.
+/// The names and dtypes of the arrays, in the order of the arguments.
 const NAMES: [(&str, &str); 5] =
     [("observations", "uint8"), ("masks", "bool"), ("rewards", "float32"), ("seat", "int64"), ("done", "bool")];
 
 impl Arrays {
     pub(super) fn new(py: Python<'_>, common: &Common) -> Arrays {
-        Arrays::given(py, common, [None; 5]).expect("arrays of our own have the right shape")
+        Arrays::given(py, common, [None; 5]).expect("new arrays have the right shape")
     }
 
-    /// The arrays that a caller gave, and new ones for the rest.
+    /// The caller's arrays, and new arrays for the missing ones.
     pub(super) fn given(py: Python<'_>, common: &Common, given: [Option<&Bound<'_, PyAny>>; 5]) -> PyResult<Arrays> {
         let batch = common.batch;
         let shapes: [Vec<usize>; 5] = [
@@ -84,7 +84,7 @@ impl Arrays {
         }
     }
 
-    /// Borrows all arrays for writing. Fails if two share memory, or somebody else has borrowed one.
+    /// Borrows all arrays for writing. Fails if two of them share memory, or if one is already borrowed.
     pub(super) fn hold<'py>(&self, py: Python<'py>) -> PyResult<Held<'py>> {
         let refused = |name: &'static str| {
             move |what: numpy::BorrowError| error::ArrayError::new_err(format!("`{name}` cannot be written: {what}"))
@@ -103,7 +103,7 @@ impl Arrays {
     }
 }
 
-/// A new array of zeros that begins where a cache line does: JAX takes no other without a copy.
+/// A new array of zeros, aligned to a cache line, because JAX copies arrays without this alignment.
 fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'py, PyAny>> {
     const LINE: usize = 64;
     let numpy = py.import("numpy")?;
@@ -116,7 +116,7 @@ fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'
     line.call_method1("view", (dtype,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
 }
 
-/// An array that a caller gave, if it can be written as it is.
+/// Checks the shape, dtype, contiguity and writability of a caller's array.
 fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let found = array.getattr("dtype").map_or_else(|_| args::type_of(array), |dtype| dtype.to_string());
     let found_shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
@@ -126,12 +126,12 @@ fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usi
         return Ok(array.clone());
     }
     Err(error::ArrayError::new_err(format!(
-        "`{name}` has the shape {found_shape:?} and the dtype {found}; allowed is a contiguous, writable array of the shape \
-         {shape:?} and the dtype {dtype}"
+        "`{name}` must be a contiguous, writable array of shape {shape:?} and dtype {dtype}, found shape {found_shape:?} and \
+         dtype {found}"
     )))
 }
 
-/// The arrays while they are written.
+/// The arrays, borrowed for writing.
 pub(super) struct Held<'py> {
     observations: PyReadwriteArray2<'py, u8>,
     masks: PyReadwriteArray2<'py, u8>,
@@ -142,7 +142,7 @@ pub(super) struct Held<'py> {
 }
 
 impl Held<'_> {
-    /// The memory of the arrays. A caller may have changed the shape of an array meanwhile; then it is refused.
+    /// The rows of the arrays. Fails if the caller has changed the shape of an array.
     pub(super) fn rows<'a>(&'a mut self, common: &Common, asks: &'a mut [Ask]) -> PyResult<Rows<'a>> {
         let rows = Rows {
             widths: [common.tensors.len(), common.space.action_count(), common.seats],
@@ -165,10 +165,10 @@ impl Held<'_> {
     }
 }
 
-/// The results of a step: rewards, what is done, and the final observations where they are wanted.
+/// The results of a step: rewards, done flags, and the final observations if requested.
 pub(super) type Results = (Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>);
 
-/// Why every match has its rows.
+/// The invariant that every match has its rows.
 const COUNTED: &str = "the rows were counted when the arrays were borrowed";
 
 /// The rows of some neighbouring matches.
@@ -179,9 +179,9 @@ pub(super) struct Rows<'a> {
     rewards: &'a mut [f32],
     seat: &'a mut [i64],
     done: &'a mut [u8],
-    /// Nothing where they are not wanted.
+    /// Empty if not requested.
     finals: &'a mut [u8],
-    /// Who is asked, beside the matches: a step looks through all of them before it changes any.
+    /// The seats to act. They are stored apart from the matches because a step checks all decisions before it applies any.
     asks: &'a mut [Ask],
 }
 
@@ -191,7 +191,7 @@ impl<'a> Rows<'a> {
         std::iter::from_fn(move || (!self.seat.is_empty()).then(|| self.split_off(size)))
     }
 
-    /// Takes the rows of the first `size` matches away.
+    /// Splits off the rows of the first `size` matches.
     fn split_off(&mut self, size: usize) -> Rows<'a> {
         let size = size.min(self.seat.len());
         let [observation, mask, seats] = self.widths.map(|width| width * size);
@@ -231,13 +231,13 @@ pub(super) struct Row<'a> {
     pub(super) rewards: &'a mut [f32],
     pub(super) seat: &'a mut i64,
     pub(super) done: &'a mut u8,
-    /// Nothing where they are not wanted.
+    /// Empty if not requested.
     pub(super) finals: &'a mut [u8],
     pub(super) ask: &'a mut Ask,
 }
 
 impl Row<'_> {
-    /// Forgets the results of the last step.
+    /// Clears the results of the last step.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.rewards.fill(0.0);
@@ -245,9 +245,7 @@ impl Row<'_> {
     }
 }
 
-/// The seat that has to decide in a match, its legal decisions, and the one that the caller chose.
-///
-/// It is kept beside the matches, because a step looks at all of them before it changes any.
+/// The seat to act in a match, its legal decisions, and the decision that the caller chose.
 #[derive(Clone, Copy)]
 pub(super) struct Ask {
     pub(super) legal: Choices,
@@ -257,7 +255,7 @@ pub(super) struct Ask {
 impl Ask {
     pub(super) const NOBODY: Ask = Ask { legal: Choices::NONE, next: Action::Pass };
 
-    /// Takes the caller's decision; `false` if it is not legal.
+    /// Stores the caller's decision; returns `false` if it is not legal.
     #[inline]
     pub(super) fn choose(&mut self, space: &ActionSpace, index: i64) -> bool {
         let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, self.legal.seat()));

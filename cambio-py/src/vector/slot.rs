@@ -9,26 +9,25 @@ use super::arrays::{Row, Rows};
 use super::threads::Threads;
 use crate::episode::{Episode, Nobody, Seated};
 
-/// The matches of a batch. A match without opponents is of another type, in which agents cost no time.
+/// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
 pub(super) enum Slots {
     Alone(Vec<Slot<Nobody>>),
     Against(Vec<Slot<Seated>>),
 }
 
-/// The work of one call at every match.
+/// The work that one call does on every match.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
-    /// The match is shown as it is.
+    /// Write the rows only.
     Show,
-    /// The match of the first deal begins.
+    /// Restart with the first deal.
     Reset,
-    /// The chosen decision is carried out.
+    /// Carry out the chosen decision.
     Step,
 }
 
 impl Slots {
-    /// The matches of these deals after these decisions of the caller; before their opponents sit down if the batch has not
-    /// begun.
+    /// Creates the matches of these deals, after these decisions of the caller. Opponents play only if `is_begun`.
     pub(super) fn new(
         common: &Common,
         matches: Vec<(u64, Vec<Action>)>,
@@ -41,7 +40,7 @@ impl Slots {
         })
     }
 
-    /// Works at every match with its rows. Returns the first match whose opponent failed, and why.
+    /// Applies `work` to every match and its rows. Returns the first match with a fault of an opponent, and the fault.
     pub(super) fn work(
         &mut self,
         work: Work,
@@ -74,7 +73,7 @@ impl Slots {
         }
     }
 
-    /// The deal of each match, and the caller's decisions in it.
+    /// The deal and the caller's decisions of each match.
     pub(super) fn own(&self) -> impl Iterator<Item = (u64, &[Action])> {
         let own = match self {
             Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing().actions()).collect::<Vec<_>>(),
@@ -103,12 +102,12 @@ fn slots<A: Agent>(
     matches.into_iter().map(slot).collect()
 }
 
-/// One match of a batch, with the opponents that play inside.
+/// One match of a batch, with its opponents.
 pub(super) struct Slot<A> {
     episode: Episode<A, RoundHistory>,
-    /// The caller's decisions in this match; kept only if opponents decide too.
+    /// The caller's decisions in this match; stored only if there are opponents.
     own: Vec<Action>,
-    /// Makes an opponent.
+    /// Creates an opponent.
     sit: fn(&AgentSpec) -> Option<A>,
 }
 
@@ -126,7 +125,7 @@ impl<A: Agent> Slot<A> {
         self.show(common, &mut row);
     }
 
-    /// Begins another deal: seats the opponents and lets them play up to the caller's first decision.
+    /// Starts another deal: creates the opponents and lets them play up to the caller's first decision.
     fn restart(&mut self, common: &Common, deal: u64) {
         self.own.clear();
         if !common.opponents.is_empty() {
@@ -139,7 +138,7 @@ impl<A: Agent> Slot<A> {
         self.episode.restart(Key { deal, ..common.key });
     }
 
-    /// Carries out a decision of the caller and what follows, up to the caller's next one.
+    /// Carries out a decision of the caller, and all events up to the caller's next decision.
     #[inline]
     fn act(&mut self, common: &Common, action: Action) -> Result<(), IllegalAction> {
         if !common.opponents.is_empty() {
@@ -148,8 +147,8 @@ impl<A: Agent> Slot<A> {
         self.episode.act(action)
     }
 
-    /// Carries out the chosen decision and writes its results. A match that ends is followed by the next deal; one in which
-    /// the caller never decides is passed over.
+    /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts. Deals in which the
+    /// caller never decides are skipped.
     #[inline]
     fn step(&mut self, common: &Common, row: &mut Row<'_>) {
         self.act(common, row.ask.next).expect("the decision was checked when it was chosen");
@@ -171,7 +170,7 @@ impl<A: Agent> Slot<A> {
         }
     }
 
-    /// Writes what the seat that has to decide may know.
+    /// Writes the tensor, the mask and the number of the seat to act.
     #[inline]
     fn show(&self, common: &Common, row: &mut Row<'_>) {
         let Some(seat) = self.episode.actor() else {

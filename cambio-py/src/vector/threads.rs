@@ -1,4 +1,4 @@
-//! The threads that step the matches of a batch.
+//! The thread pool that steps the matches of a batch.
 
 use std::process;
 use std::sync::{Mutex, PoisonError};
@@ -9,15 +9,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::arrays::{Row, Rows};
 use crate::error;
 
-/// The number of parts in which a thread takes its share of a batch.
+/// The number of parts into which each thread's share of a batch is split.
 const PARTS: usize = 16;
 
-/// The thread that calls, and its helpers.
+/// The calling thread and its helper threads.
 pub(super) struct Threads {
     count: usize,
-    /// None if the caller is alone.
+    /// `None` for one thread.
     helpers: Option<ThreadPool>,
-    /// The process that has the helpers: a process that forks from it has none.
+    /// The process that started the helpers. A forked process does not have them.
     process: u32,
 }
 
@@ -33,13 +33,13 @@ impl Threads {
         self.count
     }
 
-    /// Works at every slot, by its number, with its rows.
+    /// Calls `work` for every slot, with its number and its rows.
     ///
-    /// Each thread has a share of neighbouring matches, the same in every call, so that they stay in its cache. It takes them
-    /// in parts, and then takes parts of the other shares: a thread that starts late, or whose opponents think long, does
-    /// less. With rayon's own distribution (`par_iter_mut` over chunks) matches move between threads, and the caller sleeps.
-    /// On two threads a step then takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256
-    /// matches) and 6 % (`rollout(n=20)`, 32 matches), by `benches/pairs.py` on 25 November 2026.
+    /// Each thread has a share of neighbouring matches, the same in every call, so that they stay in its cache. It processes
+    /// its share part by part, then steals parts of other shares, so that no slow thread delays the step. With rayon's own
+    /// distribution (`par_iter_mut` over chunks), matches move between threads, and the caller sleeps: on two threads, a step
+    /// takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256 matches) and 6 %
+    /// (`rollout(n=20)`, 32 matches), measured with `benches/pairs.py` on 25 November 2026.
     pub(super) fn each<S: Send>(&self, slots: &mut [S], rows: Rows<'_>, work: impl Fn(&mut S, usize, Row<'_>) + Sync) {
         let share = slots.len().div_ceil(self.count);
         let size = share.div_ceil(PARTS);

@@ -22,23 +22,23 @@ Value = str | int | float | bool | None
 
 
 class Player(Protocol):
-    """An agent of Python: an object with a method `decide`.
+    """A Python agent: an object with a method `decide`.
 
-    It may also have `begin(rules, seats, seat, seed)`, called when a match begins, in which it forgets everything before, and
-    `round_ends(points)`. Chance comes from `seed` alone; then the same experiment gives the same rows.
+    It may also have the methods `begin(rules, seats, seat, seed)`, which is called at the start of a match and must reset the
+    agent, and `round_ends(points)`. If all its random numbers come from `seed`, the same experiment gives the same rows.
     """
 
     def decide(self, observation: Observation, /) -> Action | str | int:
-        """Returns one of `observation.legal_actions()`, its notation or its index."""
+        """Returns one of `observation.legal_actions()`, or its notation, or its index."""
         ...
 
 
 class BatchPlayer(Protocol):
-    """An agent of Python that decides for many matches at once: an object with a method `decide_batch`.
+    """A Python agent that decides for many matches at once: an object with a method `decide_batch`.
 
-    All matches of a run share one object, and those that wait meet in a call: hundreds of games wait for one forward pass. Who
-    meets whom is up to time, so a decision depends on its own observation alone; then the rows are the same. Give `threads`,
-    256 say: each thread plays a match, so that many wait at once.
+    All matches of a run share one object, and one call decides for all waiting matches: a network can decide for hundreds of
+    matches in one forward pass. Timing determines which matches share a call. The rows are reproducible if each decision
+    depends only on its own observation. Each thread plays one match, so the largest batch is the number of `threads`, such as 256.
     """
 
     def decide_batch(self, observations: list[Observation], /) -> Sequence[Action | str | int]:
@@ -63,7 +63,7 @@ def _value(text: str) -> Value:
 
 
 class Table(Sequence[Mapping[str, Value]]):
-    """A table of a run: a sequence of rows, each a dictionary by column. Numbers are those of the file to the last digit."""
+    """A table of a run: a sequence of rows, each a dictionary by column. Numbers have all digits of the file."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -99,17 +99,17 @@ class Table(Sequence[Mapping[str, Value]]):
         return Table, (self.name, self._text)
 
     def to_csv(self) -> str:
-        """The table as it stands in the run folder."""
+        """The text of the table's CSV file in the run folder."""
         return self._text
 
     def to_pandas(self) -> Any:
-        """The table as a frame of pandas."""
+        """The table as a pandas DataFrame."""
         import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return pandas.DataFrame(self._rows, columns=list(self.columns))
 
     def to_polars(self) -> Any:
-        """The table as a frame of polars."""
+        """The table as a polars DataFrame."""
         import polars  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return polars.DataFrame(self._rows, schema=list(self.columns), infer_schema_length=None)
@@ -124,7 +124,7 @@ class Table(Sequence[Mapping[str, Value]]):
 
 
 class Run:
-    """A run: its tables and its report. `Run.open(folder)` reads one, `run` and `evaluate` play one."""
+    """A run, with its tables and its report. `Run.open(folder)` reads a run; `run` and `evaluate` play one."""
 
     def __init__(self, about: Mapping[str, Any], path: Path | None = None) -> None:
         self._about = dict(about)
@@ -132,58 +132,58 @@ class Run:
 
     @staticmethod
     def open(folder: str | PathLike[str]) -> Run:
-        """Reads a run folder. Raises `RunError` if it is none, or is not what its ledger says."""
+        """Reads a run folder. Raises `RunError` if it is not a run folder or does not match its ledger."""
         return Run(_cambio._open(Path(folder)), Path(folder))
 
     @property
     def name(self) -> str:
-        """What the experiment is called."""
+        """The name of the experiment."""
         return str(self._about["name"])
 
     @property
     def run_id(self) -> str:
-        """The hash of the plan, which names the run."""
+        """The hash of the plan, which identifies the run."""
         return str(self._about["run_id"])
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything has been played."""
+        """Whether all matches have been played."""
         return bool(self._about["is_complete"])
 
     @property
     def matches(self) -> int:
-        """How many matches have been played."""
+        """The number of matches that have been played."""
         return int(self._about["matches"])
 
     @property
     def spec(self) -> str:
-        """The experiment file."""
+        """The text of the experiment file."""
         return str(self._about["spec"])
 
     @property
     def tables(self) -> dict[str, Table]:
-        """Every table by name: summary, ratings, pairwise, seats, behaviour, faults, and pooled where there are several tables."""
+        """All tables by name: summary, ratings, pairwise, seats, behaviour, faults, and pooled if there are several cells."""
         files: Mapping[str, str] = self._about["files"]
         return {Path(name).stem: Table(Path(name).stem, text) for name, text in files.items() if name.endswith(".csv")}
 
     @property
     def summary(self) -> Table:
-        """One agent in one cell: means with their intervals."""
+        """The summary: a row per agent and cell, with means and their intervals."""
         return self.tables["summary"]
 
     @property
     def ratings(self) -> Table:
-        """One agent's strength among those at its table."""
+        """The ratings: a row per agent and cell, with its strength relative to the other agents."""
         return self.tables["ratings"]
 
     @property
     def pairwise(self) -> Table:
-        """Two agents of one cell: the difference of their payoffs, and their duels."""
+        """The pairwise comparisons: a row per pair of agents and cell, with the difference of their payoffs and their duels."""
         return self.tables["pairwise"]
 
     @property
     def report(self) -> str:
-        """The page `report.html`."""
+        """The HTML of `report.html`."""
         return str(self._about["files"]["report.html"])
 
     def __eq__(self, other: object) -> bool:
@@ -208,11 +208,11 @@ def run(
     agents: Mapping[str, Callable[[], AnyPlayer]] | None = None,
     threads: SupportsIndex = 0,
 ) -> Run:
-    """Plays an experiment file into a folder, as `cambio run` does; the same rows, the same report.
+    """Plays an experiment file into a run folder, with the same rows and report as `cambio run`. An existing run is resumed.
 
-    `agents` are agents of Python by the names that the experiment uses: each a class, or a function, that makes a `Player`. One
-    is made for each seat, and again for each thread. A class with a method `decide_batch` makes a `BatchPlayer`, of which there is
-    one. `threads` 0 is one for each core. A folder that is there is gone on with.
+    `agents` maps the names of Python agents in the experiment to their factories. A factory is a class or a function that returns
+    a `Player`; it is called for each seat on each thread. A class with a method `decide_batch` creates a `BatchPlayer`, which all
+    matches share. With `threads=0`, the run uses one thread per core.
     """
     return Run(_cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads), Path(out))
 
@@ -227,9 +227,9 @@ def evaluate(
     seed: SupportsIndex | str = 0,
     threads: SupportsIndex = 0,
 ) -> Run:
-    """Plays two agents against each other and returns the run, as `cambio run` would make it from `Run.spec`.
+    """Plays two agents against each other and returns the run. `cambio run` with `Run.spec` gives the same tables.
 
-    An agent is a spec such as "greedy", an `Agent`, or what makes a `Player`. Each deal is played in all seatings.
+    An agent is a spec such as "greedy", an `Agent`, or a factory of a `Player`. Each deal is played in all rotations.
 
         >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
     """
@@ -247,7 +247,7 @@ def evaluate(
             bots[name] = agent
             specs.append(name)
         else:
-            raise TypeError(f"an agent is a {type(agent).__name__}; allowed are a spec, an Agent, or what makes a player")
+            raise TypeError(f"an agent must be a spec, an Agent or a factory of a Player, found type {type(agent).__name__}")
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
         here = Path(folder)
         chosen = rules if isinstance(rules, Rules) else Rules(rules)
@@ -270,12 +270,12 @@ def evaluate(
 
 
 def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:
-    """`mine=module:Class` as a name and what makes the player."""
+    """Parses `mine=module:Class` into the name and the factory."""
     from importlib import import_module
 
     found = re.fullmatch(r"([\w-]+)=([\w.]+):([\w.]+)", text)
     if not found:
-        raise ExperimentError(f"`{text}` names no agent; allowed is name=module:Class")
+        raise ExperimentError(f"an agent must be name=module:Class, found `{text}`")
     made: Any = import_module(found[2])
     for part in found[3].split("."):
         made = getattr(made, part)

@@ -1,4 +1,4 @@
-"""The compiled part of the package. Everything here is exported by `cambio`."""
+"""The compiled module of the package. `cambio_game` re-exports everything."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike

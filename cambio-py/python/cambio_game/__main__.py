@@ -1,4 +1,4 @@
-"""`python -m cambio run spec.toml --out folder --agent mine=module:Class`"""
+"""`python -m cambio_game run spec.toml --out folder --agent mine=module:Class`"""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .run import _agent, run
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m cambio", description="Tournaments with agents of Python.")
-    parser.add_argument("--version", action="version", version=f"cambio {__version__}")
+    parser = argparse.ArgumentParser(prog="python -m cambio_game", description="Tournaments with Python agents.")
+    parser.add_argument("--version", action="version", version=f"cambio-game {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    play = commands.add_parser("run", help="play an experiment, as `cambio run` does")
+    play = commands.add_parser("run", help="play an experiment, like `cambio run`")
     play.add_argument("spec", type=Path, help="the experiment file")
-    play.add_argument("--out", type=Path, required=True, help="the run folder; one that is there is gone on with")
-    play.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="an agent of Python")
-    play.add_argument("--threads", type=int, default=0, help="0 is one for each core")
+    play.add_argument("--out", type=Path, required=True, help="the run folder; an existing one is resumed")
+    play.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times")
+    play.add_argument("--threads", type=int, default=0, help="the number of threads; 0 is one per core")
     given = parser.parse_args(words)
-    # Modules of agents are found where the command is called.
+    # The modules of agents are imported from the working directory.
     sys.path.insert(0, str(Path.cwd()))
     try:
         played = run(given.spec, given.out, agents=dict(map(_agent, given.agent)), threads=given.threads)

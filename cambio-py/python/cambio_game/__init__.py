@@ -1,6 +1,6 @@
 """The card game Cambio for research: a fast engine, observations that cannot leak, agents and tournaments.
 
-    import cambio
+    import cambio_game as cambio
 
     game = cambio.Game("classic", seats=2, seed=42)
     greedy = cambio.agent("greedy")
@@ -8,7 +8,7 @@
         game.step(greedy.decide(game))
     print(game.ranks)
 
-Errors are subclasses of `CambioError`; the message says what was found and what is allowed.
+All errors of the package are subclasses of `CambioError`; their messages contain the expected and the found value.
 """
 
 from ._cambio import (

@@ -1,7 +1,7 @@
 """Cambio for OpenSpiel: the game `python_cambio`, with explicit chance.
 
     import pyspiel
-    import cambio.openspiel
+    import cambio_game.openspiel
 
     game = pyspiel.load_game("python_cambio(rules=mini-m1)")
     state = game.new_initial_state()
@@ -12,16 +12,16 @@ Parameters of the game:
 |---|---|---|
 | `rules` | `classic` | a preset, a mini game, or a rule file whose name ends in `.toml` |
 | `players` | 2 | the number of seats |
-| `payoff` | `rank` | `rank`: 1 for the first to −1 for the last, 0 before the end; `score`: the totals, more being better; `lead`: these less their mean |
+| `payoff` | `rank` | `rank`: from 1 for the first to −1 for the last, 0 before the end; `score`: the totals, signed so that more is better; `lead`: `score` minus the mean over the players |
 
-`rank` and `lead` are zero-sum, `score` is a general-sum game. At two seats `lead` is the payoff of `cambio solve`. A game with
-more than one round is played to its end.
+`rank` and `lead` are zero-sum, `score` is general-sum. At two seats, `lead` is the payoff of `cambio solve`. A match with several
+rounds is played to its end.
 
-A card's face is decided when somebody first sees it, so a chance node is a card that is seen (the outcome is its kind), or the
-order of those who snap at once. Decisions have the indices of `cambio.Action`. The seats of a snap window are asked one after
-the other, and what one declares is in nobody else's information state until all have.
+A card's face is drawn when a player first sees it, so a chance node is either such a card (the outcome is its kind) or the order
+of simultaneous snaps. Decisions have the indices of `cambio.Action`. In a snap window, the players decide one after the other,
+and a declaration is in no other player's information state until all have declared.
 
-It needs the package `open_spiel`: `pip install 'cambio[openspiel]'`.
+This module needs the package `open_spiel`: `pip install 'cambio-game[openspiel]'`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ SHORT_NAME = "python_cambio"
 PAYOFFS = ("rank", "score", "lead")
 DEFAULTS: dict[str, str | int] = {"rules": "classic", "players": 2, "payoff": "rank"}
 
-# The blocks of a tensor that show the table as it is, by whom they are known; the others are memories.
+# The blocks of a tensor that show the current table, public and private. The other blocks show the history.
 PUBLIC = (
     "phase step asked turn callers safe frozen sizes match held_from top opener pile occupied gap pointed seen_by"
 ).split()
 PRIVATE = ("held", "face", "unseen")
 PUBLIC_MEMORY = ("seen_for", "origin", "age", "moves", "recent", "last", "last_card")
 
-# OpenSpiel keeps lengths in 32 bits and adds two of them up.
+# OpenSpiel stores lengths in 32 bits and adds two of them.
 LONGEST = 2**29
 
 
@@ -87,7 +87,7 @@ def _game_type(payoff: Payoff) -> Any:
 
 
 def _bounds(rules: Rules, players: int, payoff: Payoff) -> tuple[Any, int]:
-    """Bounds on lengths and payoffs. They hold for all rules and are wide."""
+    """Bounds on lengths and payoffs, valid for all rules but not tight."""
     knobs = dict(re.findall(r'^(\w+) = "?([^"\n]*)"?$', rules.to_toml(), re.MULTILINE))
     rounds = int(knobs["round_limit"])
     if match := re.fullmatch(r"rounds\((\d+)\)", knobs["match_end"]):
@@ -95,7 +95,7 @@ def _bounds(rules: Rules, players: int, payoff: Payoff) -> tuple[Any, int]:
     turns = int(knobs["turn_limit"]) + players + 1
     spots = players * rules.slots
     has_windows = knobs["window"] != "none" or knobs["flip"] == "window"
-    # A start, a card, a power with its steps; then two windows, each with gifts and chains.
+    # Start, draw, a power with its steps, then two windows, each with gifts and chains.
     turn = 16 + (2 * (players + 2) * (1 + spots) if has_windows else 0)
     length = rounds * (spots + turns * turn)
     cards = sum(rules.deck.values())
@@ -119,16 +119,16 @@ def _bounds(rules: Rules, players: int, payoff: Payoff) -> tuple[Any, int]:
 
 
 class CambioGame(pyspiel.Game):
-    """The game `python_cambio`; `pyspiel.load_game` makes it."""
+    """The game `python_cambio`. Create it with `pyspiel.load_game`."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**DEFAULTS, **(params or {})}
         name, payoff, players = str(given["rules"]), given["payoff"], int(given["players"])
         if payoff not in PAYOFFS:
-            raise CambioError(f"`payoff` is `{payoff}`; allowed is rank, score or lead")
+            raise CambioError(f"`payoff` must be rank, score or lead, found `{payoff}`")
         self.rules: Rules = Rules.read(name) if name.endswith(".toml") else Rules(name)
         self.payoff: Payoff = payoff
-        # Every match begins as a copy of this one; it also refuses numbers of seats that the rules do not allow.
+        # Every match starts as a copy of this one. Creating it also validates the number of players.
         self.start = ChanceGame(self.rules, players)
         self.layout: Layout = self.start.layout
         info, most = _bounds(self.rules, players, payoff)
@@ -136,15 +136,15 @@ class CambioGame(pyspiel.Game):
         super().__init__(_game_type(payoff), info, params or {})
 
     def new_initial_state(self) -> CambioState:
-        """The state before anything is dealt."""
+        """The state before the deal."""
         return CambioState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """A bound on the number of chance nodes in a match."""
+        """An upper bound on the number of chance nodes in a match."""
         return self._chance_nodes
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> CambioObserver | None:
-        """An observer, as OpenSpiel's `make_observation` asks for it; `None` for one that sees what several seats know."""
+        """The observer for OpenSpiel's `make_observation`; `None` for the private information of all players, which is not supported."""
         kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         if kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS:
             return None
@@ -152,7 +152,7 @@ class CambioGame(pyspiel.Game):
 
 
 class CambioState(pyspiel.State):
-    """A state of `python_cambio`. `table` is the match, a `cambio.ChanceGame`."""
+    """A state of `python_cambio`. The attribute `table` is its match, a `cambio.ChanceGame`."""
 
     def __init__(self, game: CambioGame) -> None:
         super().__init__(game)
@@ -160,7 +160,7 @@ class CambioState(pyspiel.State):
         self._payoff: Payoff = game.payoff
 
     def current_player(self) -> int:
-        """The player that is asked, or OpenSpiel's number for chance or for the end."""
+        """The player to act, or OpenSpiel's number for chance or for a terminal state."""
         if self.table.is_over:
             terminal: int = int(pyspiel.PlayerId.TERMINAL)
             return terminal
@@ -175,7 +175,7 @@ class CambioState(pyspiel.State):
         return sorted(self.table.legal_indices().tolist())
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What can happen, with its probability."""
+        """The outcomes of a chance node with their probabilities."""
         return self.table.outcomes()
 
     def _apply_action(self, action: int) -> None:
@@ -190,11 +190,11 @@ class CambioState(pyspiel.State):
         return str(Action.from_index(action, self.table.rules, self.table.seats, player))
 
     def returns(self) -> list[float]:
-        """What each player has got since the match began."""
+        """Each player's return since the match began."""
         return self._paid(self.table.returns())
 
     def rewards(self) -> list[float]:
-        """What each player has got since the last decision."""
+        """Each player's reward since the last decision."""
         if self._payoff == "rank":
             return self.returns()
         return self._paid(self.table.rewards())
@@ -207,12 +207,12 @@ class CambioState(pyspiel.State):
             return [score - mean for score in scores]
         if not self.table.is_over:
             return [0.0] * len(scores)
-        # 1 for the first to −1 for the last; equal totals share the mean of their places.
+        # From 1 for the first to −1 for the last; players with equal totals get the mean of their places.
         beaten = [sum(other < score for other in scores) - sum(other > score for other in scores) for score in scores]
         return [balance / (len(scores) - 1) for balance in beaten]
 
     def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> CambioState:
-        """A state that `player` cannot tell from this one, drawn at random. See `resample`."""
+        """A random state that `player` cannot distinguish from this one. See `resample`."""
         return resample(self, player, random.Random(int(probability_sampler() * 2**53)))
 
     def __str__(self) -> str:
@@ -221,17 +221,16 @@ class CambioState(pyspiel.State):
 
 
 class CambioObserver:
-    """What a player sees, as OpenSpiel's observers say it.
+    """A player's observation, through OpenSpiel's observer interface.
 
-    With perfect recall, the string is the player's information state: equal strings mean that it has perceived and decided the
-    same. The tensor has the blocks of `cambio.Layout`, each after its name, after the number of the player, one-hot. Without
-    recall it has those that show the table as it is. Public information is what everybody knows; the blocks stay relative to
-    the player.
+    With perfect recall, the string is the player's information state: equal strings mean equal perceived events and decisions.
+    The tensor is the one-hot number of the player, followed by the blocks of `cambio.Layout`. Without recall, it has only the
+    blocks that show the current table. With public information only, the blocks are still relative to the player.
     """
 
     def __init__(self, game: CambioGame, iig_obs_type: Any, params: dict[str, Any] | None = None) -> None:
         if params:
-            raise CambioError(f"the parameters of an observation are {params}; there are none")
+            raise CambioError(f"the parameters of an observation must be empty, found {params}")
         self._sees_public: bool = iig_obs_type.public_info
         self._sees_private: bool = iig_obs_type.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
         self._recalls: bool = iig_obs_type.perfect_recall
@@ -251,17 +250,17 @@ class CambioObserver:
             start += size
 
     def set_from(self, state: CambioState, player: int) -> None:
-        """Writes what `player` sees into `tensor` and `dict`; all 0 but the player before the deal."""
+        """Writes the observation of `player` into `tensor` and `dict`. Before the deal, only the block `player` is not 0."""
         self.tensor.fill(0)
         self.dict["player"][player] = 1
         try:
             tensor = state.table.tensor(player)
-        except IllegalAction:  # Nothing is dealt yet.
+        except IllegalAction:  # No cards are dealt yet.
             return
         self.tensor[len(self.dict["player"]) :] = tensor[self._columns]
 
     def string_from(self, state: CambioState, player: int) -> str:
-        """What `player` sees, in words, or in codes where it recalls all of the match."""
+        """The observation of `player` as text; with perfect recall, as codes of all events of the match."""
         table = state.table
         if self._recalls:
             own = table.information_state(player)
@@ -275,7 +274,7 @@ class CambioObserver:
             return table.render(player)
         try:
             seen = table.observe(player)
-        except IllegalAction:  # Nothing is dealt yet.
+        except IllegalAction:  # No cards are dealt yet.
             return ""
         if self._sees_private:
             faces = [f"{spot}:{card}" for spot, card in seen.known.items()]
@@ -292,15 +291,15 @@ class CambioObserver:
 
 
 def _events(information_state: str) -> list[str]:
-    """The codes of what a seat perceived, without what it decided: rounds are `EVENTS|DECISIONS`, with `/` between them."""
+    """The codes of the perceived events in an information state. Its rounds are `EVENTS|DECISIONS`, separated by `/`."""
     _, _, memory = information_state.partition(" ")
     return [code for one in memory.split("/") for code in one.partition("|")[0].split()]
 
 
 def _public_codes(table: ChanceGame) -> str:
-    """The codes of all that happened, as everybody perceived it.
+    """The codes of all events, with public information only.
 
-    Everybody perceives every event, some without the face: then the part of its code that says the face is 0.
+    Every seat perceives every event, but some seats without the face; in their codes, the bits of the face are 0.
     """
     perceived = [_events(table.information_state(seat)) for seat in range(table.seats)]
     public = []
@@ -313,18 +312,19 @@ def _public_codes(table: ChanceGame) -> str:
 
 
 def resample(state: CambioState, player: int, dice: random.Random, sweeps: int = 10) -> CambioState:
-    """A state that `player` cannot tell from `state`: its information state is the same, what it has not seen is drawn anew.
+    """Samples a state that `player` cannot distinguish from `state`: its information state is the same.
 
-    Hidden cards of the round are exchanged with each other and with the stock, by Metropolis steps from the true state,
-    `sweeps` for each card that was drawn: with many of them the cards have their probabilities given all that `player` perceived
-    and what the others decided; with few the sample leans towards the true cards. What others declared in a window that is open is drawn anew as well, each legal declaration being equally likely.
-    The rounds before stay as they were; of them only the totals matter.
+    Metropolis steps from the true state exchange hidden cards of the round with each other and with the stock; there are
+    `sweeps` steps per drawn card. With many steps, the sample has the posterior distribution given the events that `player` has
+    perceived and the decisions of the others; with few steps, it is biased towards the true cards. The declarations of other
+    players in an open window are also resampled, uniformly among the legal ones. Earlier rounds are not changed, because only
+    their totals matter.
     """
     game: CambioGame = state.get_game()
     wanted = state.table.information_state(player)
     steps = list(state.table.history)
 
-    # The round's beginning, its draws of cards and the declarations of the open window.
+    # The start of the round, its chance nodes for cards, and the declarations in the open window.
     table = copy(game.start)
     start, first = copy(table), 0
     draws: list[int] = []
@@ -336,7 +336,7 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
             draws.clear()
         if table.is_chance:
             window.clear()
-            if " " not in table.outcome_text(step):  # A card, and no order of seats.
+            if " " not in table.outcome_text(step):  # A card, not an order of seats.
                 draws.append(place)
             table.play_chance(step)
             continue
@@ -349,7 +349,7 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
         window.clear()
 
     def chance_of(history: list[int]) -> float | None:
-        """The probability of the round's chance, or `None` if this is no history or the player could tell."""
+        """The probability of the round's chance outcomes; `None` if the history is impossible or the player can distinguish it."""
         again, share = copy(start), 1.0
         try:
             for step in history[first:]:
@@ -362,16 +362,16 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
                     again.step(step)
         except CambioError:
             return None
-        # Whose turn it is everybody knows.
+        # The seat to act is public.
         is_same = again.seat == state.table.seat and again.information_state(player) == wanted
         return share if is_same else None
 
     chance = chance_of(steps)
     kinds = len(game.rules.deck)
     if chance is None:
-        raise CambioError("the history of the state cannot be played again")
+        raise CambioError("the history of the state cannot be replayed")
     for _ in range(sweeps * len(draws)):
-        # Two cards that were drawn, or one of these and one that was not.
+        # Exchange two drawn cards, or replace a drawn card by any other.
         changed = steps.copy()
         one = dice.choice(draws)
         if dice.random() < 0.5:
@@ -393,13 +393,13 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
 
 
 class StrategyPolicy(policies.Policy):
-    """The strategy of a file of `cambio solve --save`, as a policy of a game with the same rules, one round, two players."""
+    """The strategy in a file of `cambio solve --save`, as a policy for a game with the same rules, one round and two players."""
 
     def __init__(self, game: CambioGame, path: str | PathLike[str]) -> None:
         super().__init__(game, list(range(game.num_players())))
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         if not lines or not lines[0].startswith("cambio-strategy/"):
-            raise CambioError(f"`{path}` is no strategy file: its first line does not begin with `cambio-strategy/`")
+            raise CambioError(f"`{path}` is not a strategy file: its first line does not begin with `cambio-strategy/`")
         self._rows: dict[tuple[int, str], dict[int, float]] = {}
         for line in lines[3:]:
             letter, key, *cells = line.split("\t")
@@ -411,24 +411,25 @@ class StrategyPolicy(policies.Policy):
         self._keys: dict[str, str] = {}
 
     def action_probabilities(self, state: CambioState, player_id: int | None = None) -> dict[int, float]:
-        """The probability of each legal action. Raises `CambioError` if the file says nothing of the information state."""
+        """The probability of each legal action. Raises `CambioError` if the file does not contain the information set."""
         player = state.current_player() if player_id is None else player_id
         legal = state.legal_actions(player)
-        if len(legal) == 1:  # A forced decision is no information set of the file.
+        if len(legal) == 1:  # The file has no information sets for forced decisions.
             return {legal[0]: 1.0}
-        told = state.information_state_string(player)
-        if told not in self._keys:
-            self._keys[told] = strategy_key(state, player)
-        row = self._rows.get((player, self._keys[told]))
+        text = state.information_state_string(player)
+        if text not in self._keys:
+            self._keys[text] = strategy_key(state, player)
+        key = self._keys[text]
+        row = self._rows.get((player, key))
         if row is None:
-            raise CambioError(f"the strategy file has no information set of player {player} with the key {self._keys[told]}")
+            raise CambioError(f"the strategy file must contain the information set {key} of player {player}, found none")
         return row
 
 
 def strategy_key(state: CambioState, player: int) -> str:
-    """The key that an information set has in strategy files: a digest of what the player perceived and decided, in order.
+    """The key of an information set in strategy files: a digest of the events and decisions of the player, in order.
 
-    Decisions with one choice are left out.
+    Forced decisions are not included.
     """
     game: CambioGame = state.get_game()
     table = copy(game.start)

@@ -1,4 +1,4 @@
-"""The driver: hands units to workers, takes note of what they cost, and plays again what a lost worker has lost."""
+"""The driver: distributes units to workers, records their costs, and replays the units of lost workers."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from typing import Any
 
 import ray as _ray
 
-from cambio import _cambio
-from cambio._cambio import AgentFault, RunError
-from cambio.run import Player, Run
+from cambio_game import _cambio
+from cambio_game._cambio import AgentFault, RunError
+from cambio_game.run import Player, Run
 
-# Ray's own types come and go with its versions.
+# Ray's own type annotations differ between its versions.
 ray: Any = _ray
 
 Factories = Mapping[str, Callable[[], Player]]
 Batches = tuple[int, int]
 
-#: A unit whose worker ends is played again this often, with the batches one at a time after the first.
+#: The run stops when workers have exited this often on a batch. After the first exit, batches are played one at a time.
 DEATHS = 3
-#: The share of units that are played again on another worker and compared.
+#: The share of units that another worker replays, to compare the bytes.
 CHECKED = 0.01
-#: A unit that takes so many times longer than expected, and at least so many seconds, is played elsewhere too.
+#: A unit is also played on another worker after `LATE` times its expected seconds, but not before `LATE_SECONDS`.
 LATE, LATE_SECONDS = 3.0, 5.0
-#: How long the driver waits for news.
+#: The time for which the driver waits for results, in seconds.
 TICK = 0.2
 
 
 class _Worker:
-    """Plays units in a process of its own on some machine. It holds the agents of Python, and with them their models."""
+    """A worker process on one of the machines. It has its own Python agents, with their models."""
 
     def __init__(self, store: str, agents: list[tuple[str, Callable[[], Player]]], files: Mapping[str, bytes]) -> None:
         self.store, self.agents = store, agents
@@ -63,19 +63,19 @@ class _Worker:
 
 @dataclass
 class _Job:
-    """Something that a worker does."""
+    """A task of a worker."""
 
     worker: Any
     batches: Batches
     begun: float
-    #: The unit that is compared, if this is a check.
+    #: The unit to compare, if this is a check.
     check: tuple[int, int, str] | None = None
     is_copy: bool = False
 
 
 @dataclass
 class _Pool:
-    """The workers, one for each core that the cluster has for us."""
+    """The workers, one per available core of the cluster."""
 
     make: Callable[[], Any]
     most: int | None
@@ -104,7 +104,7 @@ class _Pool:
             self.idle.append(worker)
 
     def lose(self, worker: Any) -> bool:
-        """Forgets a worker that ended. Returns whether its machine is still there."""
+        """Removes a worker that exited. Returns whether its machine is still alive."""
         node = self.nodes.pop(worker, None)
         ray.kill(worker)
         return any(found["NodeID"] == node and found["Alive"] for found in ray.nodes())
@@ -122,7 +122,7 @@ def _connect(address: str | None) -> None:
 def _pool(store: str, agents: Factories, files: Mapping[str, bytes], workers: int | None, gpus: float) -> _Pool:
     kind = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(_Worker)
     for factory in agents.values():
-        # Modules of one's own need not be installed on the other machines: they travel with the agent.
+        # The user's own modules need not be installed on the other machines, because they are sent with the agent.
         module = sys.modules.get(getattr(factory, "__module__", ""))
         own = module is not None and "site-packages" not in str(getattr(module, "__file__", ""))
         if own and module is not None and module.__name__ not in ("__main__", "builtins"):
@@ -132,7 +132,7 @@ def _pool(store: str, agents: Factories, files: Mapping[str, bytes], workers: in
 
 
 def _files_of(spec: Path) -> dict[str, bytes]:
-    """The files that the commands of bots in an experiment name, by the name that the command uses, and rule files."""
+    """The files in the commands of an experiment's bots, by the path in the command."""
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
@@ -148,7 +148,7 @@ def _files_of(spec: Path) -> dict[str, bytes]:
 
 
 def _is_chosen(unit: tuple[int, int, str], share: float) -> bool:
-    """Whether a unit is among those that are played again: by its name, so that anybody chooses the same."""
+    """Whether to replay a unit. The choice depends only on the unit's hash, so every driver makes the same one."""
     return int(hashlib.sha256(unit[2].encode()).hexdigest()[:8], 16) < share * 2**32
 
 
@@ -158,7 +158,7 @@ class _Drive:
         self.about = _cambio._units_about(store)
         self.queue = _cambio._Queue(store)
         self.jobs: dict[Any, _Job] = {}
-        self.again: list[Batches] = []  # batches that are played one at a time, because a worker ended with them
+        self.again: list[Batches] = []  # batches to play one at a time, because a worker exited while it played them
         self.checks: list[tuple[tuple[int, int, str], str]] = []
         self.deaths: Counter[Batches] = Counter()
         self.failures: Counter[Batches] = Counter()
@@ -167,7 +167,7 @@ class _Drive:
         self.units = self.matches = self.compared = self.lost = self.copies = 0
         self.waste = 0.0
 
-    # What is played next.
+    # Select the next unit.
 
     def _next(self) -> Batches | None:
         if self.again:
@@ -191,7 +191,7 @@ class _Drive:
             if node is None:
                 self.pool.idle.remove(worker)
                 continue
-            # A check takes as long as its unit did: at the end all others would wait for it.
+            # Checks go first: a check takes as long as its unit, and all workers would wait for a check at the end.
             if (place := self._check_for(node)) is not None:
                 unit, _ = self.checks.pop(place)
                 call = worker.check.options(name=f"check {unit[0]} to {unit[1] - 1}")
@@ -209,11 +209,11 @@ class _Drive:
             self.pool.idle.remove(worker)
 
     def _check_for(self, node: str) -> int | None:
-        """A check for a worker: of a unit from another machine, or of any if there is no other machine."""
+        """The index of a check for a worker on `node`: of a unit from another machine, or of any unit if there is only one machine."""
         alone = len(set(self.pool.nodes.values())) == 1
         return next((place for place, (_, played) in enumerate(self.checks) if alone or played != node), None)
 
-    # What became of it.
+    # Process a result.
 
     def _take(self, news: Any) -> None:
         job = self.jobs.pop(news)
@@ -225,7 +225,7 @@ class _Drive:
         except ray.exceptions.RayTaskError as error:
             self.pool.idle.append(job.worker)
             cause = error.cause if isinstance(getattr(error, "cause", None), Exception) else error
-            if isinstance(cause, RunError) and "gave other bytes" not in str(cause) and job.check is None:
+            if isinstance(cause, RunError) and "gave different bytes" not in str(cause) and job.check is None:
                 self._failed(job, cause)
                 return
             raise cause from None
@@ -263,12 +263,12 @@ class _Drive:
                 deals = _cambio._units_deals(self.store, *job.batches)
                 raise AgentFault(
                     f"batch {job.batches[0]} ({deals}) has ended the process that plays it {DEATHS} times; "
-                    "an agent of it aborts, or takes more memory than there is"
+                    "one of its agents aborts or runs out of memory"
                 )
         self._put_back(job, is_there)
 
     def _failed(self, job: _Job, error: Exception) -> None:
-        """A machine that cannot write, for its disk is full: the unit is played elsewhere."""
+        """Another worker plays the unit, because this one cannot write, for example to a full disk."""
         self.failures[job.batches] += 1
         if self.failures[job.batches] >= DEATHS or self.pool.size() == 1:
             raise error from None
@@ -286,12 +286,12 @@ class _Drive:
             left += max(0.0, expected - (time.monotonic() - job.begun)) if job.check is None else 0.0
         machines = len(set(self.pool.nodes.values()))
         self.show(
-            f"{self.matches} matches in {self.units} units; {self.queue.batches_left()} of {self.about['batches']} batches wait; "
+            f"{self.matches} matches in {self.units} units; {self.queue.batches_left()} of {self.about['batches']} batches left; "
             f"{workers} workers on {machines} machines; {left / workers:.0f} s left"
         )
 
     def play(self) -> None:
-        """Plays everything that the store lacks."""
+        """Plays all missing units of the store."""
         first = True
         while first or self.jobs or self.again or self.checks or self.queue.batches_left():
             first = False
@@ -305,14 +305,14 @@ class _Drive:
                 if news in self.jobs:
                     self._take(news)
             self._tell()
-            # What is still played is a copy whose unit is there: nobody waits for it.
+            # The remaining jobs are copies of units that are in the store, so the driver does not wait for them.
             if not (self.again or self.checks or self.queue.batches_left()) and all(
                 job.check is None and job.batches in self.done for job in self.jobs.values()
             ):
                 return
 
     def summary(self) -> list[str]:
-        """What each lineup cost, in words."""
+        """The cost of each lineup, as text."""
         cells = self.about["cells"]
         lines = []
         for cell, lineup, _, matches, seconds in _cambio._units_costs(self.store):
@@ -337,16 +337,16 @@ def run(
     checked: float = CHECKED,
     quiet: bool = False,
 ) -> Run:
-    """Plays an experiment file on a Ray cluster into a run folder: the same rows as `cambio run`.
+    """Plays an experiment file on a Ray cluster into a run folder, with the same rows as `cambio run`.
 
-    `store` is where units of work lie until all are there, by default `OUT.units`; every machine has to reach it. With a store that
-    was begun, `spec` may be `None`. `address` is that of a cluster, such as "auto"; without it Ray starts on this machine. `agents` are
-    agents of Python by name, as for `cambio.run`; each worker holds its own, and `gpus` of each worker's share of a GPU. The share `checked` of all
-    units is played again on another machine and compared. Raises `AgentFault` and `RunError`.
+    `store` has the finished units until the run is merged, by default `OUT.units`; every machine must be able to access it. If the
+    store already exists, `spec` may be `None`. `address` is the address of a cluster, such as "auto"; by default, Ray starts on
+    this machine. `agents` are factories of Python agents by name, as for `cambio.run`; each worker has its own agents. `gpus` is the share
+    of a GPU per worker. The share `checked` of all units is replayed on another machine and compared. Raises `AgentFault` and `RunError`.
     """
     out = Path(out)
     if out.exists():
-        raise RunError(f"{out} exists; only a folder that does not exist is written to")
+        raise RunError(f"`out` must not exist, found {out}; choose another folder")
     place = str(store) if store is not None else f"{out}.units"
     if "://" not in place:
         place = str(Path(place).resolve())

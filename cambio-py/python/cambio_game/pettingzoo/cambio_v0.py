@@ -1,16 +1,17 @@
-"""The environments: `env` asks one seat after the other (AEC), `parallel_env` all seats at once.
+"""The environments. In `env`, the seats act one after the other (AEC); in `parallel_env`, the seats of a snap window act at once.
 
 The agents are `seat_0`, `seat_1`, … An observation is a dictionary:
 
 | key | shape | dtype | |
 |---|---|---|---|
 | `observation` | `(layout.size,)` | `uint8` | the tensor of the seat; `env.layout` names its blocks |
-| `action_mask` | `(action_count,)` | `int8` | 1 for each legal action; all 0 for a seat that is not asked |
+| `action_mask` | `(action_count,)` | `int8` | 1 for each legal action; all 0 if it is not the seat to act |
 
-An action is an index as `cambio.Action.from_index` reads it. Rewards are those of `cambio.Game`. A seat that is asked in a snap
-window decides without knowing what the others of that window decided, and whoever is asked first has no advantage.
+An action is an index, as in `cambio.Action.from_index`. The rewards are the same as in `cambio.Game`. In a snap window, no seat
+sees the decisions of the others until all seats have decided, so the order of the seats gives no advantage.
 
-`copy`, `deepcopy` and `pickle` take an environment in the middle of a match; the copy goes on by itself, with the same chance.
+`copy`, `deepcopy` and `pickle` work in the middle of a match. A copy is independent; the same actions have the same random
+outcomes in it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ RenderMode: TypeAlias = Literal["ansi", "human"]
 
 
 class _Table:
-    """What both environments share: the match, the spaces, the seeds, the text for people."""
+    """The common part of both environments: match, spaces, seeds, rendering."""
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cambio_v0",
@@ -61,7 +62,7 @@ class _Table:
             one_of("render_mode", render_mode, ("ansi", "human"))
         one_of("illegal", illegal, ("terminate", "raise", "random"))
         if max_cycles is not None and max_cycles < 1:
-            raise CambioError(f"`max_cycles` is {max_cycles}; allowed is a number from 1, or None for no limit")
+            raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {max_cycles}")
         self._deals = Deals(rules, seats, reward)
         self.illegal = illegal
         self.max_cycles = max_cycles
@@ -89,9 +90,9 @@ class _Table:
 
     @property
     def game(self) -> Game:
-        """The match that is being played. Raises `CambioError` before the first `reset`."""
+        """The current match. Raises `CambioError` before the first `reset`."""
         if self._game is None:
-            raise CambioError("no match is being played: reset() comes first")
+            raise CambioError("there is no match yet: call reset() first")
         return self._game
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -103,14 +104,14 @@ class _Table:
         return self.action_spaces[agent]
 
     def state(self) -> NDArray[np.uint8]:
-        """All that the seats know together, for a critic that sees every seat: their tensors, one after the other.
+        """The tensors of all seats, concatenated, for a critic that sees every seat.
 
         Shape `(seats * layout.size,)`, dtype `uint8`.
         """
         return np.concatenate([self.game.tensor(seat) for seat in range(self.game.seats)])
 
     def render(self) -> str | None:
-        """The table as the seat sees it that is asked: returned in the mode `ansi`, printed in the mode `human`."""
+        """The table with the faces that the seat to act knows: returned in the mode `ansi`, printed in the mode `human`."""
         text = self.game.render()
         if self.render_mode == "human":
             print(text, end="", flush=True)
@@ -118,7 +119,7 @@ class _Table:
         return text
 
     def close(self) -> None:
-        """Does nothing: no window is open."""
+        """Does nothing, because rendering opens no window."""
 
     def __copy__(self) -> Self:
         return deepcopy(self)
@@ -126,7 +127,7 @@ class _Table:
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         self._game = self._deals.next(seed, options)
         self._cycles = 0
-        # Only replaces illegal actions; the match has chance of its own.
+        # Used only to replace illegal actions; the match has its own random numbers.
         if self.illegal == "random":
             self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
         self.agents = self.possible_agents[:]
@@ -135,7 +136,7 @@ class _Table:
         return self.max_cycles is not None and self._cycles >= self.max_cycles
 
     def _endings(self) -> dict[str, dict[str, Any]]:
-        """What the infos say of each agent when the match is over: its rank from 1 and its total."""
+        """Each agent's info at the end of the match: its rank, from 1, and its total."""
         ranks = self.game.ranks
         if ranks is None:
             return {agent: {} for agent in self.possible_agents}
@@ -152,7 +153,7 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
     infos: dict[str, dict[str, Any]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begins a match: deal 0 of the seed, or the next deal if no seed is given. The option `deal` names one."""
+        """Starts a match: deal 0 of the seed, or the next deal without a seed. The option `deal` selects a deal."""
         self._begin(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -165,28 +166,29 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
             self.render()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Observed, Index | None]:
-        """Goes through the agents that are asked, each followed by a `step`."""
+        """Iterates over the agents to act; call `step` for each."""
         _ = self.game
         return super().agent_iter(max_iter)
 
     def observe(self, agent: str) -> Observed:
-        """What an agent may know now."""
+        """The current observation of an agent."""
         return observed(self.game, self._seat_of[agent])
 
     def step(self, action: Index | Action | str | None) -> None:
         """Carries out an action of `agent_selection`: an index, an `Action` or its notation; `None` for an agent that is done.
 
-        What an illegal action does is up to `illegal`. What is no action raises `ActionError`, and nothing has changed then.
+        The option `illegal` determines the effect of an illegal action. A value that is not an action raises `ActionError`;
+        the environment is then unchanged.
         """
         game = self.game
         if not self.agents:
-            raise IllegalAction("the match is over: reset() comes next")
+            raise IllegalAction("the match is over: call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
-            raise ActionError(f"the action of {agent} is None; that is allowed only once an agent is terminated or truncated")
+            raise ActionError(f"the action of {agent} must not be None until the agent is terminated or truncated")
         lost = take(game, action, self.illegal, self._random)
         self._cycles += 1
         self._cumulative_rewards[agent] = 0.0
@@ -223,7 +225,7 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observed], dict[str, dict[str, Any]]]:
-        """Begins a match: deal 0 of the seed, or the next deal if no seed is given. The option `deal` names one."""
+        """Starts a match: deal 0 of the seed, or the next deal without a seed. The option `deal` selects a deal."""
         self._begin(seed, options)
         observations = self._observe()
         if self.render_mode == "human":
@@ -232,7 +234,7 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The agents whose actions the next `step` needs: one, or all that a snap window asks."""
+        """The agents whose actions the next `step` needs: one agent, or all that may act in a snap window."""
         return tuple(self._masks)
 
     def step(
@@ -240,26 +242,26 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
     ) -> tuple[
         dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
     ]:
-        """Carries out the actions of the agents that are asked; those of the others are left alone.
+        """Carries out the actions of the agents in `asked` and ignores all other actions.
 
-        An action is an index. What an illegal one does is up to `illegal`. Raises `ActionError` if an agent that is asked
-        has no action; nothing has changed then.
+        An action is an index. The option `illegal` determines the effect of an illegal action. Raises `ActionError` if an agent
+        in `asked` has no action; the environment is then unchanged.
         """
         game = self.game
         if not self.agents:
-            raise IllegalAction("the match is over: reset() comes next")
+            raise IllegalAction("the match is over: call reset()")
         chosen: dict[str, int] = {}
         culprit = None
         for agent, mask in self._masks.items():
             if actions.get(agent) is None:
-                raise ActionError(f"{agent} is asked and has no action")
+                raise ActionError(f"`actions` must have an action of {agent}, found none")
             index = int(actions[agent])
             if not 0 <= index < len(mask):
-                raise ActionError(f"the action of {agent} is {index}; allowed is a number from 0 to {len(mask) - 1}")
+                raise ActionError(f"the action of {agent} must be from 0 to {len(mask) - 1}, found {index}")
             if not mask[index]:
                 if self.illegal == "raise":
                     action = Action.from_index(index, self.rules, game.seats, self._seat_of[agent])
-                    raise IllegalAction(f"{agent} cannot do `{action}` now; its action mask says what it can do")
+                    raise IllegalAction(f"`{action}` is illegal for {agent}; its action mask has the legal actions")
                 if self.illegal == "random":
                     index = int(self._random.choice(np.flatnonzero(mask)))
                 elif culprit is None:
@@ -286,10 +288,10 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
         return observations, rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, late), infos
 
     def _observe(self) -> dict[str, Observed]:
-        """What each agent may know now, and into `_masks` the masks of those that are asked, in their order.
+        """Returns each agent's observation, and stores the masks of the agents to act in `_masks`, in their order.
 
-        A snap window asks its seats one after the other; what one decides is secret until all have. So each of them is
-        observed at the moment when it is asked, in a copy in which those before it pass.
+        In a snap window, the game asks its seats one after the other, and each decision is secret until all have decided. So
+        each seat's observation is taken from a copy of the game in which the seats before it have passed.
         """
         game = self.game
         observations = {agent: observed(game, seat) for agent, seat in self._seat_of.items()}
@@ -322,12 +324,13 @@ def env(
     max_cycles: int | None = None,
     render_mode: RenderMode | None = None,
 ) -> CambioEnv:
-    """An AEC environment: `agent_selection` is the seat that is asked.
+    """Creates an AEC environment: `agent_selection` is the seat to act.
 
-    `rules` are `Rules` or the name of a preset, `seats` 2 to 8. `reward` is "rank", 1 for the first to −1 for the last when
-    the match ends, or "score", what each round adds, more being better. An illegal action ends the match with −1 for who
-    chose it and 0 for the others (`illegal="terminate"`), raises `IllegalAction` and changes nothing ("raise"), or becomes a
-    random legal one ("random"). After `max_cycles` calls of `step` a match is truncated.
+    `rules` is a `Rules` object or the name of a preset; `seats` is 2 to 8. `reward` is "rank" (from 1 for the first to −1 for the
+    last when the match ends) or "score" (the points that each round adds, signed so that more is better). With
+    `illegal="terminate"`, an illegal action ends the match with −1 for its agent and 0 for the others; with "raise", it raises
+    `IllegalAction` and changes nothing; with "random", a random legal action replaces it. A match is truncated after
+    `max_cycles` calls of `step`.
     """
     return CambioEnv(rules, seats, reward=reward, illegal=illegal, max_cycles=max_cycles, render_mode=render_mode)
 
@@ -341,10 +344,10 @@ def parallel_env(
     max_cycles: int | None = None,
     render_mode: RenderMode | None = None,
 ) -> ParallelCambioEnv:
-    """A parallel environment: `step` takes the actions of all seats that are asked at once.
+    """Creates a parallel environment: `step` takes the actions of all seats to act at once.
 
-    These are the seats of a snap window, and one seat elsewhere: `parallel_env.asked`. The mask of the others is all 0, and
-    what they answer is left alone. The options are those of `env`.
+    These are all seats of a snap window, and one seat in other phases; the property `asked` has them. The masks of the other
+    seats are all 0, and their actions are ignored. `env` documents the options.
     """
     return ParallelCambioEnv(rules, seats, reward=reward, illegal=illegal, max_cycles=max_cycles, render_mode=render_mode)
 

@@ -1,6 +1,6 @@
 """Cambio for PettingZoo.
 
-    from cambio.pettingzoo import cambio_v0
+    from cambio_game.pettingzoo import cambio_v0
 
     env = cambio_v0.env(rules="classic", seats=2)
     env.reset(seed=42)
@@ -9,7 +9,7 @@
         over = termination or truncation
         env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
 
-It needs the package `pettingzoo`: `pip install 'cambio[pettingzoo]'`.
+This module needs the package `pettingzoo`: `pip install 'cambio-game[pettingzoo]'`.
 """
 
 from .._extras import require

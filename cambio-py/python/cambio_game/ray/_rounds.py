@@ -1,6 +1,6 @@
-"""Adaptive rounds: a test or a tuning plays some deals on all machines, looks at them, and decides what to play next.
+"""Sequential tests and tuning on a cluster: after each round of deals, the results determine the next round.
 
-What is found is read in the order of the deals, so the decisions are those of one machine.
+The results are read in the order of the deals, so the outcome is the same as on one machine.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from cambio import _cambio
-from cambio._cambio import AgentFault, RunError
+from cambio_game import _cambio
+from cambio_game._cambio import AgentFault, RunError
 
 from ._drive import DEATHS, TICK, Batches, Factories, _connect, _Pool, _pool, _say, ray
 
-#: The seconds that a piece of the deals is meant to take.
+#: The target duration of a piece of the deals, in seconds.
 PIECE = 1.0
 
 
@@ -38,7 +38,7 @@ def _tune(task: tuple[Any, ...], agents: list[tuple[str, Any]]) -> _cambio._Tune
 
 
 def _spread(pool: _Pool, ask: Any, pieces: Iterable[Batches]) -> dict[Batches, Any]:
-    """What workers find on pieces of the deals: `ask(worker, piece)` asks one. The piece of a worker that ends is played by another."""
+    """Distributes pieces of the deals over the workers with `ask(worker, piece)`. If a worker exits, another plays its piece."""
     waiting = list(pieces)
     jobs: dict[Any, tuple[Any, Batches]] = {}
     found: dict[Batches, Any] = {}
@@ -61,7 +61,7 @@ def _spread(pool: _Pool, ask: Any, pieces: Iterable[Batches]) -> dict[Batches, A
                 if deaths[piece] >= DEATHS:
                     raise AgentFault(
                         f"deals {piece[0]} to {piece[1] - 1} have ended the process that plays them {DEATHS} times; "
-                        "an agent of it aborts, or takes more memory than there is"
+                        "one of their agents aborts or runs out of memory"
                     ) from None
                 continue
             except ray.exceptions.RayTaskError as error:
@@ -76,11 +76,11 @@ def _cut(first: int, behind: int, size: int) -> list[Batches]:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a sequential test: that of `cambio sprt` with the same options."""
+    """The result of a sequential test, the same as `cambio sprt` with the same options."""
 
-    #: "second" if the agent is better by `elo1` rather than by `elo0`, "first" if not, "undecided" if the deals ran out.
+    #: "second": `elo1` is accepted, the agent is better; "first": `elo0` is accepted; "undecided": the deals ran out.
     verdict: str
-    #: The number of deals that were read, in their order.
+    #: The number of deals that the test has read.
     deals: int
     #: The log likelihood ratio, and the bounds at which the test ends.
     ratio: float
@@ -108,10 +108,10 @@ def sprt(
     workers: int | None = None,
     quiet: bool = True,
 ) -> Answer:
-    """Plays two agents on a Ray cluster until it is decided which is better: the answer of `cambio sprt`.
+    """Runs a sequential test of two agents on a Ray cluster, with the same result as `cambio sprt`.
 
-    Deals are played in rounds, and each round is longer than the one before; they are read in their order, so the answer depends
-    neither on the cluster nor on the rounds.
+    Deals are played in rounds of growing size. They are read in order, so the result depends neither on the cluster nor on the
+    rounds.
     """
     factories = dict(agents or {})
     test = ([agent, other], rules, seats, rounds, str(seed), (elo0, elo1), normalized, (alpha, beta), deals)
@@ -125,7 +125,7 @@ def sprt(
             found = reader.answer(scores)
             if found[0] != "undecided" or step >= deals:
                 return Answer(*found)
-            # One round: as many pieces as workers.
+            # One round: one piece per worker.
             begun, behind = time.monotonic(), min(step + size * pool.wanted(), deals)
             parts = _spread(
                 pool, lambda worker, piece: worker.ask.remote(partial(_sprt, test), "halves", *piece), _cut(step, behind, size)
@@ -143,13 +143,13 @@ def sprt(
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a tuning found: that of `cambio tune` with the same options."""
+    """The result of tuning, the same as `cambio tune` with the same options."""
 
-    #: The best value of each question mark, with spaces between them; `None` for tables of the candidates themselves.
+    #: The best value of each question mark, separated by spaces; `None` for tables of the candidates themselves.
     best: str | None
-    #: A point of the curve for each value: the rows of `curve.csv`.
+    #: The points of the curve, one per value: the rows of `curve.csv`.
     curve: list[dict[str, Any]]
-    #: The object of `tuning.json`.
+    #: The contents of `tuning.json`.
     result: dict[str, Any]
 
 
@@ -177,18 +177,18 @@ def tune(
     workers: int | None = None,
     quiet: bool = True,
 ) -> Tuned:
-    """Finds the best value of an agent's parameter on a Ray cluster: the answer of `cambio tune` with the same options.
+    """Finds the best value of an agent's parameter on a Ray cluster, with the same result as `cambio tune`.
 
-    `agent` has a question mark for each value, such as "greedy(call_at=?)", and `ranges` one range for each, such as "0..15". `method`
-    is "sweep", "race", "halving" or "cma"; `field="self"` lets every value meet tables of every value, which says when to call. The
-    folder `out` gets the files that `cambio tune --out` writes, byte for byte but for the command. Raises `AgentFault`, `CambioError`
-    for what is not allowed, and `RunError`.
+    `agent` has a question mark for each value to tune, such as "greedy(call_at=?)"; `ranges` has a range for each, such as
+    "0..15". `method` is "sweep", "race", "halving" or "cma". With `field="self"`, every value plays against tables of every value.
+    The folder `out` gets the same files as from `cambio tune --out`; only the stored command differs. Raises `CambioError` for
+    invalid arguments, `AgentFault` and `RunError`.
     """
     given, against = [ranges] if isinstance(ranges, str) else list(ranges), [field] if isinstance(field, str) else field
     if out is not None and Path(out).exists():
-        raise RunError(f"{fspath(out)} exists; the curve is written only to a folder that does not exist")
+        raise RunError(f"`out` must not exist, found {fspath(out)}; choose another folder")
     factories = dict(agents or {})
-    words = ["python", "-m", "cambio.ray", "tune", agent, *given, "--rules", rules, "--seats", str(seats), "--seed", str(seed)]
+    words = ["python", "-m", "cambio_game.ray", "tune", agent, *given, "--rules", rules, "--seats", str(seats), "--seed", str(seed)]
     words += [word for other in against or [] for word in ("--field", other)] + ["--method", method, "--deals", str(deals)]
     task = (
         agent,

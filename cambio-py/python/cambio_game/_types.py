@@ -1,4 +1,4 @@
-"""Types that signatures name."""
+"""Types for annotations."""
 
 from __future__ import annotations
 

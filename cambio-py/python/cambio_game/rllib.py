@@ -1,14 +1,14 @@
-"""Cambio for RLlib: every seat is an agent, and the one that is asked is the one that is observed.
+"""Cambio for RLlib: every seat is an agent, and only the seat to act gets an observation.
 
     from ray.rllib.algorithms.ppo import PPOConfig
-    from cambio.rllib import CambioMultiAgentEnv
+    from cambio_game.rllib import CambioMultiAgentEnv
 
     config = PPOConfig().environment(CambioMultiAgentEnv, env_config={"rules": "classic", "seats": 2})
 
-An observation is a dictionary of `observations`, the tensor of the seat, and `action_mask`, 1 for each legal action: the keys that
-RLlib's `ActionMaskingRLModule` reads. An action is an index as `cambio.Action.from_index` reads it.
+An observation is a dictionary: `observations` is the tensor of the seat, `action_mask` is 1 for each legal action. RLlib's
+`ActionMaskingRLModule` reads these keys. An action is an index, as in `cambio.Action.from_index`.
 
-It needs the package `ray` with RLlib: `pip install 'cambio[rllib]'`.
+This module needs the package `ray` with RLlib: `pip install 'cambio-game[rllib]'`.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ OPTIONS = ("rules", "seats", "reward", "illegal", "max_cycles")
 
 
 class CambioMultiAgentEnv(MultiAgentEnv):
-    """One match as RLlib has it; the agents are `seat_0`, `seat_1`, …
+    """An RLlib environment of one match; the agents are `seat_0`, `seat_1`, …
 
-    `config` holds any of these options:
+    `config` can have these options:
 
     | option | default | |
     |---|---|---|
-    | `rules` | `"classic"` | `Rules` or the name of a preset |
+    | `rules` | `"classic"` | a `Rules` object or the name of a preset |
     | `seats` | 2 | 2 to 8 |
-    | `reward` | `"rank"` | "rank": 1 for the first to −1 for the last when the match ends; "score": what each round adds |
-    | `illegal` | `"terminate"` | an illegal action ends the match with −1 for who chose it; "raise" raises `IllegalAction`, and nothing has changed; "random" makes it a random legal one |
-    | `max_cycles` | `None` | after so many actions a match is truncated |
+    | `reward` | `"rank"` | "rank": from 1 for the first to −1 for the last when the match ends; "score": the points that each round adds, signed so that more is better |
+    | `illegal` | `"terminate"` | an illegal action ends the match with −1 for its agent; "raise": it raises `IllegalAction` and changes nothing; "random": a random legal action replaces it |
+    | `max_cycles` | `None` | the number of actions after which a match is truncated |
 
-    `reset` and `step` observe the seat that is asked, and it alone; when the match is over they observe every seat. Rewards
-    name the seat that acted, and every seat where one of them got something.
+    `reset` and `step` return the observation of the seat to act, or those of all seats when the match is over. The rewards
+    contain the seat that acted; if any reward is not 0, they contain all seats.
 
-    A reset with a seed plays deal 0 of the seed, one without it the next deal. `deepcopy` and `pickle` take an environment in
-    the middle of a match.
+    A reset with a seed plays deal 0 of the seed; a reset without a seed plays the next deal. `deepcopy` and `pickle` work in the
+    middle of a match.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -61,13 +61,13 @@ class CambioMultiAgentEnv(MultiAgentEnv):
         options = dict(config or {})
         for name in options:
             if name not in OPTIONS:
-                raise CambioError(f"`config` has `{name}`; allowed are {', '.join(OPTIONS)}")
+                raise CambioError(f"`config` must have only the options {', '.join(OPTIONS)}, found `{name}`")
         seats = int(options.get("seats", 2))
         self._deals = Deals(options.get("rules", "classic"), seats, options.get("reward", "rank"))
         self._illegal: Illegal = one_of("illegal", options.get("illegal", "terminate"), ("terminate", "raise", "random"))
         self._most: int | None = options.get("max_cycles")
         if self._most is not None and self._most < 1:
-            raise CambioError(f"`max_cycles` is {self._most}; allowed is a number from 1, or None for no limit")
+            raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {self._most}")
         self.layout = self._deals.rules.layout(seats)
         self.action_count = self._deals.rules.action_count(seats)
         self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
@@ -86,15 +86,15 @@ class CambioMultiAgentEnv(MultiAgentEnv):
 
     @property
     def game(self) -> Game:
-        """The match that is being played. Raises `CambioError` before the first `reset`."""
+        """The current match. Raises `CambioError` before the first `reset`."""
         if self._game is None:
-            raise CambioError("no match is being played: reset() comes first")
+            raise CambioError("there is no match yet: call reset() first")
         return self._game
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observed], dict[str, Any]]:
-        """Begins a match. The option `deal` names a deal."""
+        """Starts a match. The option `deal` selects a deal."""
         self._game = self._deals.next(seed, options)
         self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
         self._cycles, self._is_over = 0, False
@@ -103,16 +103,16 @@ class CambioMultiAgentEnv(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, Index]
     ) -> tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Carries out the action of the seat that is asked; those of others are left alone.
+        """Carries out the action of the seat to act and ignores all other actions.
 
-        Raises `ActionError` if the seat has no action or the action is no index; nothing has changed then.
+        Raises `ActionError` if this action is missing or is not an index; the environment is then unchanged.
         """
         game = self.game
         if self._is_over or game.seat is None:
-            raise IllegalAction("the match is over: reset() comes next")
+            raise IllegalAction("the match is over: call reset()")
         agent = self.possible_agents[game.seat]
         if action_dict.get(agent) is None:
-            raise ActionError(f"{agent} is asked and has no action")
+            raise ActionError(f"`action_dict` must have an action of {agent}, found none")
         lost = take(game, int(action_dict[agent]), self._illegal, self._random)
         self._cycles += 1
         gains = dict(zip(self.possible_agents, game.rewards(), strict=True))
@@ -127,11 +127,11 @@ class CambioMultiAgentEnv(MultiAgentEnv):
         return self._observe(), rewards, ended, cut, {}
 
     def render(self) -> str:
-        """The table as the seat sees it that is asked."""
+        """The table with the faces that the seat to act knows."""
         return self.game.render()
 
     def _observe(self) -> dict[str, Observed]:
-        """What the seat that is asked may know; of every seat when the match is over."""
+        """The observation of the seat to act; when the match is over, of every seat."""
         game = self.game
         if not self._is_over and game.seat is not None:
             return {self.possible_agents[game.seat]: self._seen(game.seat, game.mask(game.seat))}

@@ -1,17 +1,18 @@
-"""Cambio for Gymnasium: one seat against agents of the library.
+"""Cambio for Gymnasium: one seat against library agents.
 
     import gymnasium
-    import cambio.gymnasium
+    import cambio_game.gymnasium
 
     env = gymnasium.make("cambio/Cambio-v0", rules="classic", opponents=["sharp"])
     observation, info = env.reset(seed=42)
 
     envs = gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, opponents=["greedy"])
 
-An observation is a dictionary of `observation`, the tensor of the seat, and `action_mask`, 1 for each legal action. An action
-is an index as `cambio.Action.from_index` reads it. An illegal one raises `cambio.IllegalAction`, and nothing has changed then.
+An observation is a dictionary: `observation` is the tensor of the player's seat, `action_mask` is 1 for each legal action. An
+action is an index, as in `cambio.Action.from_index`. An illegal action raises `cambio.IllegalAction`; the environment is then
+unchanged.
 
-It needs the package `gymnasium`: `pip install 'cambio[gymnasium]'`.
+This module needs the package `gymnasium`: `pip install 'cambio-game[gymnasium]'`.
 """
 
 from __future__ import annotations
@@ -46,33 +47,33 @@ Index: TypeAlias = int | np.integer[Any]
 
 
 def _lineup(opponents: Sequence[str]) -> list[str | None]:
-    """The entries of `VectorGame`: the player sits in seat 0 of the first deal."""
+    """The argument `opponents` of `VectorGame`. The player has seat 0 in the first deal."""
     if isinstance(opponents, str):
-        raise CambioError(f"`opponents` is the text `{opponents}`; allowed is a list with a spec for each other seat")
+        raise CambioError(f"`opponents` must be a list with a spec for each other seat, found the text `{opponents}`")
     if not 1 <= len(opponents) <= 7:
-        raise CambioError(f"`opponents` names {len(opponents)}; allowed are 1 to 7, one for each other seat")
+        raise CambioError(f"`opponents` must have 1 to 7 specs, one for each other seat, found {len(opponents)}")
     return [None, *opponents]
 
 
 def _ended(match: VectorGame, number: int, seat: int) -> Observed:
-    """What a seat sees at the end of a match that is over."""
+    """A seat's last observation of a match that has ended."""
     final = match.final_observations
     assert final is not None
     return {"observation": final[number, seat].copy(), "action_mask": np.zeros(match.action_count, np.int8)}
 
 
 class CambioEnv(gymnasium.Env[Observed, Index]):
-    """A match in one seat against agents of the library: `gymnasium.make("cambio/Cambio-v0", …)`.
+    """One seat against library agents: `gymnasium.make("cambio/Cambio-v0", …)`.
 
-    `rules` are `Rules` or the name of a preset. `opponents` are the specs of the agents in the other seats, in the order in
-    which they follow the player. With `rotate` the player sits in seat 0 of the first deal, in seat 1 of the next, and so on;
-    without it always in seat 0. `reward` is "rank", 1 for the first to −1 for the last when the match ends, or "score", what
-    each round adds, more being better.
+    `rules` is a `Rules` object or the name of a preset. `opponents` has the specs of the agents in the other seats, in the order
+    in which they follow the player. With `rotate`, the player has seat 0 in the first deal, seat 1 in the next, and so on;
+    without it, always seat 0. `reward` is "rank" (from 1 for the first to −1 for the last when the match ends) or "score" (the
+    points that each round adds, signed so that more is better).
 
-    `reset(seed=s)` plays deal 0 under the seed `s`, a reset without a seed the next deal. The opponents play as they do in
-    `cambio run`. `info` holds `seat`, the player's.
+    `reset(seed=s)` plays deal 0 under the seed `s`; a reset without a seed plays the next deal. The opponents play as in
+    `cambio run`. `info` contains `seat`, the player's seat.
 
-    `copy`, `deepcopy` and `pickle` take an environment in the middle of a match, with its opponents.
+    `copy`, `deepcopy` and `pickle` work in the middle of a match and include the opponents.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]
@@ -100,28 +101,28 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
         self._match: VectorGame | None = None
         self._seat = 0
         self._is_over = True
-        # Refuses a spec that names no agent.
+        # Validates the specs.
         VectorGame(1, self._deals.rules, seats, opponents=self._lineup)
 
     @property
     def match(self) -> VectorGame:
-        """The match that is being played, as a batch of one. Raises `CambioError` before the first `reset`."""
+        """The current match, as a batch of one. Raises `CambioError` before the first `reset`."""
         if self._match is None:
-            raise CambioError("no match is being played: reset() comes first")
+            raise CambioError("there is no match yet: call reset() first")
         return self._match
 
     @property
     def game(self) -> Game:
-        """The match that is being played, as a `Game`."""
+        """A copy of the current match, as a `Game`."""
         return self.match.game(0)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begins a match. The option `deal` names a deal."""
+        """Starts a match. The option `deal` selects a deal."""
         super().reset(seed=seed)
         self._deals.next(seed, options)
-        # A batch of one begins the next deal by itself.
+        # A batch of one has already started the next deal.
         if seed is not None or options or self._match is None or int(self._match.deals[0]) != self._deals.deal:
             self._match = VectorGame(
                 1,
@@ -142,13 +143,13 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
         return self._observe(), {"seat": self._seat}
 
     def step(self, action: Index) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Carries out an action; the opponents decide until the player is asked again, or the match is over.
+        """Carries out an action, and the opponents' decisions until the player has to decide or the match is over.
 
-        After the last action of a match the observation is what the player sees at its end, and no action is legal.
+        When the match is over, the observation is the player's last one, and no action is legal.
         """
         match = self.match
         if self._is_over:
-            raise IllegalAction("the match is over: reset() comes next")
+            raise IllegalAction("the match is over: call reset()")
         match.step(np.array([action], np.int64))
         reward = float(match.rewards[0, self._seat])
         self._is_over = bool(match.done[0])
@@ -164,7 +165,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
         return {"observation": match.observations[0].copy(), "action_mask": match.masks[0].view(np.int8).copy()}
 
     def render(self) -> str | None:
-        """The table as the player sees it: returned in the mode `ansi`, printed in the mode `human`."""
+        """The table with the faces that the player knows: returned in the mode `ansi`, printed in the mode `human`."""
         text = "the match is over\n" if self._is_over and self._match else self.game.render(self._seat)
         if self.render_mode == "human":
             print(text, end="", flush=True)
@@ -178,12 +179,12 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
 class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
     """Many matches at once, on `cambio.VectorGame`: `gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, …)`.
 
-    Match `i` plays the deals `i`, `i + num_envs`, … under the seed. A match that ends is followed by the next at once
-    (`AutoresetMode.SAME_STEP`): the observation is then the first of the next, and `infos["final_obs"]` has what the player saw
-    at the end, as Gymnasium's own vector environments have it. The observations are arrays of the environment that the next step overwrites;
-    `copy=True` makes new ones each time. `threads` play the matches; the results do not depend on their number.
+    Match `i` plays the deals `i`, `i + num_envs`, … under the seed. When a match ends, the next one starts in the same step
+    (`AutoresetMode.SAME_STEP`): the observation then belongs to the next match, and `infos["final_obs"]` has the player's last
+    observation, as in Gymnasium's own vector environments. With `copy=False`, the observations are arrays that the next step
+    overwrites. The results do not depend on the number of `threads`.
 
-    The other options are those of `CambioEnv`.
+    `CambioEnv` documents the other options.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begins every match anew: with the first deals of the seed, or, without one, with those of a new seed."""
+        """Restarts every match with the first deals of the seed; without a seed, of a new random seed."""
         super().reset(seed=seed)
         self._deals.seed = None
         self._deals.next(seed, options)
@@ -235,7 +236,7 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observed, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Carries out an action in every match. If one is illegal it raises `IllegalAction`, and nothing has changed."""
+        """Carries out an action in every match. If one is illegal, raises `IllegalAction` and changes nothing."""
         seats = self.match.seat.copy()
         self.match.step(np.ascontiguousarray(actions))
         rewards = self.match.rewards[np.arange(self.num_envs), seats]
@@ -252,4 +253,4 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
         return {key: array.copy() for key, array in seen.items()} if self._copies else seen
 
 
-gymnasium.register(ID, entry_point="cambio.gymnasium:CambioEnv", vector_entry_point="cambio.gymnasium:CambioVectorEnv")
+gymnasium.register(ID, entry_point="cambio_game.gymnasium:CambioEnv", vector_entry_point="cambio_game.gymnasium:CambioVectorEnv")

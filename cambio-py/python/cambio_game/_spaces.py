@@ -1,4 +1,4 @@
-"""The spaces of observations and actions, and seeds, as Gymnasium's conventions have them."""
+"""Observation spaces, action spaces and seeds, following the conventions of Gymnasium."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bounds(layout: Layout) -> NDArray[np.uint8]:
 
 
 def observation_space(layout: Layout, actions: int) -> spaces.Dict:
-    """`observation`, a tensor of the layout, and `action_mask`, a 1 for each legal action."""
+    """The space of a dictionary with `observation`, a tensor of the layout, and `action_mask`, 1 for each legal action."""
     return spaces.Dict(
         {
             "observation": spaces.Box(np.zeros(layout.size, np.uint8), bounds(layout), dtype=np.uint8),
@@ -38,12 +38,12 @@ def observation_space(layout: Layout, actions: int) -> spaces.Dict:
 
 
 def observed(game: Game, seat: int) -> Observed:
-    """What `observation_space` contains, of one seat: the mask is all 0 where the seat is not asked."""
+    """One seat's observation, an element of `observation_space`. The mask is all 0 if it is not the seat to act."""
     return {"observation": game.tensor(seat), "action_mask": game.mask(seat).view(np.int8)}
 
 
 def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.random.Generator) -> bool:
-    """Steps a game. Returns whether its seat has lost by an illegal action; else such an action raises or becomes a random one."""
+    """Steps a game. Returns whether an illegal action has lost the match; depending on `illegal`, it can also raise or be replaced."""
     try:
         game.step(action)
     except IllegalAction:
@@ -56,18 +56,18 @@ def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.
 
 
 def one_of(name: str, value: str, allowed: tuple[Choice, ...]) -> Choice:
-    """The value of an option, checked."""
+    """Validates an option against its allowed values."""
     for choice in allowed:
         if choice == value:
             return choice
-    raise CambioError(f"`{name}` is `{value}`; allowed is {', '.join(allowed[:-1])} or {allowed[-1]}")
+    raise CambioError(f"`{name}` must be {', '.join(allowed[:-1])} or {allowed[-1]}, found `{value}`")
 
 
 class Deals:
-    """The matches of an environment, one for each reset.
+    """The matches of an environment, one per reset.
 
-    `reset(seed=s)` plays deal 0 under the seed `s`; each reset without a seed plays the next deal under the same seed. An
-    environment that was never given a seed takes one from the operating system.
+    `reset(seed=s)` plays deal 0 under the seed `s`. Each reset without a seed plays the next deal under the same seed. If the
+    first reset has no seed, the operating system provides one.
     """
 
     def __init__(self, rules: Rules | str, seats: int, reward: Reward) -> None:
@@ -76,10 +76,10 @@ class Deals:
         self.reward: Reward = reward
         self.seed: int | None = None
         self.deal = 0
-        Game(self.rules, seats, reward=reward)  # Refuses what cannot be played before a game is asked for.
+        Game(self.rules, seats, reward=reward)  # Validates the arguments early.
 
     def next(self, seed: int | None, options: dict[str, Any] | None) -> Game:
-        """The match of a reset; the option `deal` names one."""
+        """The match of a reset. The option `deal` selects a deal."""
         if seed is not None or self.seed is None:
             self.seed = secrets.randbits(63) if seed is None else int(seed)
             self.deal = 0

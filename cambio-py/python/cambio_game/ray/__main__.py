@@ -1,4 +1,4 @@
-"""`python -m cambio.ray run spec.toml --out folder`, `python -m cambio.ray sprt AGENT OTHER` and `python -m cambio.ray tune AGENT RANGE`"""
+"""`python -m cambio_game.ray run spec.toml --out folder`, `python -m cambio_game.ray sprt AGENT OTHER` and `python -m cambio_game.ray tune AGENT RANGE`"""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cambio import CambioError, __version__
-from cambio.run import _agent
+from cambio_game import CambioError, __version__
+from cambio_game.run import _agent
 
 from . import run, sprt, tune
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m cambio.ray", description="Tournaments on many machines, with Ray.")
-    parser.add_argument("--version", action="version", version=f"cambio {__version__}")
+    parser = argparse.ArgumentParser(prog="python -m cambio_game.ray", description="Tournaments on many machines, with Ray.")
+    parser.add_argument("--version", action="version", version=f"cambio-game {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--address", help="the cluster, such as auto or ray://head:10001; without it Ray starts on this machine")
-    shared.add_argument("--workers", type=int, help="the most workers; by default one for each core of the cluster")
-    shared.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="an agent of Python")
+    shared.add_argument("--address", help="the cluster, such as auto or ray://head:10001 [default: start Ray on this machine]")
+    shared.add_argument("--workers", type=int, help="the maximum number of workers [default: one per core of the cluster]")
+    shared.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times")
     shared.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
-    play = commands.add_parser("run", parents=[shared], help="play an experiment, as `cambio run` does")
-    play.add_argument("spec", type=Path, nargs="?", help="the experiment file; not needed where the store was begun")
+    play = commands.add_parser("run", parents=[shared], help="play an experiment, like `cambio run`")
+    play.add_argument("spec", type=Path, nargs="?", help="the experiment file; optional if the store already exists")
     play.add_argument("--out", type=Path, required=True, help="the run folder; it must not exist")
-    play.add_argument("--store", help="where units lie until all are there; every machine has to reach it [default: OUT.units]")
-    play.add_argument("--gpus", type=float, default=0.0, help="the share of a GPU of each worker")
+    play.add_argument("--store", help="the store of the units, which every machine must be able to access [default: OUT.units]")
+    play.add_argument("--gpus", type=float, default=0.0, help="the share of a GPU per worker")
     table = argparse.ArgumentParser(add_help=False)
     table.add_argument("--rules", default="classic")
     table.add_argument("--seats", type=int, default=2)
     table.add_argument("--rounds", action="store_true", help="one round on each deal instead of a match")
     table.add_argument("--seed", default="1")
-    test = commands.add_parser("sprt", parents=[shared, table], help="which of two agents is better, as `cambio sprt` does")
+    test = commands.add_parser("sprt", parents=[shared, table], help="test which of two agents is better, like `cambio sprt`")
     test.add_argument("agents", nargs=2, metavar="AGENT")
     test.add_argument("--elo0", type=float, default=0.0)
     test.add_argument("--elo1", type=float, default=10.0)
     test.add_argument("--normalized", action="store_true", help="normalized Elo")
-    test.add_argument("--deals", type=int, default=100_000, help="stop undecided after so many")
-    search = commands.add_parser("tune", parents=[shared, table], help="the best value of a parameter, as `cambio tune` finds it")
-    search.add_argument("spec", metavar="AGENT", help="with a question mark for each value: 'greedy(call_at=?)'")
-    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the values of a question mark: 0..15, or 0..1:0.1 with a step")
-    search.add_argument("--field", action="append", metavar="SPEC", help="whom they meet; `self` for the candidates themselves")
+    test.add_argument("--deals", type=int, default=100_000, help="stop undecided after this many deals")
+    search = commands.add_parser("tune", parents=[shared, table], help="find the best value of a parameter, like `cambio tune`")
+    search.add_argument("spec", metavar="AGENT", help="the agent, with a question mark for each value to tune: 'greedy(call_at=?)'")
+    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the range of each question mark: 0..15, or 0..1:0.1 with a step")
+    search.add_argument("--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves")
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
     search.add_argument("--method", default="sweep", help="sweep, race, halving or cma")
     search.add_argument("--deals", type=int, default=1000)
-    search.add_argument("--validate", type=int, default=1000, help="fresh deals for the winner and the incumbent")
+    search.add_argument("--validate", type=int, default=1000, help="fresh deals to compare the winner with the incumbent")
     search.add_argument("--incumbent", metavar="SPEC")
     search.add_argument("--out", type=Path, help="write curve.csv, scores.csv, tuning.json and report.html into this folder")
     given = parser.parse_args(words)
-    # Modules of agents are found where the command is called.
+    # The modules of agents are imported from the working directory.
     sys.path.insert(0, str(Path.cwd()))
     try:
         agents = dict(map(_agent, given.agent))
@@ -74,7 +74,7 @@ def main(words: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted: what was played is in the store; the same command goes on with it", file=sys.stderr)
+        print("interrupted: the finished units are in the store; the same command resumes the run", file=sys.stderr)
         return 3
     return 0
 
