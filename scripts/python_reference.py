@@ -29,8 +29,9 @@ GROUPS = [
 ]  # fmt: skip
 HEAD = """# Python: the reference
 
-`scripts/python_reference.py` writes this page from the docstrings. [Python](python.md) is the guide. Seats are numbers from 0 or letters
-from a; an index is a number below `action_count`; arrays are of numpy.
+`scripts/python_reference.py` writes this page from the docstrings. [Python](python.md) is the guide. The examples use
+`import cambio_game as cambio`. Seats are numbers from 0 or letters from a; an index is a number below `action_count`; arrays are
+NumPy arrays.
 """
 
 
