@@ -4,8 +4,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use cambio_benches::{Everyone, Faces, Play};
+use cambio_core::encode::TensorSpace;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Knowledge, RoundHistory, Rules, Seat, State, TensorSpace};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Knowledge, Rules, Seat, State};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const TABLES: [(&str, usize); 5] = [("classic", 2), ("classic", 4), ("classic", 8), ("original", 2), ("faessler", 2)];

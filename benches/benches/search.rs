@@ -5,11 +5,10 @@ use std::hint::black_box;
 
 use cambio_agents::{Arm, Ismcts, Learned, Rollout, roster};
 use cambio_benches::{Position, positions};
+use cambio_core::engine::Dice;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::Bounded as _;
-use cambio_core::{
-    Action, Agent, AgentError, Briefing, Dice, Knowledge, Notice, Observation, RoundResult, Rules, Seat, State,
-    View as _,
-};
+use cambio_core::{Action, Agent, AgentError, Briefing, Knowledge, Notice, Observation, Rules, Seat, State, View as _};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use rand::TryRng;

@@ -1,7 +1,8 @@
 //! Shared code of the benchmarks: random rounds and positions, through the public API.
 
+use cambio_core::engine::{Dice, Setup, Sink};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Agent, Briefing, Card, Dice, Event, Observer as _, Players, Rules, Seat, Setup, Sink, State};
+use cambio_core::{Agent, Briefing, Card, Event, Observer as _, Players, Rules, Seat, State};
 
 /// The source of the faces of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,14 +1,14 @@
 //! The advantage of decisions over the decisions of a policy.
 
+use cambio_core::engine::{Dice, Setup};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::Stream;
-use cambio_core::{
-    Action, Card, CardHistory, Dice, Event, Observer, Phase, RoundResult, Rules, Seat, Setup, Spot, Standing, State,
-    View,
-};
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Card, Event, Observer, Phase, Rules, Seat, Spot, Standing, State, View};
 use rand::Rng as _;
 
 use crate::bits::Bits;
-use crate::policy::{Follow, Past as _, Policy};
+use crate::policy::{HistorySink, Policy, PublicHistory as _};
 
 /// Observes a round and measures the advantage of a seat's decisions over the decisions that a policy would have taken.
 ///
@@ -22,31 +22,31 @@ use crate::policy::{Follow, Past as _, Policy};
 /// In a match of several rounds, each round is measured by its own win.
 ///
 /// ```
-/// use cambio_agents::{Advantage, Blueprint, Plays, Preset, roster};
-/// use cambio_core::{Agent, Pairing, Rules, Seat, play_match, rng::Key};
+/// use cambio_agents::{AdvantageEstimator, Blueprint, PolicyAgent, Preset, roster};
+/// use cambio_core::{Agent, MatchSetup, Rules, Seat, play_match, rng::Key};
 ///
 /// let (rules, key) = (Rules::preset("classic").unwrap(), Key::new(1, 0));
 /// let sharp = Blueprint::Heuristic(Preset::Sharp.params());
-/// let mut advantage = Advantage::new(sharp.clone(), &rules, 2, Seat::A, 100, key.agent(Seat::A)).unwrap();
-/// let mut agents: [Box<dyn Agent>; 2] = [roster().parse("random").unwrap().make(), Box::new(Plays::new(sharp))];
-/// play_match(&Pairing { rules, seats: 2, key }, &mut agents, &mut advantage).unwrap();
+/// let mut advantage = AdvantageEstimator::new(sharp.clone(), &rules, 2, Seat::A, 100, key.agent(Seat::A)).unwrap();
+/// let mut agents: [Box<dyn Agent>; 2] = [roster().parse("random").unwrap().make(), Box::new(PolicyAgent::new(sharp))];
+/// play_match(&MatchSetup { rules, seats: 2, key }, &mut agents, &mut advantage).unwrap();
 /// let worth: f64 = advantage.decided().iter().map(|decided| decided.advantage).sum();
 /// assert!(worth < 0.0, "random decisions are worse than the decisions of sharp");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Advantage<P: Policy> {
+pub struct AdvantageEstimator<P: Policy> {
     policy: P,
-    past: P::Past,
+    past: P::History,
     history: CardHistory,
     seat: Seat,
     playouts: u32,
     stream: Stream,
-    decided: Vec<Decided>,
+    decided: Vec<DecisionAdvantage>,
 }
 
 /// A decision of the seat.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Decided {
+pub struct DecisionAdvantage {
     /// The phase of the decision.
     pub phase: Phase,
     /// The decision.
@@ -59,7 +59,7 @@ pub struct Decided {
     pub advantage: f64,
 }
 
-impl<P: Policy> Advantage<P> {
+impl<P: Policy> AdvantageEstimator<P> {
     /// Measures `seat` at a table of `seats` seats, with `playouts` playouts for each of the two decisions. No agent
     /// should have the same stream.
     ///
@@ -72,14 +72,14 @@ impl<P: Policy> Advantage<P> {
         seat: Seat,
         playouts: u32,
         stream: Stream,
-    ) -> Result<Advantage<P>, String> {
+    ) -> Result<AdvantageEstimator<P>, String> {
         let past = policy.begin(rules, seats)?;
         let history = CardHistory::new(rules, seats);
-        Ok(Advantage { policy, past, history, seat, playouts, stream, decided: Vec::new() })
+        Ok(AdvantageEstimator { policy, past, history, seat, playouts, stream, decided: Vec::new() })
     }
 
     /// The decisions at which the seat had a choice, in order.
-    pub fn decided(&self) -> &[Decided] {
+    pub fn decided(&self) -> &[DecisionAdvantage] {
         &self.decided
     }
 
@@ -98,7 +98,7 @@ impl<P: Policy> Advantage<P> {
         for number in 0..self.playouts {
             let (mut world, mut past, mut dice) = (state.clone(), self.past.clone(), Dice(Bits::new(base, number)));
             world.redeal_unseen(&mut dice);
-            world.carry_out(action, &mut dice, &mut Follow(&mut past));
+            world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
             self.policy.play_out(&mut world, &mut past, &mut dice);
             let winners = RoundResult::of(&world).expect("the round is over and settled").winners;
             won += if winners.contains(self.seat) { 1.0 / winners.len() as f64 } else { 0.0 };
@@ -107,7 +107,7 @@ impl<P: Policy> Advantage<P> {
     }
 }
 
-impl<P: Policy> Observer for Advantage<P> {
+impl<P: Policy> Observer for AdvantageEstimator<P> {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         let Setup { rules, seats, .. } = standing.setup;
         self.past = self.policy.begin(&rules, seats).expect("the policy could play at this table before");
@@ -132,7 +132,7 @@ impl<P: Policy> Observer for Advantage<P> {
             let base = self.stream.next_u64();
             advantage = self.worth(state, action, base) - self.worth(state, instead, base);
         }
-        self.decided.push(Decided { phase: state.table().phase(), action, instead, differs, advantage });
+        self.decided.push(DecisionAdvantage { phase: state.table().phase(), action, instead, differs, advantage });
     }
 }
 

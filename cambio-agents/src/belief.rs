@@ -15,9 +15,9 @@ mod calls;
 mod evidence;
 mod sampler;
 
+use cambio_core::engine::{Motion, SnapRights, WindowSign};
 use cambio_core::{
-    Briefing, Card, Event, Knowledge, Motion, Observation, Rules, Seat, SeatSet, Sighting, SnapRights, Spot, SpotSet,
-    State, WindowSign,
+    Briefing, Card, Event, Knowledge, Observation, Rules, Seat, SeatSet, Sighting, Spot, SpotSet, State,
 };
 use rand::Rng;
 
@@ -62,7 +62,7 @@ const FORGOTTEN: f64 = 0.2;
 /// ```
 /// use cambio_agents::{Belief, Likelihood};
 /// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Briefing, Card, Dice, Event, Rules, Seat, Setup, State};
+/// use cambio_core::{Briefing, Card, Event, Rules, Seat, State, engine::{Dice, Setup}};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let key = Key::new(1, 0);
@@ -90,7 +90,7 @@ pub struct Belief {
     likelihood: Likelihood,
     knowledge: Knowledge,
     rules: Rules,
-    facts: Facts,
+    facts: CardTables,
     evidence: Evidence,
     /// The top card of the pile, if it can be taken.
     top: Option<Card>,
@@ -102,7 +102,7 @@ pub struct Belief {
 
 /// Lookup tables computed from the rules.
 #[derive(Clone, Debug)]
-struct Facts {
+struct CardTables {
     points: Vec<f64>,
     /// For each kind, the set of kinds that match it: first for snaps of other seats' cards, then of own cards.
     matching: [Vec<u128>; 2],
@@ -122,7 +122,7 @@ impl Belief {
             likelihood,
             knowledge: Knowledge::new(rules, briefing.seats, briefing.seat),
             rules: *rules,
-            facts: Facts {
+            facts: CardTables {
                 points: cards().map(|card| f64::from(rules.points(card))).collect(),
                 matching: [false, true].map(|is_own| cards().map(|shown| matching(shown, is_own)).collect()),
                 has_power: cards().map(|card| !rules.power(card).is_none()).collect(),

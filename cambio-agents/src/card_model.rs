@@ -1,6 +1,7 @@
 //! A player's model of the cards on the table.
 
-use cambio_core::{Card, Rules, Seat, Spot, SpotSet, Tally, View};
+use cambio_core::engine::PointSummary;
+use cambio_core::{Card, Rules, Seat, Spot, SpotSet, View};
 
 /// A player's model of the cards on the table: the cards that it remembers, or all cards that it has seen.
 pub(crate) trait CardModel {
@@ -24,8 +25,8 @@ pub(crate) trait CardModel {
 
     /// The points of the known cards of `owner` in these spots.
     #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet, rules: &Rules) -> Tally {
-        Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| rules.points(card)))
+    fn tally(&self, owner: Seat, spots: SpotSet, rules: &Rules) -> PointSummary {
+        PointSummary::of(self.known_cards_of(owner, spots).map(|(_, card)| rules.points(card)))
     }
 
     /// The total points of all known cards.
@@ -56,7 +57,7 @@ impl<V: View> CardModel for V {
     }
 
     #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet, _: &Rules) -> Tally {
+    fn tally(&self, owner: Seat, spots: SpotSet, _: &Rules) -> PointSummary {
         View::tally(self, owner, spots)
     }
 

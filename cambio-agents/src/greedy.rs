@@ -4,7 +4,7 @@ use cambio_core::{Action, Agent, AgentError, Card, Observation, Phase, Spot, Spo
 
 use crate::card_model::mean_elsewhere;
 use crate::params;
-use crate::tie::{Least, least_of, one_of};
+use crate::tie::{LeastSpots, least_of, one_of};
 
 params! {
     /// The parameters of [`Greedy`].
@@ -22,11 +22,11 @@ params! {
 ///
 /// ```
 /// use cambio_agents::{Greedy, GreedyParams};
-/// use cambio_core::{Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let mut agents = [3, 12].map(|call_at| Greedy::new(&GreedyParams { call_at }));
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert_eq!(play_match(&pairing, &mut agents, &mut ()).unwrap().ranks.len(), 2);
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert_eq!(play_match(&match_setup, &mut agents, &mut ()).unwrap().ranks.len(), 2);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Greedy {
@@ -42,7 +42,7 @@ impl Greedy {
         Greedy { call_at: params.call_at.into() }
     }
 
-    fn start(&self, estimate: &Estimate<'_, '_>) -> Action {
+    fn start(&self, estimate: &CardEstimates<'_, '_>) -> Action {
         let choices = estimate.view.choices();
         if choices.contains(Action::Call) && estimate.own_sum() <= self.call_at {
             return Action::Call;
@@ -61,7 +61,7 @@ impl Greedy {
 
 impl Agent for Greedy {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        let estimate = Estimate::new(view);
+        let estimate = CardEstimates::new(view);
         Ok(match view.table().phase() {
             Phase::Start => self.start(&estimate),
             Phase::Close if estimate.own_sum() <= self.call_at && view.choices().contains(Action::Call) => Action::Call,
@@ -76,15 +76,15 @@ impl Agent for Greedy {
 }
 
 /// Estimates the points of cards from the cards that one seat knows.
-struct Estimate<'v, 'a> {
+struct CardEstimates<'v, 'a> {
     view: &'v Observation<'a>,
     /// The mean points of the cards that the seat has not seen.
     mean: f64,
 }
 
-impl Estimate<'_, '_> {
-    fn new<'v, 'a>(view: &'v Observation<'a>) -> Estimate<'v, 'a> {
-        Estimate { view, mean: mean_elsewhere(view, view) }
+impl CardEstimates<'_, '_> {
+    fn new<'v, 'a>(view: &'v Observation<'a>) -> CardEstimates<'v, 'a> {
+        CardEstimates { view, mean: mean_elsewhere(view, view) }
     }
 
     fn points(&self, card: Card) -> f64 {
@@ -118,7 +118,7 @@ impl Estimate<'_, '_> {
 
     /// The spot with the least `value`, and that value.
     fn least(&self, spots: SpotSet, value: impl Fn(Spot) -> f64) -> Option<(f64, Spot)> {
-        let mut least = Least::NONE;
+        let mut least = LeastSpots::NONE;
         spots.iter_from(self.view.seat()).for_each(|spot| least.offer(value(spot), spot));
         Some((least.value, one_of(self.view, least.spots)?))
     }

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cambio_core::{Action, Agent, AgentError, Briefing, Explanation, Notice, Observation, Observer};
+use cambio_core::play::Explanation;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer};
 
 /// Wraps an agent and turns its panics into errors of the agent.
 ///

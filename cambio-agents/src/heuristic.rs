@@ -1,15 +1,15 @@
 //! The heuristic: a player that decides by expected points.
 
-mod mind;
+mod decision;
 mod params;
 mod preset;
 
-use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::rng::Stream;
+use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Score, Seat, Standing};
 
 use crate::memory::Memory;
-pub(crate) use mind::{Mind, blueprint};
+pub(crate) use decision::{HeuristicDecision, blueprint};
 pub use params::HeuristicParams;
 pub use preset::Preset;
 
@@ -22,13 +22,13 @@ pub use preset::Preset;
 ///
 /// ```
 /// use cambio_agents::{Heuristic, HeuristicParams, MemoryParams, Preset};
-/// use cambio_core::{Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let memory = MemoryParams { decay: Some(0.1), ..MemoryParams::default() };
 /// let forgetful = HeuristicParams { memory, ..HeuristicParams::default() };
 /// let mut agents = [Heuristic::new(&forgetful), Heuristic::new(&Preset::Sharp.params())];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Heuristic {
@@ -67,7 +67,7 @@ impl Agent for Heuristic {
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let memory = self.memory.as_ref().expect("a match begins with a briefing");
-        let mind = Mind::new(view, memory, &self.current);
+        let mind = HeuristicDecision::new(view, memory, &self.current);
         let action = mind.decide();
         if action == Action::Pass
             && view.table().phase() == Phase::Window

@@ -1,25 +1,25 @@
 //! Inference: draws worlds in proportion to the likelihood of the other seats' decisions.
 
-mod moments;
+mod decisions;
 mod worlds;
 
 use cambio_core::{Briefing, Card, Knowledge, Observation, Sighting, Spot, State, Table};
 
 use crate::bits::Bits;
 use crate::policy::Policy;
-use moments::Moments;
-use worlds::Likely;
+use decisions::DecisionLog;
+use worlds::DecisionModel;
 
 /// The settings for drawing worlds.
 ///
 /// ```
-/// use cambio_agents::Draw;
+/// use cambio_agents::SamplingSettings;
 ///
-/// let draw = Draw { worlds: 100, ..Draw::default() };
+/// let draw = SamplingSettings { worlds: 100, ..SamplingSettings::default() };
 /// assert_eq!((draw.proposals, draw.last), (1500, 64));
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Draw {
+pub struct SamplingSettings {
     /// The number of worlds.
     pub worlds: usize,
     /// The number of uniformly drawn worlds from which they are resampled; raised to `worlds` if it is lower.
@@ -30,9 +30,9 @@ pub struct Draw {
     pub epsilon: f64,
 }
 
-impl Default for Draw {
-    fn default() -> Draw {
-        Draw { worlds: 240, proposals: 1500, last: 64, epsilon: 0.01 }
+impl Default for SamplingSettings {
+    fn default() -> SamplingSettings {
+        SamplingSettings { worlds: 240, proposals: 1500, last: 64, epsilon: 0.01 }
     }
 }
 
@@ -43,9 +43,9 @@ impl Default for Draw {
 /// each decision of another seat to [`Inference::spectate`]; then draw worlds with [`Inference::draw`].
 ///
 /// ```
-/// use cambio_agents::{Draw, Inference, Policy, Preset};
+/// use cambio_agents::{Inference, Policy, Preset, SamplingSettings};
 /// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Briefing, Card, Dice, Event, Rules, Seat, Setup, State};
+/// use cambio_core::{Briefing, Card, Event, Rules, Seat, State, engine::{Dice, Setup}};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let key = Key::new(1, 0);
@@ -64,21 +64,21 @@ impl Default for Draw {
 /// }
 ///
 /// // Seat a kept a card: in most worlds it is a low one.
-/// let worlds = inference.draw(&state.observe(Seat::B), &mut policy, &Draw::default(), 7);
+/// let worlds = inference.draw(&state.observe(Seat::B), &mut policy, &SamplingSettings::default(), 7);
 /// let points = |world: &State| rules.points(world.face("a1".parse().unwrap()).unwrap());
 /// assert!(worlds.iter().map(points).sum::<i32>() < 4 * worlds.len() as i32);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Inference<P: Policy> {
     knowledge: Knowledge,
-    moments: Moments<P::Past>,
+    moments: DecisionLog<P::History>,
 }
 
 impl<P: Policy> Inference<P> {
     /// The inference of a seat at the beginning of a match. `past` is the result of [`Policy::begin`].
-    pub fn new(briefing: &Briefing<'_>, past: P::Past) -> Inference<P> {
+    pub fn new(briefing: &Briefing<'_>, past: P::History) -> Inference<P> {
         let Briefing { rules, seats, seat, .. } = *briefing;
-        Inference { knowledge: Knowledge::new(rules, seats, seat), moments: Moments::new(past) }
+        Inference { knowledge: Knowledge::new(rules, seats, seat), moments: DecisionLog::new(past) }
     }
 
     /// Adds a sighting of the seat.
@@ -93,7 +93,7 @@ impl<P: Policy> Inference<P> {
     }
 
     /// The public history of the round.
-    pub fn past(&self) -> &P::Past {
+    pub fn past(&self) -> &P::History {
         &self.moments.past
     }
 
@@ -102,11 +102,11 @@ impl<P: Policy> Inference<P> {
         let mut placed: Vec<(Spot, usize)> = Vec::new();
         for spot in view.table().occupied().without(view.known()).iter_from(view.seat()) {
             let mut unseen = self.knowledge.unseen(spot).enumerate();
-            let is_it = |&(place, (card, fits)): &(usize, (Card, bool))| {
-                fits && Some(card) == face(spot) && placed.iter().all(|&(_, other)| other != place)
+            let is_it = |&(index, (card, fits)): &(usize, (Card, bool))| {
+                fits && Some(card) == face(spot) && placed.iter().all(|&(_, other)| other != index)
             };
-            let (place, _) = unseen.find(is_it).expect("the seat has not seen this card");
-            placed.push((spot, place));
+            let (index, _) = unseen.find(is_it).expect("the seat has not seen this card");
+            placed.push((spot, index));
         }
         // Nothing remains to be drawn: only the seat to act can hold a card.
         let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0_u32), &placed);
@@ -120,7 +120,14 @@ impl<P: Policy> Inference<P> {
     /// Draws worlds from the seat's information set. Uniformly drawn worlds are resampled by the likelihood of the
     /// other seats' decisions that depend on unknown cards (sampling importance resampling: Rubin 1987). Without such
     /// decisions, worlds are drawn uniformly. Equal worlds are adjacent. The same `base` gives the same worlds.
-    pub fn draw(&self, view: &Observation<'_>, policy: &mut P, draw: &Draw, base: u64) -> Vec<State> {
-        worlds::draw(view, &self.knowledge, &self.moments, &mut Likely { policy, epsilon: draw.epsilon }, draw, base)
+    pub fn draw(&self, view: &Observation<'_>, policy: &mut P, draw: &SamplingSettings, base: u64) -> Vec<State> {
+        worlds::draw(
+            view,
+            &self.knowledge,
+            &self.moments,
+            &mut DecisionModel { policy, epsilon: draw.epsilon },
+            draw,
+            base,
+        )
     }
 }

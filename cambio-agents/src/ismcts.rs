@@ -5,13 +5,14 @@
 //! make the search strong. The other seats follow a policy inside the tree; a decision gets a node only after some
 //! visits; playouts use the blueprint; worlds are drawn from a belief; the call is tried outside the tree.
 
-use cambio_core::{Action, Agent, AgentError, Briefing, Explanation, Notice, Observation};
+use cambio_core::play::Explanation;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
-use crate::playout::{Twist, ValueOf, value_of};
-use crate::policy::{Blueprint, Policy, Value};
-use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, explained};
+use crate::playout::{PlayoutPolicy, ValueOf, value_of};
+use crate::policy::{Blueprint, Policy, ValuePolicy};
+use crate::search::{Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams, explained};
 use crate::searcher::Searcher;
-use crate::tree::Mode;
+use crate::tree::TreeMode;
 use crate::value::Utility;
 use crate::{params, words};
 
@@ -24,7 +25,7 @@ params! {
         ..time: TimeParams,
         /// The information of the other seats' nodes: the searcher's (so), their own (mo), or no nodes because they
         /// follow the blueprint (policy). The first two are the textbook forms, and weak.
-        mode: Mode = Mode::Policy,
+        mode: TreeMode = TreeMode::Policy,
         /// The policy that plays worlds out; default: blueprint in mode policy, otherwise uniform.
         playout: Option<Playout>,
         /// The number of tries of a decision before its successors get nodes; default: 30 in mode policy, otherwise 1.
@@ -66,20 +67,20 @@ words! {
 /// A player that searches a tree of information sets.
 ///
 /// ```
-/// use cambio_agents::{Ismcts, IsmctsParams, Mode, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_agents::{Ismcts, IsmctsParams, TreeMode, roster};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
-/// let textbook = IsmctsParams { iterations: 20, mode: Mode::Single, ..IsmctsParams::default() };
+/// let textbook = IsmctsParams { iterations: 20, mode: TreeMode::Single, ..IsmctsParams::default() };
 /// let mut agents: [Box<dyn Agent>; 2] =
 ///     [Box::new(Ismcts::new(&textbook)), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ismcts<P: Policy = Blueprint> {
     searcher: Searcher<P>,
     /// The state during a match; `None` before the first match.
-    seated: Option<Seated<P>>,
+    seated: Option<SearchState<P>>,
     arms: Vec<Arm>,
 }
 
@@ -101,21 +102,21 @@ impl<P: Policy> Ismcts<P> {
     /// early. At a leaf, the other seats share 1 minus the searching seat's value equally.
     pub fn with_values(policy: P, params: &IsmctsParams) -> Ismcts<P>
     where
-        P: Value,
+        P: ValuePolicy,
     {
         Ismcts::seek(policy, Some(value_of), params)
     }
 
     fn seek(policy: P, values: Option<ValueOf<P>>, params: &IsmctsParams) -> Ismcts<P> {
-        let is_policy = params.mode == Mode::Policy;
+        let is_policy = params.mode == TreeMode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
         let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
         let budget = Budget::new(params.iterations, params.time);
-        let settings = Settings::new(policy, values, budget, utility, epsilon, &params.search);
+        let settings = SearchSettings::new(policy, values, budget, utility, epsilon, &params.search);
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
-            Some(Playout::Uniform) => searcher.settings.playouts.twist = Twist::Uniform,
-            Some(Playout::Blueprint) => searcher.settings.playouts.twist = params.search.twist(),
+            Some(Playout::Uniform) => searcher.settings.playouts.policy = PlayoutPolicy::Uniform,
+            Some(Playout::Blueprint) => searcher.settings.playouts.policy = params.search.policy(),
             None => {}
         }
         searcher.expand = params.expand.unwrap_or(searcher.expand);

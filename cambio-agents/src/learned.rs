@@ -2,24 +2,24 @@
 
 mod candidates;
 mod card;
+mod evaluation;
 mod features;
 mod file;
 mod network;
 mod position;
 mod shipped;
 mod vectors;
-mod weighing;
 
+use cambio_core::play::{ConsideredAction, Explanation};
 use cambio_core::rng::Stream;
-use cambio_core::{
-    Action, Agent, AgentError, Briefing, CardHistory, Considered, Explanation, Notice, Observation, Seat,
-};
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat};
 
 use crate::params;
+pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
 pub(crate) use file::NETWORK;
-pub use file::{NetworkError, NetworkFacts, read_network};
-pub use network::Floats;
-pub use weighing::{Inputs, MatchStanding, Network, Weighing};
+pub use file::{NetworkError, NetworkMetadata, read_network};
+pub use network::FloatNetwork;
 
 params! {
     /// The parameters of [`Learned`].
@@ -49,11 +49,11 @@ impl LearnedParams {
 ///
 /// ```
 /// use cambio_agents::{Learned, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Learned::shipped()), roster().parse("sharp").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Learned {
@@ -61,13 +61,13 @@ pub struct Learned {
     own: Option<Network>,
     params: LearnedParams,
     /// The state during a match; `None` before the first match.
-    seated: Option<Seated>,
-    weighing: Weighing,
+    seated: Option<LearnedState>,
+    evaluation: NetworkEvaluation,
 }
 
 /// The state during a match.
 #[derive(Clone, Debug)]
-struct Seated {
+struct LearnedState {
     network: Network,
     seat: Seat,
     history: CardHistory,
@@ -83,7 +83,7 @@ impl Learned {
 
     /// A player with the bundled network: see [`Network::shipped`].
     pub fn shipped() -> Learned {
-        Learned { own: None, params: LearnedParams::default(), seated: None, weighing: Weighing::default() }
+        Learned { own: None, params: LearnedParams::default(), seated: None, evaluation: NetworkEvaluation::default() }
     }
 
     /// The same player with these parameters.
@@ -93,8 +93,8 @@ impl Learned {
     }
 
     /// The evaluation of the last decision.
-    pub fn weighing(&self) -> &Weighing {
-        &self.weighing
+    pub fn evaluation(&self) -> &NetworkEvaluation {
+        &self.evaluation
     }
 }
 
@@ -102,7 +102,7 @@ impl Agent for Learned {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.seated = None;
         let network = Network::for_match(self.own.as_ref(), briefing.rules, briefing.seats)?;
-        self.seated = Some(Seated {
+        self.seated = Some(LearnedState {
             seat: briefing.seat,
             history: CardHistory::new(briefing.rules, briefing.seats),
             standing: network.inputs().standing(&[], briefing.seat),
@@ -125,19 +125,19 @@ impl Agent for Learned {
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let seated = self.seated.as_mut().expect("a match begins with a briefing");
-        let Seated { network, history, standing, stream, .. } = seated;
-        network.weigh(view, history, standing, &mut self.weighing);
+        let LearnedState { network, history, standing, stream, .. } = seated;
+        network.evaluate(view, history, standing, &mut self.evaluation);
         Ok(match self.params.temperature() {
-            None => self.weighing.choose(network.inputs(), view),
-            Some(temperature) => self.weighing.draw(network.inputs(), view, temperature, stream),
+            None => self.evaluation.choose(network.inputs(), view),
+            Some(temperature) => self.evaluation.draw(network.inputs(), view, temperature, stream),
         })
     }
 
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
         let inputs = self.seated.as_ref()?.network.inputs();
-        let taken = self.weighing.place_of(inputs, view, decided);
-        let considered = self.weighing.logits().enumerate().map(|(place, logit)| Considered {
-            action: if taken == Some(place) { decided } else { self.weighing.choice_of(inputs, view, place) },
+        let taken = self.evaluation.index_of(inputs, view, decided);
+        let considered = self.evaluation.logits().enumerate().map(|(index, logit)| ConsideredAction {
+            action: if taken == Some(index) { decided } else { self.evaluation.choice_of(inputs, view, index) },
             value: 1.0 / (1.0 + libm::exp(-logit)),
             error: None,
             visits: None,

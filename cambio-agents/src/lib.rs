@@ -20,19 +20,18 @@
 //!
 //! ```
 //! use cambio_agents::roster;
-//! use cambio_core::{Pairing, Rules, play_match, rng::Key};
+//! use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
 //!
 //! let roster = roster();
 //! let rules = Rules::preset("faessler").unwrap();
 //! let mut agents = ["greedy(call_at=7)", "random(pass=0.9)"]
 //!     .map(|spec| roster.parse(spec).unwrap().make());
-//! let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
-//! let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+//! let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 0) };
+//! let result = play_match(&match_setup, &mut agents, &mut ()).unwrap();
 //! assert_eq!(result.totals.len(), 2);
 //! ```
 
 mod advantage;
-mod appraisal;
 mod belief;
 mod bits;
 mod card_model;
@@ -50,6 +49,7 @@ mod params;
 mod playout;
 mod policy;
 mod random;
+mod review;
 mod rollout;
 mod roster;
 mod search;
@@ -58,8 +58,7 @@ mod tie;
 mod tree;
 mod value;
 
-pub use advantage::{Advantage, Decided};
-pub use appraisal::{Appraisal, Appraiser, Estimate, Regret};
+pub use advantage::{AdvantageEstimator, DecisionAdvantage};
 pub use belief::{Belief, Likelihood};
 pub use external::{
     CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
@@ -67,22 +66,24 @@ pub use external::{
 pub use greedy::{Greedy, GreedyParams};
 pub use guarded::{Guarded, panic_message};
 pub use heuristic::{Heuristic, HeuristicParams, Preset};
-pub use inference::{Draw, Inference};
+pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
-    Floats, Inputs, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkFacts, Weighing, read_network,
+    FloatNetwork, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkEvaluation, NetworkInputs,
+    NetworkMetadata, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
 #[doc(hidden)]
 pub use params::set_field;
-pub use params::{Field, NoParams, Param, Params, Range, Refusal, Setting, Text, Words};
-pub use playout::Knows;
-pub use policy::{Blueprint, BlueprintPast, NetworkPolicy, Past, Plays, Policy, Value};
+pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
+pub use playout::PlayoutKnowledge;
+pub use policy::{Blueprint, BlueprintHistory, NetworkPolicy, Policy, PolicyAgent, PublicHistory, ValuePolicy};
 pub use random::{Random, RandomParams};
+pub use review::{DecisionReview, MeanEstimate, Regret, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
-pub use roster::{AgentSpec, Entry, Roster, SpecError, roster};
-pub use search::{Arm, BeliefKind, BlueprintName, Final, SearchParams, TimeParams};
-pub use tree::Mode;
+pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};
+pub use search::{Arm, BeliefKind, BlueprintName, FinalChoice, SearchParams, TimeParams};
+pub use tree::TreeMode;
 pub use value::{MatchValues, Utility};

@@ -5,16 +5,18 @@
 //! same worlds with the same random numbers, and compared with the network's choice. The differences are averaged with
 //! the network's own estimates, so that noise does not overrule it. Candidates that fall behind are dropped.
 
-use cambio_core::knob::MatchEnd;
+use cambio_core::engine::Dice;
+use cambio_core::play::Explanation;
 use cambio_core::rng::Stream;
-use cambio_core::{Action, Agent, AgentError, Briefing, Dice, Explanation, Notice, Observation, Seat, State};
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat, State};
 use rand::Rng as _;
 
 use crate::bits::Bits;
-use crate::inference::{Draw, Inference};
+use crate::inference::{Inference, SamplingSettings};
 use crate::learned::Network;
 use crate::params;
-use crate::policy::{Follow, NetworkPolicy, Policy as _};
+use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
 use crate::search::{Arm, explained, strided};
 use crate::value::{Utility, Valuer};
 
@@ -51,25 +53,25 @@ const VARIANCE: (f64, f64) = (0.15, 8.0);
 ///
 /// ```
 /// use cambio_agents::{Lookahead, LookaheadParams, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let lookahead = Lookahead::shipped(&LookaheadParams { worlds: 20, ..LookaheadParams::default() });
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(lookahead), roster().parse("learned").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lookahead {
     params: LookaheadParams,
     policy: NetworkPolicy,
     /// The state during a match; `None` before the first match.
-    seated: Option<Seated>,
+    seated: Option<LookaheadState>,
     arms: Vec<Arm>,
 }
 
 /// The state during a match.
 #[derive(Clone, Debug)]
-struct Seated {
+struct LookaheadState {
     seat: Seat,
     stream: Stream,
     inference: Inference<NetworkPolicy>,
@@ -106,7 +108,7 @@ impl Agent for Lookahead {
         let past = self.policy.begin(rules, seats)?;
         let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
         let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
-        self.seated = Some(Seated { seat, stream: stream.clone(), inference, valuer });
+        self.seated = Some(LookaheadState { seat, stream: stream.clone(), inference, valuer });
         Ok(())
     }
 
@@ -138,7 +140,7 @@ impl Agent for Lookahead {
     }
 }
 
-impl Seated {
+impl LookaheadState {
     fn decide(
         &mut self,
         view: &Observation<'_>,
@@ -148,18 +150,19 @@ impl Seated {
     ) -> Action {
         arms.clear();
         let choice = policy.decide(view, self.inference.past());
-        let (weighing, inputs) = (policy.weighing(), policy.network().inputs());
-        let best = weighing.best();
-        let logits: Vec<f64> = weighing.logits().collect();
+        let (evaluation, inputs) = (policy.evaluation(), policy.network().inputs());
+        let best = evaluation.best();
+        let logits: Vec<f64> = evaluation.logits().collect();
         // The network's own choice comes first.
-        let rivals = (0..logits.len()).filter(|&place| place != best && logits[place] >= logits[best] - params.margin);
-        let candidates: Vec<Candidate> = std::iter::once(Candidate { action: choice, prior: 0.0, ..Candidate::NONE })
-            .chain(rivals.map(|place| Candidate {
-                action: weighing.choice_of(inputs, view, place),
-                prior: share(logits[place]) - share(logits[best]),
-                ..Candidate::NONE
-            }))
-            .collect();
+        let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= logits[best] - params.margin);
+        let candidates: Vec<PlayedCandidate> =
+            std::iter::once(PlayedCandidate { action: choice, prior: 0.0, ..PlayedCandidate::NONE })
+                .chain(rivals.map(|index| PlayedCandidate {
+                    action: evaluation.choice_of(inputs, view, index),
+                    prior: share(logits[index]) - share(logits[best]),
+                    ..PlayedCandidate::NONE
+                }))
+                .collect();
         if candidates.len() == 1 {
             return choice;
         }
@@ -170,7 +173,7 @@ impl Seated {
             sum: candidate.sum,
             squares: candidate.squares,
         }));
-        let estimate = |candidate: &Candidate| candidate.estimate(params.trust).0;
+        let estimate = |candidate: &PlayedCandidate| candidate.estimate(params.trust).0;
         let better = candidates[1..].iter().filter(|&candidate| estimate(candidate) > 0.0);
         better.reduce(|best, one| if estimate(one) > estimate(best) { one } else { best }).map_or(choice, |c| c.action)
     }
@@ -181,10 +184,10 @@ impl Seated {
         view: &Observation<'_>,
         params: &LookaheadParams,
         policy: &mut NetworkPolicy,
-        mut candidates: Vec<Candidate>,
-    ) -> Vec<Candidate> {
+        mut candidates: Vec<PlayedCandidate>,
+    ) -> Vec<PlayedCandidate> {
         let base = self.stream.next_u64();
-        let draw = Draw {
+        let draw = SamplingSettings {
             worlds: params.worlds as usize,
             proposals: params.proposals as usize,
             last: params.last as usize,
@@ -201,16 +204,16 @@ impl Seated {
                 let bits = Bits::new(base ^ PLAYOUTS, number as u32);
                 let least = self.play_out(policy, world, candidates[0].action, bits);
                 candidates[0].tries += 1.0;
-                for &place in &live {
-                    let more = self.play_out(policy, world, candidates[place].action, bits) - least;
-                    candidates[place].add(more);
+                for &index in &live {
+                    let more = self.play_out(policy, world, candidates[index].action, bits) - least;
+                    candidates[index].add(more);
                 }
             }
             tried = until;
-            let estimate = |place: usize| candidates[place].estimate(params.trust);
-            let lead = live.iter().map(|&place| estimate(place).0).fold(0.0, f64::max);
-            live.retain(|&place| {
-                let (mean, error) = estimate(place);
+            let estimate = |index: usize| candidates[index].estimate(params.trust);
+            let lead = live.iter().map(|&index| estimate(index).0).fold(0.0, f64::max);
+            live.retain(|&index| {
+                let (mean, error) = estimate(index);
                 mean + error > lead
             });
             if let [last] = live[..] {
@@ -226,7 +229,7 @@ impl Seated {
     /// The utility of a decision in a world if all seats continue with the network.
     fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: Bits) -> f64 {
         let (mut world, mut past, mut dice) = (world.clone(), self.inference.past().clone(), Dice(bits));
-        world.carry_out(action, &mut dice, &mut Follow(&mut past));
+        world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         policy.play_out(&mut world, &mut past, &mut dice);
         self.valuer.values(&world)[self.seat.index()]
     }
@@ -234,7 +237,7 @@ impl Seated {
 
 /// A candidate that is played out, against the network's own choice.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct PlayedCandidate {
     action: Action,
     /// The network's estimate of the difference.
     prior: f64,
@@ -244,8 +247,9 @@ struct Candidate {
     squares: f64,
 }
 
-impl Candidate {
-    const NONE: Candidate = Candidate { action: Action::Pass, prior: 0.0, tries: 0.0, sum: 0.0, squares: 0.0 };
+impl PlayedCandidate {
+    const NONE: PlayedCandidate =
+        PlayedCandidate { action: Action::Pass, prior: 0.0, tries: 0.0, sum: 0.0, squares: 0.0 };
 
     fn add(&mut self, difference: f64) {
         self.tries += 1.0;
@@ -276,7 +280,7 @@ mod tests {
 
     #[test]
     fn an_estimate_begins_with_what_the_network_says_and_ends_with_what_was_seen() {
-        let mut candidate = Candidate { prior: -0.1, ..Candidate::NONE };
+        let mut candidate = PlayedCandidate { prior: -0.1, ..PlayedCandidate::NONE };
         let (mean, error) = candidate.estimate(0.05);
         assert!((mean + 0.1).abs() < 1e-12 && (error - 0.05).abs() < 1e-12, "{mean} {error}");
         for number in 0..10_000 {

@@ -3,8 +3,9 @@
 //! A memory turns the sightings of a player into the cards that the player believes to be on the table. Forgetting
 //! affects only the player, not the table. All randomness comes from the player's own stream.
 
+use cambio_core::engine::Motion;
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Briefing, Card, Event, Motion, Seat, SeatSet, Sighting, Spot, SpotSet};
+use cambio_core::{Briefing, Card, Event, Seat, SeatSet, Sighting, Spot, SpotSet};
 
 use crate::card_model::CardModel;
 use crate::params;
@@ -36,7 +37,7 @@ const SCALE: u32 = 1 << 30;
 
 /// One remembered card.
 #[derive(Clone, Copy, Debug)]
-struct Trace {
+struct RememberedCard {
     card: Card,
     /// The player's turns in which it was seen, the latest first.
     seen: [u16; 4],
@@ -70,7 +71,7 @@ pub struct Memory {
     params: MemoryParams,
     seat: Seat,
     stream: Stream,
-    traces: [Option<Trace>; 128],
+    traces: [Option<RememberedCard>; 128],
     known: SpotSet,
     held: Option<Card>,
     turns: u16,
@@ -161,7 +162,7 @@ impl Memory {
         }
     }
 
-    fn set(&mut self, spot: Spot, trace: Option<Trace>) {
+    fn set(&mut self, spot: Spot, trace: Option<RememberedCard>) {
         self.traces[spot.index()] = trace;
         if trace.is_some() {
             self.known.insert(spot);
@@ -176,7 +177,7 @@ impl Memory {
         let (mut seen, sightings) = old.map_or(([0; 4], 0), |trace| (trace.seen, trace.sightings));
         seen.rotate_right(1);
         seen[0] = self.turns;
-        let trace = Trace { card, seen, sightings: (sightings + 1).min(4), last: self.clock };
+        let trace = RememberedCard { card, seen, sightings: (sightings + 1).min(4), last: self.clock };
         self.set(spot, Some(trace));
         if let Some(capacity) = self.params.capacity {
             while self.known.len() > capacity.into() {

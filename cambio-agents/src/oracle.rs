@@ -11,10 +11,10 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Obse
 use crate::belief::Likelihood;
 use crate::heuristic::HeuristicParams;
 use crate::params;
-use crate::playout::Twist;
-use crate::search::{Budget, SearchParams, Seated, Settings, TimeParams};
+use crate::playout::PlayoutPolicy;
+use crate::search::{Budget, SearchParams, SearchSettings, SearchState, TimeParams};
 use crate::searcher::Searcher;
-use crate::tree::Mode;
+use crate::tree::TreeMode;
 use crate::value::Utility;
 
 params! {
@@ -32,35 +32,35 @@ params! {
 ///
 /// ```
 /// use cambio_agents::{Oracle, OracleParams, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let oracle = Oracle::new(&OracleParams { iterations: 50, ..OracleParams::default() });
 /// let mut observer = oracle.observer().unwrap();
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(oracle), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_err(), "it needs its observer");
-/// play_match(&pairing, &mut agents, &mut observer).unwrap();
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_err(), "it needs its observer");
+/// play_match(&match_setup, &mut agents, &mut observer).unwrap();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Oracle {
-    mind: Arc<Mutex<Mind>>,
+    mind: Arc<Mutex<OracleState>>,
 }
 
 /// The observer of an [`Oracle`]: sees the state before each decision of the oracle, and searches.
 #[derive(Debug)]
-struct Watcher {
-    mind: Arc<Mutex<Mind>>,
+struct OracleObserver {
+    mind: Arc<Mutex<OracleState>>,
 }
 
 /// The state that an oracle and its observer share.
 #[derive(Clone, Debug)]
-struct Mind {
+struct OracleState {
     searcher: Searcher<HeuristicParams>,
-    at: Option<(Seat, Seated<HeuristicParams>)>,
+    at: Option<(Seat, SearchState<HeuristicParams>)>,
     advice: Option<Action>,
 }
 
-fn lock(mind: &Mutex<Mind>) -> MutexGuard<'_, Mind> {
+fn lock(mind: &Mutex<OracleState>) -> MutexGuard<'_, OracleState> {
     mind.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,18 +70,18 @@ impl Oracle {
         let blueprint = HeuristicParams::default();
         let budget = Budget::new(params.iterations, TimeParams::default());
         let epsilon = Likelihood::default().epsilon;
-        let settings = Settings::new(blueprint, None, budget, params.utility, epsilon, &SearchParams::default());
-        let mut searcher = Searcher::new(settings, Mode::Policy);
-        searcher.settings.playouts.twist = Twist::Clairvoyant(blueprint);
+        let settings = SearchSettings::new(blueprint, None, budget, params.utility, epsilon, &SearchParams::default());
+        let mut searcher = Searcher::new(settings, TreeMode::Policy);
+        searcher.settings.playouts.policy = PlayoutPolicy::Clairvoyant(blueprint);
         searcher.expand = 2;
         searcher.prior = 0.5;
         searcher.sees_all = true;
-        let mind = Arc::new(Mutex::new(Mind { searcher, at: None, advice: None }));
+        let mind = Arc::new(Mutex::new(OracleState { searcher, at: None, advice: None }));
         Oracle { mind }
     }
 }
 
-impl Observer for Watcher {
+impl Observer for OracleObserver {
     fn asks(&mut self, state: &State, seat: Seat) {
         let mind = &mut *lock(&self.mind);
         if let Some((at, seated)) = &mut mind.at
@@ -105,7 +105,7 @@ impl Agent for Oracle {
 
     fn notice(&mut self, notice: Notice<'_>) {
         if let Notice::RoundBegins(_) = notice {
-            let Mind { searcher, at, .. } = &mut *lock(&self.mind);
+            let OracleState { searcher, at, .. } = &mut *lock(&self.mind);
             searcher.settings.notice(at.as_mut().map(|(_, seated)| seated), notice);
         }
     }
@@ -116,6 +116,6 @@ impl Agent for Oracle {
     }
 
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
-        Some(Box::new(Watcher { mind: Arc::clone(&self.mind) }))
+        Some(Box::new(OracleObserver { mind: Arc::clone(&self.mind) }))
     }
 }

@@ -19,7 +19,7 @@ pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'stati
     ///
     /// # Errors
     /// If no parameter has this name, or the value is out of its range. In that case nothing changes.
-    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
 
     /// Whether the same seed gives the same play. By default this is true if it is true for every group of parameters
     /// in the declaration.
@@ -35,8 +35,8 @@ impl Params for NoParams {
         Vec::new()
     }
 
-    fn set(&mut self, _: &str, _: &str) -> Result<(), Refusal> {
-        Err(Refusal::Unknown)
+    fn set(&mut self, _: &str, _: &str) -> Result<(), ParamError> {
+        Err(ParamError::Unknown)
     }
 
     fn is_reproducible(&self) -> bool {
@@ -46,7 +46,7 @@ impl Params for NoParams {
 
 /// The error of [`Params::set`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Refusal {
+pub enum ParamError {
     /// No parameter has this name.
     Unknown,
     /// The value is not in this range.
@@ -61,7 +61,7 @@ pub struct Param {
     /// The description for help.
     pub meaning: &'static str,
     /// The value if a spec does not give one; `None` if the parameter is off by default.
-    pub default: Option<Setting>,
+    pub default: Option<ParamValue>,
     /// The valid values.
     pub range: Range,
 }
@@ -69,13 +69,13 @@ pub struct Param {
 /// The value of a parameter of any type. It is displayed as in specs.
 ///
 /// ```
-/// use cambio_agents::{Field as _, Preset, Setting};
+/// use cambio_agents::{Field as _, ParamValue, Preset};
 ///
-/// assert_eq!(0.5.value(), Some(Setting::Real(0.5)));
+/// assert_eq!(0.5.value(), Some(ParamValue::Real(0.5)));
 /// assert_eq!(Preset::Sharp.value().unwrap().to_string(), "sharp");
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Setting {
+pub enum ParamValue {
     /// A whole number.
     Whole(i64),
     /// A number.
@@ -84,12 +84,12 @@ pub enum Setting {
     Word(&'static str),
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for ParamValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Setting::Whole(number) => number.fmt(f),
-            Setting::Real(number) => number.fmt(f),
-            Setting::Word(word) => f.write_str(word),
+            ParamValue::Whole(number) => number.fmt(f),
+            ParamValue::Real(number) => number.fmt(f),
+            ParamValue::Word(word) => f.write_str(word),
         }
     }
 }
@@ -159,7 +159,7 @@ pub trait Field: Copy {
     fn read(text: &str, range: Range) -> Option<Self>;
 
     /// The value; `None` if the parameter is off.
-    fn value(self) -> Option<Setting>;
+    fn value(self) -> Option<ParamValue>;
 }
 
 impl Field for f64 {
@@ -174,8 +174,8 @@ impl Field for f64 {
         text.parse().ok().filter(|number| (from..=to).contains(number))
     }
 
-    fn value(self) -> Option<Setting> {
-        Some(Setting::Real(self))
+    fn value(self) -> Option<ParamValue> {
+        Some(ParamValue::Real(self))
     }
 }
 
@@ -194,8 +194,8 @@ macro_rules! whole_numbers {
                 number.try_into().ok()
             }
 
-            fn value(self) -> Option<Setting> {
-                Some(Setting::Whole(self.into()))
+            fn value(self) -> Option<ParamValue> {
+                Some(ParamValue::Whole(self.into()))
             }
         }
     )+};
@@ -214,13 +214,13 @@ impl<T: Field> Field for Option<T> {
         T::read(text, range).map(Some)
     }
 
-    fn value(self) -> Option<Setting> {
+    fn value(self) -> Option<ParamValue> {
         self.and_then(T::value)
     }
 }
 
 /// A parameter type with a word for each value: an enum that [`words!`](crate::words) declares.
-pub trait Words: Copy + 'static {
+pub trait WordEnum: Copy + 'static {
     /// The values, in the order of their declaration.
     const ALL: &'static [Self];
     /// Their words.
@@ -230,7 +230,7 @@ pub trait Words: Copy + 'static {
     fn word(self) -> &'static str;
 }
 
-impl<W: Words> Field for W {
+impl<W: WordEnum> Field for W {
     type Bounds = ();
 
     fn range((): ()) -> Range {
@@ -241,15 +241,15 @@ impl<W: Words> Field for W {
         W::ALL.iter().copied().find(|value| value.word() == text)
     }
 
-    fn value(self) -> Option<Setting> {
-        Some(Setting::Word(self.word()))
+    fn value(self) -> Option<ParamValue> {
+        Some(ParamValue::Word(self.word()))
     }
 }
 
 /// Sets one parameter. [`params!`](crate::params) calls it for each parameter that is not a group.
 #[doc(hidden)]
-pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), Refusal> {
+pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), ParamError> {
     let range = F::range(bounds);
-    *field = F::read(text, range).ok_or(Refusal::Range(range))?;
+    *field = F::read(text, range).ok_or(ParamError::Range(range))?;
     Ok(())
 }

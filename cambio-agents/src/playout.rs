@@ -1,18 +1,19 @@
 //! Playouts: a policy in every seat plays a sampled world to the end of the round or to a leaf.
 
+use cambio_core::engine::{Dice, StateView};
 use cambio_core::rng::Bounded as _;
-use cambio_core::{Action, Card, Dice, Phase, Seat, Spot, SpotSet, State, StateView, View};
+use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, State, View};
 
 use crate::bits::Bits;
 use crate::card_model::CardModel;
-use crate::heuristic::{HeuristicParams, Mind};
-use crate::policy::{Follow, Policy, Value};
+use crate::heuristic::{HeuristicDecision, HeuristicParams};
+use crate::policy::{HistorySink, Policy, ValuePolicy};
 use crate::words;
 
 words! {
-    /// The cards that the other seats know in playouts. Only [`Knows::AsSeen`] is correct; others are for comparison.
+    /// The cards that the other seats know in playouts. Only [`PlayoutKnowledge::AsSeen`] is correct; others are for comparison.
     #[derive(Default)]
-    pub enum Knows {
+    pub enum PlayoutKnowledge {
         /// The cards that they have seen in the sampled world.
         #[default]
         AsSeen = "seen",
@@ -25,28 +26,28 @@ words! {
 
 /// How playouts deviate from the blueprint in every seat.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Twist {
+pub(crate) enum PlayoutPolicy {
     /// No deviation.
     None,
     /// Uniformly random decisions. In windows, seats snap only cards that they know to match.
     Uniform,
     /// The other seats play this heuristic and believe to know every card, or none.
-    Fancied(HeuristicParams, Knows),
+    Assumed(HeuristicParams, PlayoutKnowledge),
     /// The searching seat plays this heuristic and knows every card, as an oracle does.
     Clairvoyant(HeuristicParams),
 }
 
 /// The value function of a policy.
-pub(crate) type ValueOf<P> = fn(&mut P, &StateView<'_>, &<P as Policy>::Past) -> f64;
+pub(crate) type ValueOf<P> = fn(&mut P, &StateView<'_>, &<P as Policy>::History) -> f64;
 
-/// [`Value::value`] as a [`ValueOf`].
-pub(crate) fn value_of<P: Value>(policy: &mut P, view: &StateView<'_>, past: &P::Past) -> f64 {
+/// [`ValuePolicy::value`] as a [`ValueOf`].
+pub(crate) fn value_of<P: ValuePolicy>(policy: &mut P, view: &StateView<'_>, past: &P::History) -> f64 {
     policy.value(view, past)
 }
 
 /// The point at which playouts stop before the round ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Leaf<P: Policy> {
+pub(crate) struct PlayoutCutoff<P: Policy> {
     /// The number of the searching seat's decision, counted from 1.
     pub(crate) decision: u32,
     pub(crate) value: ValueOf<P>,
@@ -56,19 +57,19 @@ pub(crate) struct Leaf<P: Policy> {
 #[derive(Clone, Debug)]
 pub(crate) struct Playouts<P: Policy> {
     pub(crate) blueprint: P,
-    pub(crate) twist: Twist,
+    pub(crate) policy: PlayoutPolicy,
     /// `None` to play to the end of the round.
-    pub(crate) leaf: Option<Leaf<P>>,
+    pub(crate) cutoff: Option<PlayoutCutoff<P>>,
 }
 
 impl<P: Policy> Playouts<P> {
     /// Prepares a sampled world. If no seat snaps unknown cards, windows ask only the seats that know a match.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State) {
-        let gambles = match self.twist {
-            Twist::None => self.blueprint.gambles(),
-            Twist::Uniform => false,
-            Twist::Fancied(..) | Twist::Clairvoyant(_) => true,
+        let gambles = match self.policy {
+            PlayoutPolicy::None => self.blueprint.gambles(),
+            PlayoutPolicy::Uniform => false,
+            PlayoutPolicy::Assumed(..) | PlayoutPolicy::Clairvoyant(_) => true,
         };
         if !gambles {
             world.ask_knowing_only();
@@ -82,11 +83,11 @@ impl<P: Policy> Playouts<P> {
         world: &State,
         actor: Seat,
         searcher: Seat,
-        past: &P::Past,
+        past: &P::History,
         dice: &mut Dice<Bits>,
     ) -> Action {
-        match &self.twist {
-            Twist::Uniform => match world.table().phase() {
+        match &self.policy {
+            PlayoutPolicy::Uniform => match world.table().phase() {
                 Phase::Window | Phase::Chain => {
                     let matching = world.view(actor).known_matches();
                     let number = dice.0.below(matching.len() as u32 + 1) as usize;
@@ -98,9 +99,15 @@ impl<P: Policy> Playouts<P> {
                     choices.nth(number).expect("the number is below the choices")
                 }
             },
-            Twist::Fancied(params, knows) if actor != searcher => fancied(world, actor, params, *knows),
-            Twist::Clairvoyant(params) if actor == searcher => fancied(world, actor, params, Knows::All),
-            Twist::None | Twist::Fancied(..) | Twist::Clairvoyant(_) => self.blueprint.decide(&world.view(actor), past),
+            PlayoutPolicy::Assumed(params, knows) if actor != searcher => {
+                assumed_decision(world, actor, params, *knows)
+            }
+            PlayoutPolicy::Clairvoyant(params) if actor == searcher => {
+                assumed_decision(world, actor, params, PlayoutKnowledge::All)
+            }
+            PlayoutPolicy::None | PlayoutPolicy::Assumed(..) | PlayoutPolicy::Clairvoyant(_) => {
+                self.blueprint.decide(&world.view(actor), past)
+            }
         }
     }
 
@@ -110,49 +117,49 @@ impl<P: Policy> Playouts<P> {
         &mut self,
         world: &mut State,
         searcher: Seat,
-        past: &mut P::Past,
+        past: &mut P::History,
         dice: &mut Dice<Bits>,
     ) -> Option<f64> {
-        if self.twist == Twist::None && self.leaf.is_none() {
+        if self.policy == PlayoutPolicy::None && self.cutoff.is_none() {
             self.blueprint.play_out(world, past, dice);
             return None;
         }
         let mut decisions = 0;
         while let Some(actor) = world.actor() {
-            if let Some(leaf) = self.leaf.as_ref().filter(|_| actor == searcher) {
+            if let Some(cutoff) = self.cutoff.as_ref().filter(|_| actor == searcher) {
                 decisions += 1;
-                if decisions == leaf.decision {
-                    return Some((leaf.value)(&mut self.blueprint, &world.view(actor), past));
+                if decisions == cutoff.decision {
+                    return Some((cutoff.value)(&mut self.blueprint, &world.view(actor), past));
                 }
             }
             let action = self.decide(world, actor, searcher, past, dice);
-            world.carry_out(action, dice, &mut Follow(past));
+            world.carry_out(action, dice, &mut HistorySink(past));
         }
         None
     }
 }
 
 /// The decision of a seat that believes to know every card, or none.
-fn fancied(world: &State, actor: Seat, params: &HeuristicParams, knows: Knows) -> Action {
+fn assumed_decision(world: &State, actor: Seat, params: &HeuristicParams, knows: PlayoutKnowledge) -> Action {
     let view = world.view(actor);
-    Mind::new(&view, &Fancied { view, world, knows }, params).decide()
+    HeuristicDecision::new(&view, &AssumedCards { view, world, knows }, params).decide()
 }
 
 /// The card model of a seat that believes to know every card, or none.
-struct Fancied<'a> {
+struct AssumedCards<'a> {
     view: StateView<'a>,
     world: &'a State,
-    knows: Knows,
+    knows: PlayoutKnowledge,
 }
 
-impl CardModel for Fancied<'_> {
+impl CardModel for AssumedCards<'_> {
     fn face(&self, spot: Spot) -> Option<Card> {
-        if self.knows == Knows::All { self.world.face(spot) } else { None }
+        if self.knows == PlayoutKnowledge::All { self.world.face(spot) } else { None }
     }
 
     fn known(&self) -> SpotSet {
         let mut known = SpotSet::EMPTY;
-        if self.knows == Knows::All {
+        if self.knows == PlayoutKnowledge::All {
             // A penalty card that was drawn in the playout may not have a face yet.
             let occupied = self.view.table().occupied().iter_from(self.view.seat());
             let faces = occupied.filter(|&spot| self.world.face(spot).is_some());

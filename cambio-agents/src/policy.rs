@@ -1,36 +1,38 @@
 //! Policies: ways to play that searches use for playouts and beliefs, and that can play as agents.
 
+mod agent;
 mod blueprint;
 mod networked;
-mod plays;
 
 use std::fmt;
 
-use cambio_core::{Action, Card, CardHistory, Chance, Event, Rules, Sink, Standing, State, View};
+use cambio_core::engine::{Chance, Sink};
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Card, Event, Rules, Standing, State, View};
 
-pub use blueprint::{Blueprint, BlueprintPast};
+pub use agent::PolicyAgent;
+pub use blueprint::{Blueprint, BlueprintHistory};
 pub use networked::NetworkPolicy;
-pub use plays::Plays;
 
 /// A way to play: it gives the decision of a seat from the information that the seat may have.
 ///
 /// Unlike an [`Agent`](cambio_core::Agent), a policy does not belong to a seat. It can decide for any seat of any real
-/// or sampled table, from the seat's view ([`View`]) and the public history of the round ([`Policy::Past`]). One policy
+/// or sampled table, from the seat's view ([`View`]) and the public history of the round ([`Policy::History`]). One policy
 /// can play out worlds ([`Rollout::over`](crate::Rollout::over), [`Ismcts::over`](crate::Ismcts::over)), give the
-/// likelihood of a decision ([`Inference`](crate::Inference)), and play as an agent ([`Plays`]).
+/// likelihood of a decision ([`Inference`](crate::Inference)), and play as an agent ([`PolicyAgent`]).
 ///
 /// A decision depends on the view and the past alone: the same arguments give the same decision.
 ///
 /// ```
-/// use cambio_agents::{Plays, Policy, Rollout, RolloutParams};
-/// use cambio_core::{Action, Agent, Pairing, Rules, View, play_match, rng::Key};
+/// use cambio_agents::{Policy, PolicyAgent, Rollout, RolloutParams};
+/// use cambio_core::{Action, Agent, MatchSetup, Rules, View, play_match, rng::Key};
 ///
 /// /// Calls as soon as it may, otherwise takes the first legal decision.
 /// #[derive(Clone, Debug)]
 /// struct Hasty;
 ///
 /// impl Policy for Hasty {
-///     type Past = ();
+///     type History = ();
 ///
 ///     fn begin(&mut self, _: &Rules, _: usize) -> Result<(), String> {
 ///         Ok(())
@@ -45,29 +47,29 @@ pub use plays::Plays;
 ///
 /// // It plays against a search that has it as its model of the other seats.
 /// let search = Rollout::over(Hasty, &RolloutParams { n: 30, ..RolloutParams::default() });
-/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Plays::new(Hasty)), Box::new(search)];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(PolicyAgent::new(Hasty)), Box::new(search)];
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 pub trait Policy: Clone + fmt::Debug + Send {
     /// The part of a round's public history that the policy needs: for example `()` or [`CardHistory`].
-    type Past: Past;
+    type History: PublicHistory;
 
     /// Begins a match at a table of `seats` seats. Returns the past before the first round.
     ///
     /// # Errors
     /// If the policy cannot play at this table. The error is a clause with the reason.
-    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<Self::Past, String>;
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<Self::History, String>;
 
     /// Begins a round, with the standing of the match.
     fn round_begins(&mut self, _: &Standing<'_>) {}
 
     /// The decision of the seat to act. It must be legal.
-    fn decide(&mut self, view: &impl View, past: &Self::Past) -> Action;
+    fn decide(&mut self, view: &impl View, past: &Self::History) -> Action;
 
     /// The probability of this decision. By default, the policy's own decision has probability 1 − ε, and the other
     /// decisions share ε equally.
-    fn likelihood(&mut self, view: &impl View, past: &Self::Past, action: Action, epsilon: f64) -> f64 {
+    fn likelihood(&mut self, view: &impl View, past: &Self::History, action: Action, epsilon: f64) -> f64 {
         if self.decide(view, past) == action {
             return 1.0 - epsilon;
         }
@@ -82,10 +84,10 @@ pub trait Policy: Clone + fmt::Debug + Send {
 
     /// Plays a world to the end of its round, with this policy in every seat.
     #[inline]
-    fn play_out(&mut self, world: &mut State, past: &mut Self::Past, chance: &mut impl Chance) {
+    fn play_out(&mut self, world: &mut State, past: &mut Self::History, chance: &mut impl Chance) {
         while let Some(actor) = world.actor() {
             let action = self.decide(&world.view(actor), past);
-            world.carry_out(action, chance, &mut Follow(past));
+            world.carry_out(action, chance, &mut HistorySink(past));
         }
     }
 }
@@ -96,9 +98,9 @@ pub trait Policy: Clone + fmt::Debug + Send {
 /// [`Rollout::with_values`](crate::Rollout::with_values) and [`SearchParams::leaf`](crate::SearchParams::leaf).
 ///
 /// ```
-/// use cambio_agents::{NetworkPolicy, Policy, Value};
+/// use cambio_agents::{NetworkPolicy, Policy, ValuePolicy};
 /// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Dice, Rules, Seat, Setup, State};
+/// use cambio_core::{Rules, Seat, State, engine::{Dice, Setup}};
 ///
 /// let rules = Rules::preset("classic")?;
 /// let mut network = NetworkPolicy::shipped();
@@ -108,25 +110,25 @@ pub trait Policy: Clone + fmt::Debug + Send {
 /// assert!(0.0 < share && share < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Value: Policy {
+pub trait ValuePolicy: Policy {
     /// The expected result of the seat to act if all seats continue with the policy: its share of the round's win, from
     /// 0 to 1, or in a match of several rounds its chance to win the match.
-    fn value(&mut self, view: &impl View, past: &Self::Past) -> f64;
+    fn value(&mut self, view: &impl View, past: &Self::History) -> f64;
 }
 
 /// The part of a round's public history that a policy needs. It is the same for every seat.
-pub trait Past: Clone + fmt::Debug + Send {
+pub trait PublicHistory: Clone + fmt::Debug + Send {
     /// Adds an event. It must not use a face that only one seat sees.
     fn notice<Face: Copy>(&mut self, event: &Event<Face>);
 }
 
 /// No history.
-impl Past for () {
+impl PublicHistory for () {
     #[inline]
     fn notice<Face: Copy>(&mut self, _: &Event<Face>) {}
 }
 
-impl Past for CardHistory {
+impl PublicHistory for CardHistory {
     #[inline]
     fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         CardHistory::notice(self, event);
@@ -134,9 +136,9 @@ impl Past for CardHistory {
 }
 
 /// Adds the events of a world to a past.
-pub(crate) struct Follow<'a, P>(pub(crate) &'a mut P);
+pub(crate) struct HistorySink<'a, P>(pub(crate) &'a mut P);
 
-impl<P: Past> Sink for Follow<'_, P> {
+impl<P: PublicHistory> Sink for HistorySink<'_, P> {
     #[inline]
     fn event(&mut self, event: &Event<Card>) {
         self.0.notice(event);

@@ -21,11 +21,11 @@ params! {
 ///
 /// ```
 /// use cambio_agents::{Random, RandomParams};
-/// use cambio_core::{Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let mut agents = [Random::new(&RandomParams { pass: Some(0.9) }), Random::new(&RandomParams::default())];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).unwrap().rounds > 0);
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).unwrap().rounds > 0);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Random {

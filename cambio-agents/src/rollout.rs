@@ -5,13 +5,17 @@
 //! carries out a decision, and plays on with the blueprint in every seat, using the knowledge of the seat *in that
 //! world*. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) selects the decision, with a smaller constant.
 
-use cambio_core::{Action, Agent, AgentError, Briefing, Dice, Explanation, Notice, Observation};
+use cambio_core::engine::Dice;
+use cambio_core::play::Explanation;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
 use crate::bits::{Bits, logarithm};
 use crate::params;
 use crate::playout::{ValueOf, is_plausible, value_of};
-use crate::policy::{Blueprint, Follow, Policy, Value};
-use crate::search::{Arm, BeliefKind, Budget, SearchParams, Seated, Settings, TimeParams, choose, explained};
+use crate::policy::{Blueprint, HistorySink, Policy, ValuePolicy};
+use crate::search::{
+    Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams, choose, explained,
+};
 use crate::value::Utility;
 
 params! {
@@ -35,18 +39,18 @@ params! {
 ///
 /// ```
 /// use cambio_agents::{Rollout, RolloutParams, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let rollout = Rollout::new(&RolloutParams { n: 20, ..RolloutParams::default() });
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(rollout), roster().parse("greedy").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rollout<P: Policy = Blueprint> {
-    settings: Settings<P>,
+    settings: SearchSettings<P>,
     /// The state during a match; `None` before the first match.
-    seated: Option<Seated<P>>,
+    seated: Option<SearchState<P>>,
     arms: Vec<Arm>,
 }
 
@@ -76,14 +80,14 @@ impl<P: Policy> Rollout<P> {
     /// ```
     pub fn with_values(policy: P, params: &RolloutParams) -> Rollout<P>
     where
-        P: Value,
+        P: ValuePolicy,
     {
         Rollout::seek(policy, Some(value_of), params)
     }
 
     fn seek(policy: P, values: Option<ValueOf<P>>, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, search } = *params;
-        let settings = Settings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
+        let settings = SearchSettings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
         Rollout { settings, seated: None, arms: Vec::new() }
     }
 
@@ -99,15 +103,15 @@ impl<P: Policy> Rollout<P> {
         settings.prepare(seated);
         let mut countdown = settings.budget.begin();
         while let Some(iteration) = countdown.next() {
-            let place = select(arms, iteration, settings.exploration);
+            let index = select(arms, iteration, settings.exploration);
             let mut dice = Dice(Bits::new(base, iteration));
             let mut world = settings.world(seated, view, iteration, &mut dice.0);
             let mut past = seated.past.clone();
             settings.playouts.enter(&mut world);
             // A legal decision is legal in every world of the information set.
-            world.carry_out(arms[place].action, &mut dice, &mut Follow(&mut past));
+            world.carry_out(arms[index].action, &mut dice, &mut HistorySink(&mut past));
             let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
-            arms[place].add(values[view.seat().index()]);
+            arms[index].add(values[view.seat().index()]);
         }
         choose(arms, settings.last, &mut seated.stream).expect("the seat to act has a choice").action
     }
@@ -147,15 +151,15 @@ impl<P: Policy> Agent for Rollout<P> {
 
 /// The index of the arm that UCB1 selects. Arms without visits come first, in order.
 fn select(arms: &[Arm], iteration: u32, exploration: f64) -> usize {
-    if let Some(place) = arms.iter().position(|arm| arm.visits == 0) {
-        return place;
+    if let Some(index) = arms.iter().position(|arm| arm.visits == 0) {
+        return index;
     }
     let log = logarithm(iteration);
     let (mut best, mut most) = (0, f64::NEG_INFINITY);
-    for (place, arm) in arms.iter().enumerate() {
+    for (index, arm) in arms.iter().enumerate() {
         let bound = arm.mean() + exploration * (log / f64::from(arm.visits)).sqrt();
         if bound > most {
-            (best, most) = (place, bound);
+            (best, most) = (index, bound);
         }
     }
     best

@@ -12,10 +12,10 @@ use crate::ismcts::Ismcts;
 use crate::learned::{Learned, LearnedParams, NETWORK, Network, read_network};
 use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
-use crate::params::{NoParams, Words as _};
+use crate::params::{NoParams, WordEnum as _};
 use crate::random::Random;
 use crate::rollout::Rollout;
-pub use entry::Entry;
+pub use entry::RosterEntry;
 pub use spec::{AgentSpec, SpecError};
 
 /// The agents that specs can name.
@@ -27,55 +27,55 @@ pub use spec::{AgentSpec, SpecError};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Roster {
-    entries: Vec<Entry>,
+    entries: Vec<RosterEntry>,
 }
 
 /// A roster with the agents of this crate.
 pub fn roster() -> Roster {
     let heuristic = |params: &HeuristicParams| Heuristic::new(params);
     let mut entries = vec![
-        Entry::new("random", "Chooses uniformly among the legal decisions.", Random::new),
-        Entry::new(
+        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", Random::new),
+        RosterEntry::new(
             "greedy",
             "Remembers every card it saw, keeps and snaps cards to lower its expected sum, and calls at a threshold.",
             Greedy::new,
         ),
-        Entry::new(
+        RosterEntry::new(
             "heuristic",
             "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and can forget cards.",
             heuristic,
         ),
-        Entry::new(
+        RosterEntry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with a blueprint policy in every seat.",
             Rollout::new,
         ),
-        Entry::new(
+        RosterEntry::new(
             "ismcts",
             "Information set Monte Carlo tree search. The other seats follow a blueprint policy; the textbook's single \
              and multiple observer are options.",
             Ismcts::new,
         ),
-        Entry::with_text(
+        RosterEntry::with_text(
             "external",
             "Runs a program in any language over standard input and output; see PROTOCOL.md.",
             COMMAND,
             external,
         ),
-        Entry::with_text(
+        RosterEntry::with_text(
             "learned",
             "A network trained by self-play: takes the decision whose outcome it values most. Without a file it uses the \
              bundled network for the cards. See `cambio learn`.",
             NETWORK,
             learned,
         ),
-        Entry::with_text(
+        RosterEntry::with_text(
             "lookahead",
             "The learned player with a search: plays out its best candidates in worlds that fit the others' decisions.",
             NETWORK,
             lookahead,
         ),
-        Entry::new(
+        RosterEntry::new(
             "oracle",
             "Sees every card, including the order of the stock: an upper bound for analyses, not a player.",
             Oracle::new,
@@ -84,7 +84,7 @@ pub fn roster() -> Roster {
     ];
     for &preset in Preset::ALL.iter().filter(|preset| **preset != Preset::Heuristic) {
         let about = format!("A heuristic. {}", preset.about());
-        entries.push(Entry::with_defaults(preset.word(), about, preset.params(), heuristic));
+        entries.push(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic));
     }
     Roster { entries }
 }
@@ -123,19 +123,19 @@ impl Roster {
         about: &str,
         make: impl Fn() -> A + Send + Sync + 'static,
     ) -> Roster {
-        self.with_entry(Entry::new(name, about, move |_: &NoParams| make()))
+        self.with_entry(RosterEntry::new(name, about, move |_: &NoParams| make()))
     }
 
     /// Adds an agent. It replaces an agent of the same name.
     #[must_use]
-    pub fn with_entry(mut self, entry: Entry) -> Roster {
+    pub fn with_entry(mut self, entry: RosterEntry) -> Roster {
         self.entries.retain(|other| other.name() != entry.name());
         self.entries.push(entry);
         self
     }
 
     /// The agents.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[RosterEntry] {
         &self.entries
     }
 
@@ -165,7 +165,7 @@ impl Roster {
             }
         };
         let Some(entry) = self.entries.iter().find(|entry| entry.name() == name) else {
-            let known = self.entries.iter().map(Entry::name).collect::<Vec<_>>().join(", ");
+            let known = self.entries.iter().map(RosterEntry::name).collect::<Vec<_>>().join(", ");
             return Err(SpecError::Agent { name: name.to_owned(), known });
         };
         AgentSpec::read(entry, list, spec)

@@ -3,20 +3,22 @@
 mod arm;
 mod budget;
 
-use cambio_core::knob::MatchEnd;
+use cambio_core::engine::Dice;
 use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Dice, MAX_SEATS, Notice, Observation, Rules, Seat, Sighting, Standing, State, Table};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::{Briefing, Notice, Observation, Rules, Seat, Sighting, Standing, State, Table};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
 use crate::bits::Bits;
 use crate::heuristic::{HeuristicParams, Preset};
-use crate::inference::{Draw, Inference};
-use crate::playout::{Knows, Leaf, Playouts, Twist, ValueOf};
-use crate::policy::{Blueprint, NetworkPolicy, Past as _, Policy};
+use crate::inference::{Inference, SamplingSettings};
+use crate::playout::{PlayoutCutoff, PlayoutKnowledge, PlayoutPolicy, Playouts, ValueOf};
+use crate::policy::{Blueprint, NetworkPolicy, Policy, PublicHistory as _};
 use crate::value::{Utility, Valuer};
-use crate::{Words, params, words};
-pub use arm::{Arm, Final};
+use crate::{WordEnum, params, words};
+pub use arm::{Arm, FinalChoice};
 pub(crate) use arm::{best, choose, explained};
 pub(crate) use budget::Budget;
 pub use budget::TimeParams;
@@ -35,7 +37,7 @@ params! {
         belief: BeliefKind = BeliefKind::Evidence,
         /// The cards that the other seats know in playouts: those that they have seen, all or none. The last two are
         /// for comparison, and need a heuristic as blueprint.
-        knows: Knows = Knows::AsSeen,
+        knows: PlayoutKnowledge = PlayoutKnowledge::AsSeen,
         /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
         /// to the end of the round. Needs blueprint learned, and utility win for single rounds or match for matches.
         leaf: Option<u32> in 1..=1000,
@@ -43,7 +45,7 @@ params! {
         c: f64 = 0.7 in 0.0..=10.0,
         /// How the decision is chosen: most visits, best mean, or at random in proportion to the visits, which is
         /// easier to exploit.
-        last as "final": Final = Final::Visits,
+        last as "final": FinalChoice = FinalChoice::Visits,
     }
 }
 
@@ -62,7 +64,7 @@ words! {
 /// The name of a search's blueprint: a preset of the heuristic, or `learned` for the bundled network.
 ///
 /// ```
-/// use cambio_agents::{BlueprintName, Preset, Words as _};
+/// use cambio_agents::{BlueprintName, Preset, WordEnum as _};
 ///
 /// assert_eq!(BlueprintName::Learned.word(), "learned");
 /// assert_eq!(BlueprintName::Preset(Preset::Sharp).word(), "sharp");
@@ -78,22 +80,22 @@ pub enum BlueprintName {
 /// The number of names: the presets, then `learned`.
 const NAMES: usize = Preset::ALL.len() + 1;
 
-impl Words for BlueprintName {
+impl WordEnum for BlueprintName {
     const ALL: &'static [BlueprintName] = &const {
         let mut names = [BlueprintName::Learned; NAMES];
-        let mut place = 0;
-        while place < Preset::ALL.len() {
-            names[place] = BlueprintName::Preset(Preset::ALL[place]);
-            place += 1;
+        let mut index = 0;
+        while index < Preset::ALL.len() {
+            names[index] = BlueprintName::Preset(Preset::ALL[index]);
+            index += 1;
         }
         names
     };
     const WORDS: &'static [&'static str] = &const {
         let mut words = ["learned"; NAMES];
-        let mut place = 0;
-        while place < Preset::ALL.len() {
-            words[place] = Preset::WORDS[place];
-            place += 1;
+        let mut index = 0;
+        while index < Preset::ALL.len() {
+            words[index] = Preset::WORDS[index];
+            index += 1;
         }
         words
     };
@@ -137,25 +139,29 @@ impl SearchParams {
     }
 
     /// How playouts deviate from the blueprint in every seat.
-    pub(crate) fn twist(&self) -> Twist {
-        if self.knows == Knows::AsSeen { Twist::None } else { Twist::Fancied(self.heuristic(), self.knows) }
+    pub(crate) fn policy(&self) -> PlayoutPolicy {
+        if self.knows == PlayoutKnowledge::AsSeen {
+            PlayoutPolicy::None
+        } else {
+            PlayoutPolicy::Assumed(self.heuristic(), self.knows)
+        }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Settings<P: Policy> {
+pub(crate) struct SearchSettings<P: Policy> {
     pub(crate) budget: Budget,
     pub(crate) utility: Utility,
     pub(crate) likelihood: Likelihood,
     pub(crate) belief: BeliefKind,
     pub(crate) playouts: Playouts<P>,
     pub(crate) exploration: f64,
-    pub(crate) last: Final,
+    pub(crate) last: FinalChoice,
     /// The decision at which playouts should stop, and the blueprint's value function if it has one.
     leaf: Option<(u32, Option<ValueOf<P>>)>,
 }
 
-impl<P: Policy> Settings<P> {
+impl<P: Policy> SearchSettings<P> {
     /// The settings of a search over this blueprint, with its value function if it has one, and the ε of the belief.
     pub(crate) fn new(
         blueprint: P,
@@ -164,13 +170,13 @@ impl<P: Policy> Settings<P> {
         utility: Utility,
         epsilon: f64,
         search: &SearchParams,
-    ) -> Settings<P> {
-        Settings {
+    ) -> SearchSettings<P> {
+        SearchSettings {
             budget,
             utility,
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
-            playouts: Playouts { blueprint, twist: search.twist(), leaf: None },
+            playouts: Playouts { blueprint, policy: search.policy(), cutoff: None },
             exploration: search.c,
             last: search.last,
             leaf: search.leaf.map(|decision| (decision, values)),
@@ -178,7 +184,7 @@ impl<P: Policy> Settings<P> {
     }
 
     /// The leaf for these rules, or the reason why playouts cannot stop at one.
-    fn leaf(&self, rules: &Rules) -> Result<Option<Leaf<P>>, String> {
+    fn leaf(&self, rules: &Rules) -> Result<Option<PlayoutCutoff<P>>, String> {
         let Some((decision, values)) = self.leaf else { return Ok(None) };
         let Some(value) = values else {
             return Err("`leaf` needs a blueprint that values positions, such as `learned`".to_owned());
@@ -191,21 +197,21 @@ impl<P: Policy> Settings<P> {
             let word = own.word();
             return Err(format!("the values at leaves are {what} here, so that `utility` has to be `{word}`"));
         }
-        Ok(Some(Leaf { decision, value }))
+        Ok(Some(PlayoutCutoff { decision, value }))
     }
 
     /// Begins a match. The error is the reason why the player cannot play there.
-    pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<Seated<P>, String> {
-        self.playouts.leaf = self.leaf(briefing.rules)?;
+    pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<SearchState<P>, String> {
+        self.playouts.cutoff = self.leaf(briefing.rules)?;
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
         let worlds = match self.belief {
             BeliefKind::Evidence => Worlds::Evidence(Box::new(Belief::new(briefing, self.likelihood))),
-            BeliefKind::Policy => Worlds::Policy(Box::new(Inferred::new(briefing, past.clone()))),
+            BeliefKind::Policy => Worlds::Policy(Box::new(InferredWorlds::new(briefing, past.clone()))),
         };
-        Ok(Seated { stream: briefing.stream.clone(), worlds, past, valuer: Valuer::new(self.utility) })
+        Ok(SearchState { stream: briefing.stream.clone(), worlds, past, valuer: Valuer::new(self.utility) })
     }
 
-    pub(crate) fn round_begins(&mut self, seated: &mut Seated<P>, standing: &Standing<'_>) {
+    pub(crate) fn round_begins(&mut self, seated: &mut SearchState<P>, standing: &Standing<'_>) {
         seated.valuer.round_begins(standing);
         self.playouts.blueprint.round_begins(standing);
     }
@@ -218,7 +224,7 @@ impl<P: Policy> Settings<P> {
         valuer: &Valuer,
         world: &mut State,
         searcher: Seat,
-        past: &mut P::Past,
+        past: &mut P::History,
         dice: &mut Dice<Bits>,
     ) -> [f64; MAX_SEATS] {
         let Some(own) = self.playouts.finish(world, searcher, past, dice) else { return valuer.values(world) };
@@ -229,7 +235,7 @@ impl<P: Policy> Settings<P> {
     }
 
     /// Passes a notice to a seated player.
-    pub(crate) fn notice(&mut self, seated: Option<&mut Seated<P>>, notice: Notice<'_>) {
+    pub(crate) fn notice(&mut self, seated: Option<&mut SearchState<P>>, notice: Notice<'_>) {
         let Some(seated) = seated else { return };
         match notice {
             Notice::Event(sighting) => seated.notice(sighting),
@@ -240,7 +246,7 @@ impl<P: Policy> Settings<P> {
     }
 
     /// Prepares to draw the worlds of one decision.
-    pub(crate) fn prepare(&mut self, seated: &mut Seated<P>) {
+    pub(crate) fn prepare(&mut self, seated: &mut SearchState<P>) {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.prepare(),
             Worlds::Policy(inferred) => {
@@ -255,7 +261,7 @@ impl<P: Policy> Settings<P> {
     #[inline]
     pub(crate) fn world(
         &mut self,
-        seated: &mut Seated<P>,
+        seated: &mut SearchState<P>,
         view: &Observation<'_>,
         iteration: u32,
         bits: &mut Bits,
@@ -272,11 +278,11 @@ impl<P: Policy> Settings<P> {
 
 /// The state of a searching player during a match.
 #[derive(Clone, Debug)]
-pub(crate) struct Seated<P: Policy> {
+pub(crate) struct SearchState<P: Policy> {
     pub(crate) stream: Stream,
     worlds: Worlds<P>,
     /// The public history of the round, for the blueprint.
-    pub(crate) past: P::Past,
+    pub(crate) past: P::History,
     pub(crate) valuer: Valuer,
 }
 
@@ -284,10 +290,10 @@ pub(crate) struct Seated<P: Policy> {
 #[derive(Clone, Debug)]
 enum Worlds<P: Policy> {
     Evidence(Box<Belief>),
-    Policy(Box<Inferred<P>>),
+    Policy(Box<InferredWorlds<P>>),
 }
 
-impl<P: Policy> Seated<P> {
+impl<P: Policy> SearchState<P> {
     /// Draws the seed of the counter-based bits of one decision.
     pub(crate) fn base(&mut self) -> u64 {
         self.stream.next_u64()
@@ -313,7 +319,7 @@ const BLOCK: usize = 500;
 
 /// An inference, and the worlds that were drawn from it for the current decision.
 #[derive(Clone, Debug)]
-struct Inferred<P: Policy> {
+struct InferredWorlds<P: Policy> {
     inference: Inference<P>,
     base: u64,
     /// The number of worlds in a block.
@@ -321,28 +327,33 @@ struct Inferred<P: Policy> {
     worlds: Vec<State>,
 }
 
-impl<P: Policy> Inferred<P> {
-    fn new(briefing: &Briefing<'_>, past: P::Past) -> Inferred<P> {
-        Inferred { inference: Inference::new(briefing, past), base: 0, most: 1, worlds: Vec::new() }
+impl<P: Policy> InferredWorlds<P> {
+    fn new(briefing: &Briefing<'_>, past: P::History) -> InferredWorlds<P> {
+        InferredWorlds { inference: Inference::new(briefing, past), base: 0, most: 1, worlds: Vec::new() }
     }
 
     fn world(&mut self, view: &Observation<'_>, policy: &mut P, epsilon: f64, iteration: u32) -> State {
-        let (block, place) = (iteration as usize / self.most, iteration as usize % self.most);
-        if place == 0 {
-            let draw = Draw { worlds: self.most, proposals: 3 * self.most, epsilon, ..Draw::default() };
+        let (block, index) = (iteration as usize / self.most, iteration as usize % self.most);
+        if index == 0 {
+            let draw = SamplingSettings {
+                worlds: self.most,
+                proposals: 3 * self.most,
+                epsilon,
+                ..SamplingSettings::default()
+            };
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             self.worlds = self.inference.draw(view, policy, &draw, base);
         }
         // Equal worlds are adjacent, and successive iterations should use different ones.
-        self.worlds[strided(place, self.most)].clone()
+        self.worlds[strided(index, self.most)].clone()
     }
 }
 
 /// The element at this place of a permutation of `0..number` in which neighbours are far apart.
-pub(crate) fn strided(place: usize, number: usize) -> usize {
+pub(crate) fn strided(index: usize, number: usize) -> usize {
     const PRIME: usize = 7919;
     let step = if number.is_multiple_of(PRIME) { 1 } else { PRIME };
-    place * step % number
+    index * step % number
 }
 
 #[cfg(test)]
@@ -352,7 +363,7 @@ mod tests {
     #[test]
     fn strides_visit_every_place_once() {
         for number in [1, 2, 240, 7919, 2 * 7919] {
-            let mut places: Vec<usize> = (0..number).map(|place| strided(place, number)).collect();
+            let mut places: Vec<usize> = (0..number).map(|index| strided(index, number)).collect();
             places.sort_unstable();
             assert_eq!(places, (0..number).collect::<Vec<_>>());
         }

@@ -1,26 +1,28 @@
 //! Information set tree search, for players and for the oracle.
 
-use cambio_core::{Action, Card, Dice, Event, MAX_SEATS, Observation, Sink, State};
+use cambio_core::engine::{Dice, Sink};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Card, Event, Observation, State};
 
 use crate::bits::Bits;
-use crate::playout::{Twist, is_plausible};
-use crate::policy::{Follow, Past, Policy};
-use crate::search::{Arm, Seated, Settings, best, choose};
-use crate::tree::{Growth, Histories, Mode, Next, Tree};
+use crate::playout::{PlayoutPolicy, is_plausible};
+use crate::policy::{HistorySink, Policy, PublicHistory};
+use crate::search::{Arm, SearchSettings, SearchState, best, choose};
+use crate::tree::{Next, SearchTree, SeatHistories, TreeMode, TreeSettings};
 use crate::value::Valuer;
 
 /// A tree search. The caller supplies the worlds.
 #[derive(Clone, Debug)]
 pub(crate) struct Searcher<P: Policy> {
-    pub(crate) settings: Settings<P>,
-    pub(crate) mode: Mode,
+    pub(crate) settings: SearchSettings<P>,
+    pub(crate) mode: TreeMode,
     pub(crate) expand: u32,
     pub(crate) prior: f64,
     /// Whether every world is the true one.
     pub(crate) sees_all: bool,
     /// Whether the call is tried outside the tree.
     pub(crate) calls_apart: bool,
-    tree: Tree,
+    tree: SearchTree,
     /// The arms of the root after half of the budget.
     half: Vec<Arm>,
 }
@@ -29,10 +31,10 @@ pub(crate) struct Searcher<P: Policy> {
 const CALL_EVERY: u32 = 8;
 
 impl<P: Policy> Searcher<P> {
-    pub(crate) fn new(mut settings: Settings<P>, mode: Mode) -> Searcher<P> {
-        let is_policy = mode == Mode::Policy;
+    pub(crate) fn new(mut settings: SearchSettings<P>, mode: TreeMode) -> Searcher<P> {
+        let is_policy = mode == TreeMode::Policy;
         if !is_policy {
-            settings.playouts.twist = Twist::Uniform;
+            settings.playouts.policy = PlayoutPolicy::Uniform;
         }
         Searcher {
             settings,
@@ -41,7 +43,7 @@ impl<P: Policy> Searcher<P> {
             prior: if is_policy { 0.9 } else { 0.0 },
             calls_apart: is_policy,
             sees_all: false,
-            tree: Tree::default(),
+            tree: SearchTree::default(),
             half: Vec::new(),
         }
     }
@@ -50,9 +52,9 @@ impl<P: Policy> Searcher<P> {
     pub(crate) fn search(
         &mut self,
         view: &Observation<'_>,
-        seated: &mut Seated<P>,
+        seated: &mut SearchState<P>,
         arms: &mut Vec<Arm>,
-        mut draw: impl FnMut(&mut Settings<P>, &mut Seated<P>, u32, &mut Bits) -> State,
+        mut draw: impl FnMut(&mut SearchSettings<P>, &mut SearchState<P>, u32, &mut Bits) -> State,
     ) -> Action {
         let choices = view.choices();
         let base = seated.base();
@@ -70,7 +72,7 @@ impl<P: Policy> Searcher<P> {
         }
         self.tree.plant(view.seat(), arms.iter().map(|arm| arm.action), self.settings.budget.most_iterations());
         let mut call = apart.then(|| Arm::new(Action::Call));
-        let growth = Growth {
+        let growth = TreeSettings {
             mode: self.mode,
             searcher: view.seat(),
             sees_all: self.sees_all,
@@ -90,7 +92,7 @@ impl<P: Policy> Searcher<P> {
             self.settings.playouts.enter(&mut world);
             match &mut call {
                 Some(call) if iteration % CALL_EVERY == 0 => {
-                    world.carry_out(Action::Call, &mut dice, &mut Follow(&mut past));
+                    world.carry_out(Action::Call, &mut dice, &mut HistorySink(&mut past));
                     let values = self.settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
                     call.add(values[view.seat().index()]);
                 }
@@ -126,11 +128,11 @@ impl<P: Policy> Searcher<P> {
         &mut self,
         valuer: &Valuer,
         world: &mut State,
-        past: &mut P::Past,
-        growth: &Growth,
+        past: &mut P::History,
+        growth: &TreeSettings,
         dice: &mut Dice<Bits>,
     ) -> [f64; MAX_SEATS] {
-        let mut heard = Heard { histories: Histories::at_root(world, growth.searcher, growth.mode), past };
+        let mut heard = TreeSink { histories: SeatHistories::at_root(world, growth.searcher, growth.mode), past };
         self.tree.descend();
         loop {
             let action = self.tree.select(world, growth);
@@ -148,13 +150,13 @@ impl<P: Policy> Searcher<P> {
     fn go_on(
         &mut self,
         world: &mut State,
-        heard: &mut Heard<'_, P::Past>,
-        growth: &Growth,
+        heard: &mut TreeSink<'_, P::History>,
+        growth: &TreeSettings,
         dice: &mut Dice<Bits>,
     ) -> Next {
-        let Searcher { settings: Settings { playouts, .. }, tree, .. } = self;
+        let Searcher { settings: SearchSettings { playouts, .. }, tree, .. } = self;
         while let Some(actor) = world.actor() {
-            let action = if growth.mode == Mode::Policy && actor != growth.searcher {
+            let action = if growth.mode == TreeMode::Policy && actor != growth.searcher {
                 playouts.decide(world, actor, growth.searcher, heard.past, dice)
             } else {
                 let past = &*heard.past;
@@ -171,12 +173,12 @@ impl<P: Policy> Searcher<P> {
 }
 
 /// Receives the events of a world during the descent of the tree.
-struct Heard<'a, Q> {
-    histories: Histories,
+struct TreeSink<'a, Q> {
+    histories: SeatHistories,
     past: &'a mut Q,
 }
 
-impl<Q: Past> Sink for Heard<'_, Q> {
+impl<Q: PublicHistory> Sink for TreeSink<'_, Q> {
     #[expect(clippy::inline_always, reason = "the kind of event is constant at each call, so the matches disappear")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

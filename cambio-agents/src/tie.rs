@@ -8,7 +8,8 @@
 use std::cmp::Ordering;
 use std::mem::discriminant;
 
-use cambio_core::{Action, Phase, Source, Spot, SpotSet, Table, View};
+use cambio_core::engine::CardSource;
+use cambio_core::{Action, Phase, Spot, SpotSet, Table, View};
 
 use crate::bits::mix;
 
@@ -23,24 +24,24 @@ pub(crate) fn one_of(view: &impl View, spots: SpotSet) -> Option<Spot> {
     if spots == SpotSet::only(first) {
         return Some(first);
     }
-    spots.nth_from(view.seat(), place(view.table(), spots.len()))
+    spots.nth_from(view.seat(), index(view.table(), spots.len()))
 }
 
 /// The least value offered so far, and the spots that have it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Least {
+pub(crate) struct LeastSpots {
     pub(crate) value: f64,
     pub(crate) spots: SpotSet,
 }
 
-impl Least {
+impl LeastSpots {
     /// No spots yet.
-    pub(crate) const NONE: Least = Least { value: f64::INFINITY, spots: SpotSet::EMPTY };
+    pub(crate) const NONE: LeastSpots = LeastSpots { value: f64::INFINITY, spots: SpotSet::EMPTY };
 
     #[inline]
     pub(crate) fn offer(&mut self, value: f64, spot: Spot) {
         match value.partial_cmp(&self.value) {
-            Some(Ordering::Less) => *self = Least { value, spots: SpotSet::only(spot) },
+            Some(Ordering::Less) => *self = LeastSpots { value, spots: SpotSet::only(spot) },
             Some(Ordering::Equal) => self.spots.insert(spot),
             _ => {}
         }
@@ -49,9 +50,9 @@ impl Least {
 
 /// The index of the chosen option among `equals` tied options.
 #[inline]
-pub(crate) fn place(table: &Table, equals: usize) -> usize {
+pub(crate) fn index(table: &Table, equals: usize) -> usize {
     let shown = match table.phase() {
-        Phase::Held(Source::Pile(card)) => Some(card),
+        Phase::Held(CardSource::Pile(card)) => Some(card),
         _ => table.top(),
     };
     let Some(shown) = shown.filter(|_| equals > 1) else { return 0 };
@@ -61,11 +62,11 @@ pub(crate) fn place(table: &Table, equals: usize) -> usize {
 }
 
 /// The decision that costs least. Among ties, the kind that comes first in the order of the choices wins; within that
-/// kind, the tie is broken by a hash of the pile ([`place`]).
+/// kind, the tie is broken by a hash of the pile ([`index`]).
 pub(crate) fn least_of(view: &impl View, cost: impl Fn(&Action) -> f64) -> Option<Action> {
     let choices = view.choices();
     let first = choices.iter().reduce(|least, action| if cost(&action) < cost(&least) { action } else { least })?;
     let is_equal = |action: &Action| discriminant(action) == discriminant(&first) && cost(action) <= cost(&first);
     let equals = choices.iter().filter(is_equal).count();
-    choices.iter().filter(is_equal).nth(place(view.table(), equals))
+    choices.iter().filter(is_equal).nth(index(view.table(), equals))
 }

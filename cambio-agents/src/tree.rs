@@ -7,13 +7,14 @@
 
 mod histories;
 
-use cambio_core::{Action, MAX_SEATS, Seat, State, View as _};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Seat, State, View as _};
 
 use crate::bits::logarithm;
 use crate::playout::is_plausible;
 use crate::search::Arm;
-pub(crate) use histories::Histories;
-pub use histories::Mode;
+pub(crate) use histories::SeatHistories;
+pub use histories::TreeMode;
 
 /// An information set.
 #[derive(Clone, Copy, Debug)]
@@ -48,27 +49,27 @@ impl Edge {
 
 /// A node on the path of an iteration, and the edge that it took there.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct PathStep {
     node: u32,
     edge: u32,
 }
 
 /// The nodes and edges of one decision. The next decision reuses their memory, so a warm tree allocates nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct SearchTree {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// A hash table with open addressing: for each key the node's number plus 1, or 0 for none.
     slots: Vec<u32>,
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     /// The decisions that the current world offers.
     offered: Vec<Action>,
 }
 
 /// How a tree grows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Growth {
-    pub(crate) mode: Mode,
+pub(crate) struct TreeSettings {
+    pub(crate) mode: TreeMode,
     pub(crate) searcher: Seat,
     /// Whether the searcher knows every card, as an oracle does.
     pub(crate) sees_all: bool,
@@ -87,7 +88,7 @@ pub(crate) enum Next {
     Leaf,
 }
 
-impl Tree {
+impl SearchTree {
     /// Begins a new tree with these decisions at its root.
     pub(crate) fn plant(&mut self, searcher: Seat, actions: impl Iterator<Item = Action>, iterations: u32) {
         self.nodes.clear();
@@ -109,12 +110,12 @@ impl Tree {
     /// Begins an iteration at the root.
     pub(crate) fn descend(&mut self) {
         self.path.clear();
-        self.path.push(Step { node: 0, edge: 0 });
+        self.path.push(PathStep { node: 0, edge: 0 });
     }
 
     /// Selects a decision in the current node.
     #[inline]
-    pub(crate) fn select(&mut self, world: &State, growth: &Growth) -> Action {
+    pub(crate) fn select(&mut self, world: &State, growth: &TreeSettings) -> Action {
         let here = self.path.len() - 1;
         let node = self.path[here].node as usize;
         let edge = if self.nodes[node].is_fixed {
@@ -140,10 +141,10 @@ impl Tree {
         }
         let reach = exploration * logarithm(visits).sqrt();
         let (mut best, mut most) = (first, f64::NEG_INFINITY);
-        for (place, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
+        for (index, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
             let bound = edge.mean + reach * edge.width;
             if bound > most {
-                (best, most) = (first + place, bound);
+                (best, most) = (first + index, bound);
             }
         }
         best
@@ -152,7 +153,7 @@ impl Tree {
     /// Selects by PUCT (Rosin 2011, in the form of Silver et al. 2017). The blueprint's decision is the first edge and gets
     /// most of the trials until another proves better, so exploration does not distort the mean of the node.
     #[inline]
-    fn select_prior(&mut self, node: usize, growth: &Growth) -> usize {
+    fn select_prior(&mut self, node: usize, growth: &TreeSettings) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
         let first = first as usize;
         if visits == 0 {
@@ -162,27 +163,27 @@ impl Tree {
         let rest = (1.0 - growth.prior) / f64::from(edges - 1);
         let blueprint = self.edges[first];
         let (mut best, mut most) = (first, f64::NEG_INFINITY);
-        for (place, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
-            let prior = if place == 0 { growth.prior } else { rest };
+        for (index, edge) in self.edges[first..first + usize::from(edges)].iter().enumerate() {
+            let prior = if index == 0 { growth.prior } else { rest };
             let mean = if edge.arm.visits == 0 { blueprint.mean } else { edge.mean };
             let bound = mean + reach * prior / f64::from(edge.arm.visits + 1);
             if bound > most {
-                (best, most) = (first + place, bound);
+                (best, most) = (first + index, bound);
             }
         }
         best
     }
 
     /// Selects by UCB1 among the decisions that this world offers, each by its own availability.
-    fn select_available(&mut self, node: usize, world: &State, growth: &Growth) -> usize {
+    fn select_available(&mut self, node: usize, world: &State, growth: &TreeSettings) -> usize {
         self.offer(world, growth);
         let offered = std::mem::take(&mut self.offered);
         self.merge(node, &offered);
         let Node { first, edges, .. } = self.nodes[node];
         let range = first as usize..first as usize + usize::from(edges);
         let (mut best, mut most) = (None, f64::NEG_INFINITY);
-        for place in range {
-            let edge = &mut self.edges[place];
+        for index in range {
+            let edge = &mut self.edges[index];
             if !offered.contains(&edge.arm.action) {
                 continue;
             }
@@ -193,7 +194,7 @@ impl Tree {
                 edge.mean + growth.exploration * logarithm(edge.available).sqrt() * edge.width
             };
             if bound > most {
-                (best, most) = (Some(place), bound);
+                (best, most) = (Some(index), bound);
             }
         }
         self.offered = offered;
@@ -201,8 +202,8 @@ impl Tree {
     }
 
     /// Lists the plausible decisions of the seat to act.
-    fn offer(&mut self, world: &State, growth: &Growth) {
-        let Growth { searcher, sees_all, .. } = *growth;
+    fn offer(&mut self, world: &State, growth: &TreeSettings) {
+        let TreeSettings { searcher, sees_all, .. } = *growth;
         self.offered.clear();
         let Some(actor) = world.actor() else { return };
         let (view, choices) = (world.view(actor), world.choices());
@@ -240,13 +241,13 @@ impl Tree {
         &mut self,
         world: &State,
         actor: Seat,
-        histories: &Histories,
-        growth: &Growth,
+        histories: &SeatHistories,
+        growth: &TreeSettings,
         wish: impl FnOnce() -> Option<Action>,
     ) -> Result<Next, Action> {
         let key = histories.key(growth.mode, actor, growth.searcher, world.table());
         if let Some(node) = self.find(key) {
-            self.path.push(Step { node, edge: 0 });
+            self.path.push(PathStep { node, edge: 0 });
             return Ok(Next::Node);
         }
         let last = self.path[self.path.len() - 1];
@@ -258,11 +259,11 @@ impl Tree {
             return Err(forced);
         }
         if let Some(wish) = wish()
-            && let Some(place) = self.offered.iter().position(|action| *action == wish)
+            && let Some(index) = self.offered.iter().position(|action| *action == wish)
         {
-            self.offered[..=place].rotate_right(1);
+            self.offered[..=index].rotate_right(1);
         }
-        self.grow(key, actor, growth.mode != Mode::Single || actor == growth.searcher);
+        self.grow(key, actor, growth.mode != TreeMode::Single || actor == growth.searcher);
         Ok(Next::Leaf)
     }
 

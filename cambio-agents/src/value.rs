@@ -7,8 +7,10 @@ mod rounds;
 
 use std::sync::Arc;
 
-use cambio_core::knob::Score as ScoreKnob;
-use cambio_core::{MAX_SEATS, Match, RoundResult, Score, Standing, State};
+use cambio_core::play::RoundResult;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::Score as ScoreKnob;
+use cambio_core::{Match, Score, Standing, State};
 
 use crate::words;
 pub use matches::MatchValues;

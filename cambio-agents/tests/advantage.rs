@@ -1,20 +1,22 @@
 //! The advantage of decisions over the decisions of a policy.
 
-use cambio_agents::{Advantage, Blueprint, Plays, Policy, Preset, roster};
+use cambio_agents::{AdvantageEstimator, Blueprint, Policy, PolicyAgent, Preset, roster};
+use cambio_core::engine::Dice;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Card, Dice, Observer, Pairing, Rules, Seat, Spot, State, play_match};
+use cambio_core::{Agent, Card, MatchSetup, Observer, Rules, Seat, Spot, State, play_match};
 
 const PLAYOUTS: u32 = 50;
 
 /// Plays matches with an agent in seat b and a policy in the others, and passes the result of each match to `see`.
-fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&Advantage<Blueprint>)) {
+fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&AdvantageEstimator<Blueprint>)) {
     let rules = Rules::preset(preset).unwrap();
     for deal in 0..deals {
         let key = Key::new(11, deal);
-        let mut advantage = Advantage::new(over.clone(), &rules, 3, Seat::B, PLAYOUTS, key.agent(Seat::H)).unwrap();
-        let others = || Box::new(Plays::new(over.clone())) as Box<dyn Agent>;
+        let mut advantage =
+            AdvantageEstimator::new(over.clone(), &rules, 3, Seat::B, PLAYOUTS, key.agent(Seat::H)).unwrap();
+        let others = || Box::new(PolicyAgent::new(over.clone())) as Box<dyn Agent>;
         let mut agents = [others(), roster().parse(spec).unwrap().make(), others()];
-        play_match(&Pairing { rules, seats: 3, key }, &mut agents, &mut advantage).unwrap();
+        play_match(&MatchSetup { rules, seats: 3, key }, &mut agents, &mut advantage).unwrap();
         see(&advantage);
     }
 }
@@ -97,7 +99,7 @@ fn dealing_the_unseen_anew_changes_nothing_that_anybody_has_seen() {
     for (deal, preset) in (0..).zip(["classic", "original", "faessler"].into_iter().cycle().take(12)) {
         let rules = Rules::preset(preset).unwrap();
         let mut agents = [(); 6].map(|()| roster().parse("random(pass=0.6)").unwrap().make());
-        play_match(&Pairing { rules, seats: 6, key: Key::new(3, deal) }, &mut agents, &mut redeals).unwrap();
+        play_match(&MatchSetup { rules, seats: 6, key: Key::new(3, deal) }, &mut agents, &mut redeals).unwrap();
     }
     let Redeals { changed, stayed, .. } = redeals;
     assert!(changed > 500 && stayed > 10, "{changed} {stayed}");
@@ -109,6 +111,6 @@ fn a_policy_that_cannot_play_is_refused() {
     let rules = Rules::preset("mini-m1").unwrap();
     let mut network = Blueprint::Network(Box::new(cambio_agents::NetworkPolicy::shipped()));
     assert!(network.begin(&rules, 2).is_err());
-    let refused = Advantage::new(network, &rules, 2, Seat::A, 1, Key::new(1, 0).agent(Seat::A));
+    let refused = AdvantageEstimator::new(network, &rules, 2, Seat::A, 1, Key::new(1, 0).agent(Seat::A));
     assert!(refused.is_err());
 }

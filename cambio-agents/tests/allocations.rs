@@ -4,9 +4,10 @@
 mod counting;
 
 use cambio_agents::{Ismcts, Rollout, roster};
+use cambio_core::engine::{Dice, Setup};
 use cambio_core::rng::Bounded as _;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Agent, Briefing, Dice, Event, Observer as _, Players, Rules, Seat, Setup, State};
+use cambio_core::{Agent, Briefing, Event, Observer as _, Players, Rules, Seat, State};
 use counting::allocations;
 
 /// Repeats each decision of a search in a round of heuristics several times; returns the number of real decisions.

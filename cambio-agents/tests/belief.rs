@@ -1,10 +1,9 @@
 //! Belief: worlds are drawn in proportion to the evidence, and the evidence improves predictions.
 
 use cambio_agents::{Belief, Likelihood, roster};
+use cambio_core::engine::{Dice, Setup};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{
-    Briefing, Card, Dice, Event, Observer as _, Phase, Players, Rules, RulesSpec, Seat, Setup, Spot, State,
-};
+use cambio_core::{Briefing, Card, Event, Observer as _, Phase, Players, Rules, RulesSpec, Seat, Spot, State};
 
 /// Plays rounds of these agents, and passes seat a's belief to `each` at the start of each of its turns.
 fn watch(

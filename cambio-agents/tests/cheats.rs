@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cambio_agents::{Greedy, GreedyParams};
 use cambio_core::rng::{Key, Seed};
-use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
+use cambio_core::testing::{CheckScope, NonconformanceKind, RandomAgent, check_agent};
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Deal, Notice, Observation, Pairing, Rules, Seat, Sighting, Spot,
+    Action, Agent, AgentError, Briefing, Card, Deal, MatchSetup, Notice, Observation, Rules, Seat, Sighting, Spot,
     play_match,
 };
 
-fn effort(matches: u64) -> Effort {
-    Effort { presets: vec!["classic"], seats: vec![2], matches, ..Effort::default() }
+fn effort(matches: u64) -> CheckScope {
+    CheckScope { presets: vec!["classic"], seats: vec![2], matches, ..CheckScope::default() }
 }
 
 /// Guesses the seed and the deal: the first pair that puts the cards that it saw into their spots. Then it knows the
@@ -104,7 +104,7 @@ impl Agent for SeedFinder {
 fn who_guesses_the_seed_is_found() {
     let found = Arc::new(AtomicUsize::new(0));
     let failing = check_agent(|| SeedFinder::new(&found), &effort(12)).unwrap_err();
-    assert!(matches!(failing.kind, Failing::Foreseeing { matches: 300, .. }), "{failing}");
+    assert!(matches!(failing.kind, NonconformanceKind::Foreseeing { matches: 300, .. }), "{failing}");
     assert!(found.load(Ordering::Relaxed) >= 300, "it found the decks of seed 0");
     assert!(failing.to_string().contains("it guesses the seed"), "{failing}");
 }
@@ -164,13 +164,16 @@ impl Agent for Rememberer {
 #[test]
 fn who_remembers_deals_is_found() {
     let failing = check_agent(Rememberer::default, &effort(12)).unwrap_err();
-    assert!(matches!(failing.kind, Failing::Remembering { .. } | Failing::Stateful { .. }), "{failing}");
+    assert!(
+        matches!(failing.kind, NonconformanceKind::Remembering { .. } | NonconformanceKind::Stateful { .. }),
+        "{failing}"
+    );
 }
 
 #[test]
 fn who_does_neither_conforms() {
     check_agent(RandomAgent::default, &effort(12)).unwrap();
-    let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(0, 0) };
+    let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(0, 0) };
     let mut agents = [RandomAgent::default(), RandomAgent::default()];
-    assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+    assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 }

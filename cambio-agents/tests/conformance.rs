@@ -1,11 +1,11 @@
 //! The agents of the roster pass the conformance suite that anyone can run on a bot.
 
-use cambio_agents::{Preset, Words as _, roster};
-use cambio_core::testing::{Effort, check_agent};
+use cambio_agents::{Preset, WordEnum as _, roster};
+use cambio_core::testing::{CheckScope, check_agent};
 
 fn conforms(spec: &str) {
     let agent = roster().parse(spec).unwrap();
-    let found = check_agent(|| agent.make(), &Effort::default()).unwrap_or_else(|error| panic!("{spec}: {error}"));
+    let found = check_agent(|| agent.make(), &CheckScope::default()).unwrap_or_else(|error| panic!("{spec}: {error}"));
     assert_eq!(found.matches, 6 * 4 * 12);
     assert!(found.decisions > 10_000, "{spec}: only {} decisions", found.decisions);
 }
@@ -34,7 +34,7 @@ fn heuristics_of_every_preset_conform() {
         // `never-calls` plays every round to the turn limit.
         let presets =
             if *preset == Preset::NeverCalls { vec!["classic"] } else { vec!["original", "faessler", "classic"] };
-        let effort = Effort { presets, seats: vec![2, 4], matches: 3, ..Effort::default() };
+        let effort = CheckScope { presets, seats: vec![2, 4], matches: 3, ..CheckScope::default() };
         let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{preset:?}: {error}"));
         assert!(found.decisions > 100, "{preset:?}: only {} decisions", found.decisions);
     }
@@ -51,8 +51,12 @@ fn forgetful_heuristics_conform() {
 /// Neither the decision nor the root statistics may depend on hidden cards.
 #[test]
 fn rollout_search_conforms_on_a_small_budget() {
-    let effort =
-        Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
+    let effort = CheckScope {
+        presets: vec!["original", "faessler", "classic"],
+        seats: vec![2, 3],
+        matches: 1,
+        ..CheckScope::default()
+    };
     let agent = roster().parse("rollout(n=24)").unwrap();
     let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
@@ -60,8 +64,12 @@ fn rollout_search_conforms_on_a_small_budget() {
 
 #[test]
 fn tree_search_conforms_on_a_small_budget() {
-    let effort =
-        Effort { presets: vec!["original", "faessler", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
+    let effort = CheckScope {
+        presets: vec!["original", "faessler", "classic"],
+        seats: vec![2, 3],
+        matches: 1,
+        ..CheckScope::default()
+    };
     for spec in ["ismcts(iterations=24)", "ismcts(iterations=24,mode=so)", "ismcts(iterations=24,mode=mo)"] {
         let agent = roster().parse(spec).unwrap();
         let found = check_agent(|| agent.make(), &effort).unwrap_or_else(|error| panic!("{spec}: {error}"));

@@ -4,12 +4,14 @@
 //! the cards, the streams and the races. Every event and every decision must be the same as in the first match, up to
 //! the letters. `CAMBIO_FULL=1` plays every agent at every table with every rotation of the letters.
 
-use cambio_agents::{AgentSpec, Floats, Inputs, Network, roster};
+use cambio_agents::{AgentSpec, FloatNetwork, Network, NetworkInputs, roster};
+use cambio_core::engine::RoundChance;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::testing::{Effort, Failing, Relabelling, check_agent};
+use cambio_core::rules::PRESETS;
+use cambio_core::testing::{CheckScope, NonconformanceKind, Relabelling, check_agent};
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Event, Match, Observation, Observer, PRESETS, Phase, Players,
-    RoundChance, RoundResult, Rules, Seat, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Match, Observation, Observer, Phase, Players, Rules, Seat, State,
 };
 
 /// One of the two matches.
@@ -162,8 +164,8 @@ fn every_agent_makes_the_same_decisions_under_other_letters() {
 fn a_network_makes_the_same_decisions_under_other_letters() {
     for (deal, preset) in (0..).zip(PRESETS) {
         let rules = Rules::preset(preset).unwrap();
-        let inputs = Inputs::new(&rules);
-        let mut floats = Floats::zero(inputs.count());
+        let inputs = NetworkInputs::new(&rules);
+        let mut floats = FloatNetwork::zero(inputs.count());
         let mut stream = Key::new(9, deal).stream(Purpose::Deck, 0);
         for weight in floats.rows.iter_mut().chain(&mut floats.second).chain(&mut floats.last) {
             *weight = stream.below(601) as f32 / 1000.0 - 0.3;
@@ -206,9 +208,9 @@ impl Agent for Partial {
 
 #[test]
 fn an_agent_that_is_partial_to_a_letter_does_not_conform() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![3], matches: 4, ..Effort::default() };
+    let effort = CheckScope { presets: vec!["classic"], seats: vec![3], matches: 4, ..CheckScope::default() };
     let failing = check_agent(|| Partial, &effort).unwrap_err();
-    assert!(matches!(failing.kind, Failing::Partial { .. }), "{failing}");
+    assert!(matches!(failing.kind, NonconformanceKind::Partial { .. }), "{failing}");
     assert_eq!(
         failing.to_string(),
         "classic, 3 seats, deal 0: seat a decides `swap a1 b1`; when all seats are relabelled and it is seat b, it decides \

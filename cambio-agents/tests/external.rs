@@ -7,9 +7,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cambio_agents::{External, ExternalParams, roster};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::testing::{Effort, Failing, RandomAgent, check_agent};
-use cambio_core::{Agent, MatchError, Pairing, Recorder, Rules, play_match};
+use cambio_core::testing::{CheckScope, NonconformanceKind, RandomAgent, check_agent};
+use cambio_core::{Agent, MatchSetup, Recorder, Rules, play_match};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
@@ -33,7 +34,7 @@ fn record(rules: &str, seats: usize, deal: u64, agents: &mut [Box<dyn Agent>]) -
     let rules = Rules::preset(rules).unwrap();
     let key = Key::new(42, deal);
     let mut recorder = Recorder::new(&rules);
-    let result = play_match(&Pairing { rules, seats, key }, agents, &mut recorder).unwrap();
+    let result = play_match(&MatchSetup { rules, seats, key }, agents, &mut recorder).unwrap();
     recorder.finish(key, 0, &vec!["bot"; seats], &result).to_json()
 }
 
@@ -73,7 +74,8 @@ fn the_python_bot_conforms() {
         return;
     }
     let bot = roster().parse(&example()).unwrap();
-    let effort = Effort { presets: vec!["original", "classic"], seats: vec![2, 3], matches: 1, ..Effort::default() };
+    let effort =
+        CheckScope { presets: vec!["original", "classic"], seats: vec![2, 3], matches: 1, ..CheckScope::default() };
     let found = check_agent(|| bot.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.matches, 4);
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
@@ -97,9 +99,9 @@ fn the_match_in_the_protocol_page_was_played() {
     let bot = root().join("examples/bot.py");
     let pipes = format!("tee '{}' | python3 '{}' | tee '{}'", logs[0].display(), bot.display(), logs[1].display());
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules, seats: 2, key: Key::new(3, 0) };
+    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(3, 0) };
     let mut agents: [Box<dyn Agent>; 2] = [roster().parse("greedy").unwrap().make(), Box::new(shell(&pipes))];
-    play_match(&pairing, &mut agents, &mut ()).unwrap();
+    play_match(&match_setup, &mut agents, &mut ()).unwrap();
     drop(agents);
     for (log, lines) in logs.iter().zip([said, answered]) {
         let log = std::fs::read_to_string(log).unwrap();
@@ -138,10 +140,10 @@ fn hurried_start(script: &str, start_ms: u32) -> External {
 /// Plays the bot in seat b against a random player; returns the error of the match, and checks that it stopped in time.
 fn stops(bot: External) -> String {
     let rules = Rules::preset("classic").unwrap();
-    let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
+    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 0) };
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(bot)];
     let begun = Instant::now();
-    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    let error = play_match(&match_setup, &mut agents, &mut ()).unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(15), "{error}: after {:?}", begun.elapsed());
     error.to_string()
 }
@@ -263,9 +265,9 @@ fn a_bot_that_never_reads_stops_nobody() {
 
 #[test]
 fn the_conformance_suite_tells_why_a_bot_failed() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1, ..Effort::default() };
+    let effort = CheckScope { presets: vec!["classic"], seats: vec![2], matches: 1, ..CheckScope::default() };
     let failing = check_agent(|| answering("exit 9"), &effort).unwrap_err();
-    assert!(matches!(&failing.kind, Failing::Failed(failure) if failure.round == 1), "{failing}");
+    assert!(matches!(&failing.kind, NonconformanceKind::Failed(failure) if failure.round == 1), "{failing}");
     assert!(failing.to_string().contains("exited instead of answering `decide` (exit status: 9)"), "{failing}");
 }
 
@@ -274,8 +276,8 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(answering("exit 9"))];
     let rules = Rules::preset("classic").unwrap();
     for deal in 0..2 {
-        let pairing = Pairing { rules, seats: 2, key: Key::new(42, deal) };
-        let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+        let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, deal) };
+        let error = play_match(&match_setup, &mut agents, &mut ()).unwrap_err();
         assert!(matches!(&error, MatchError::Failed(failure) if failure.round == 1), "{error}");
     }
 }

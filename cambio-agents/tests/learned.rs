@@ -1,14 +1,16 @@
 //! Networks as players: they conform at every table, and a damaged file is rejected.
 
-use cambio_agents::{Floats, Inputs, Learned, Lookahead, LookaheadParams, Network, NetworkError, roster};
+use cambio_agents::{FloatNetwork, Learned, Lookahead, LookaheadParams, Network, NetworkError, NetworkInputs, roster};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::testing::{Effort, check_agent};
-use cambio_core::{Agent, MatchError, PRESETS, Pairing, Rules, play_match};
+use cambio_core::rules::PRESETS;
+use cambio_core::testing::{CheckScope, check_agent};
+use cambio_core::{Agent, MatchSetup, Rules, play_match};
 
 /// A network with random weights, so that its decisions vary.
 fn network(rules: &Rules) -> Network {
-    let inputs = Inputs::new(rules);
-    let mut floats = Floats::zero(inputs.count());
+    let inputs = NetworkInputs::new(rules);
+    let mut floats = FloatNetwork::zero(inputs.count());
     let mut state = 7_u32;
     let mut next = |scale: f32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -30,7 +32,7 @@ fn file(rules: &Rules) -> String {
 fn a_network_conforms_at_every_table() {
     for name in PRESETS {
         let network = network(&Rules::preset(name).unwrap());
-        let effort = Effort { presets: vec![name], seats: vec![2, 3, 5, 8], matches: 4, ..Effort::default() };
+        let effort = CheckScope { presets: vec![name], seats: vec![2, 3, 5, 8], matches: 4, ..CheckScope::default() };
         let checked = check_agent(|| Learned::new(network.clone()), &effort);
         assert!(checked.is_ok(), "{name}: {}", checked.unwrap_err());
     }
@@ -40,7 +42,7 @@ fn a_network_conforms_at_every_table() {
 #[test]
 fn a_lookahead_conforms() {
     let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
-    let effort = Effort { presets: vec!["classic"], seats: vec![2, 4], matches: 3, ..Effort::default() };
+    let effort = CheckScope { presets: vec!["classic"], seats: vec![2, 4], matches: 3, ..CheckScope::default() };
     let checked = check_agent(|| Lookahead::shipped(&params), &effort);
     assert!(checked.is_ok(), "{}", checked.unwrap_err());
 }
@@ -52,8 +54,8 @@ fn a_file_gives_the_same_player() {
     let spec = roster().parse(&format!("learned(\"{path}\")")).unwrap();
     assert_eq!(spec.files(), std::slice::from_ref(&path));
     let result = |agents: [Box<dyn Agent>; 2]| {
-        let pairing = Pairing { rules, seats: 2, key: Key::new(3, 1) };
-        play_match(&pairing, &mut { agents }, &mut ()).unwrap()
+        let match_setup = MatchSetup { rules, seats: 2, key: Key::new(3, 1) };
+        play_match(&match_setup, &mut { agents }, &mut ()).unwrap()
     };
     let greedy = || roster().parse("greedy").unwrap().make();
     assert_eq!(result([spec.make(), greedy()]), result([Box::new(Learned::new(network(&rules))), greedy()]));
@@ -64,8 +66,8 @@ fn a_file_gives_the_same_player() {
 fn a_network_for_other_rules_cannot_play() {
     let (classic, original) = (Rules::preset("classic").unwrap(), Rules::preset("original").unwrap());
     let mut agents = [Learned::new(network(&original)), Learned::new(network(&original))];
-    let pairing = Pairing { rules: classic, seats: 2, key: Key::new(1, 0) };
-    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    let match_setup = MatchSetup { rules: classic, seats: 2, key: Key::new(1, 0) };
+    let error = play_match(&match_setup, &mut agents, &mut ()).unwrap_err();
     assert!(
         matches!(&error, MatchError::Failed(failure) if failure.error.to_string().contains("`original`")),
         "{error}"

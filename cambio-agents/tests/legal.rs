@@ -1,7 +1,7 @@
 //! Every heuristic decides legally, under every preset and under rules with random values for all knobs.
 
 use crate::play::{Game, Manner, amount, games, odd_games};
-use cambio_agents::{AgentSpec, Preset, Words as _, roster};
+use cambio_agents::{AgentSpec, Preset, WordEnum as _, roster};
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, play_match};
 
 /// Plays at random, and checks in each position the decisions that several other agents would take.
@@ -47,7 +47,7 @@ fn advise(specs: &[&str], games: impl Iterator<Item = Game>) -> usize {
     let mut asked = 0;
     for Game { rules, seats, key, manner } in games {
         let mut agents: Vec<Advised> = (0..seats).map(|_| Advised::new(manner, &specs)).collect();
-        play_match(&cambio_core::Pairing { rules, seats, key }, &mut agents, &mut ()).unwrap();
+        play_match(&cambio_core::MatchSetup { rules, seats, key }, &mut agents, &mut ()).unwrap();
         asked += agents.iter().map(|agent| agent.asked).sum::<usize>();
     }
     asked

@@ -1,7 +1,6 @@
 //! The tests of the agents, in one program so that it is linked once.
 
 mod advantage;
-mod appraisal;
 mod belief;
 mod cheats;
 mod conformance;
@@ -11,5 +10,6 @@ mod legal;
 mod oracle;
 #[path = "../../cambio-core/tests/play/mod.rs"]
 mod play;
+mod review;
 mod search;
 mod value;

@@ -1,16 +1,17 @@
 //! The oracle: with its observer it beats all players, without it it cannot play.
 
-use cambio_agents::{Entry, roster};
+use cambio_agents::{RosterEntry, roster};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::{MatchError, Pairing, Rules, play_match};
+use cambio_core::{MatchSetup, Rules, play_match};
 
 #[test]
 fn an_oracle_that_nobody_shows_the_cards_cannot_continue() {
     let rules = Rules::preset("classic").unwrap();
     let roster = roster();
     let mut agents = ["oracle", "heuristic"].map(|spec| roster.parse(spec).unwrap().make());
-    let pairing = Pairing { rules, seats: 2, key: Key::new(1, 0) };
-    let error = play_match(&pairing, &mut agents, &mut ()).unwrap_err();
+    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(1, 0) };
+    let error = play_match(&match_setup, &mut agents, &mut ()).unwrap_err();
     assert!(matches!(error, MatchError::Failed(_)), "{error}");
     assert!(
         error.to_string().contains("an oracle sees every card, and this match does not show them to it"),
@@ -32,8 +33,8 @@ fn an_oracle_with_its_observer_beats_everyone() {
                 let mut observer = oracle.observer().expect("an oracle has an observer");
                 let mut agents = vec![roster.parse("heuristic").unwrap().make()];
                 agents.insert(seat, oracle);
-                let pairing = Pairing { rules, seats: 2, key: Key::new(78, deal) };
-                let result = play_match(&pairing, &mut agents, &mut observer).unwrap();
+                let match_setup = MatchSetup { rules, seats: 2, key: Key::new(78, deal) };
+                let result = play_match(&match_setup, &mut agents, &mut observer).unwrap();
                 won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
             }
         }
@@ -47,7 +48,7 @@ fn an_oracle_with_its_observer_beats_everyone() {
 #[test]
 fn only_an_analyst_sees_all() {
     let roster = roster();
-    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(Entry::name).collect();
+    let seeing: Vec<&str> = roster.entries().iter().filter(|entry| entry.sees_all()).map(RosterEntry::name).collect();
     assert_eq!(seeing, ["oracle"]);
     assert!(!roster.parse("rollout(time_ms=5)").unwrap().is_reproducible());
     assert!(roster.parse("rollout(n=5)").unwrap().is_reproducible());

@@ -1,10 +1,12 @@
 //! Searches use only the information of their seat, decide the same on every machine, and beat their blueprint.
 
 use cambio_agents::{Arm, Ismcts, Rollout, roster};
+use cambio_core::engine::{Dice, Setup};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::rules::PRESETS;
 use cambio_core::{
-    Action, Agent, Briefing, Dice, Event, Knowledge, Observer as _, PRESETS, Pairing, Players, Rules, Seat, Setup,
-    Standing, State, play_match,
+    Action, Agent, Briefing, Event, Knowledge, MatchSetup, Observer as _, Players, Rules, Seat, Standing, State,
+    play_match,
 };
 
 /// A search with public root statistics.
@@ -244,8 +246,8 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
             let mut specs = vec![other];
             specs.insert(seat, search);
             let mut agents: Vec<_> = specs.iter().map(|spec| roster.parse(spec).unwrap().make()).collect();
-            let pairing = Pairing { rules, seats: 2, key: Key::new(77, deal) };
-            let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+            let match_setup = MatchSetup { rules, seats: 2, key: Key::new(77, deal) };
+            let result = play_match(&match_setup, &mut agents, &mut ()).unwrap();
             won += if result.ranks == [1, 1] { 0.5 } else { f64::from(u8::from(result.ranks[seat] == 1)) };
         }
     }

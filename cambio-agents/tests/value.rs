@@ -2,7 +2,9 @@
 
 use cambio_agents::{MatchValues, roster};
 use cambio_core::rng::Key;
-use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Pairing, Rules, Score, Seat, play_match};
+use cambio_core::{
+    Action, Agent, AgentError, Briefing, MatchSetup, Notice, Observation, Rules, Score, Seat, play_match,
+};
 
 #[test]
 fn chances_add_up_to_one_and_grow_as_the_own_total_falls() {
@@ -60,7 +62,7 @@ fn chances_are_near_what_heuristics_win() {
         for deal in 0..300 {
             let note = || Noting { player: heuristic.make(), stood: Vec::new() };
             let mut agents: Vec<Noting> = (0..seats).map(|_| note()).collect();
-            let result = play_match(&Pairing { rules, seats, key: Key::new(61, deal) }, &mut agents, &mut ());
+            let result = play_match(&MatchSetup { rules, seats, key: Key::new(61, deal) }, &mut agents, &mut ());
             let ranks = result.unwrap().ranks;
             let winners = ranks.iter().filter(|&&rank| rank == 1).count() as f64;
             for (round, totals, starter) in &agents[0].stood {

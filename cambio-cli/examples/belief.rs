@@ -9,9 +9,10 @@
 
 use std::error::Error;
 
-use cambio_agents::{Draw, Inference, NetworkPolicy, Policy};
+use cambio_agents::{Inference, NetworkPolicy, Policy, SamplingSettings};
+use cambio_core::encode::TensorSpace;
 use cambio_core::rng::Key;
-use cambio_core::{Briefing, Observation, Playing, Rules, Seat, Spot, State, TensorSpace};
+use cambio_core::{Briefing, Observation, Playing, Rules, Seat, Spot, State};
 use clap::Parser;
 use indicatif::ProgressBar;
 
@@ -30,11 +31,11 @@ struct Args {
 }
 
 /// The sampling methods, with their names.
-fn draws() -> [(&'static str, Draw); 4] {
-    let weighed = |proposals| Draw { worlds: 1000, proposals, ..Draw::default() };
+fn draws() -> [(&'static str, SamplingSettings); 4] {
+    let weighed = |proposals| SamplingSettings { worlds: 1000, proposals, ..SamplingSettings::default() };
     [
-        ("1,000 even worlds", Draw { last: 0, ..weighed(1000) }),
-        ("240 of 1,500, the default of `lookahead`", Draw::default()),
+        ("1,000 even worlds", SamplingSettings { last: 0, ..weighed(1000) }),
+        ("240 of 1,500, the default of `lookahead`", SamplingSettings::default()),
         ("1,000 of 10,000", weighed(10_000)),
         ("1,000 of 100,000", weighed(100_000)),
     ]

@@ -14,9 +14,10 @@ use std::error::Error;
 use std::path::Path;
 
 use cambio_agents::AgentSpec;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::{
-    Action, Agent, AgentError, Card, Observation, Observer, Pairing, Phase, RoundResult, Rules, Seat, State, play_match,
+    Action, Agent, AgentError, Card, MatchSetup, Observation, Observer, Phase, Rules, Seat, State, play_match,
 };
 use cambio_sim::read_rules;
 use clap::Parser;
@@ -39,9 +40,9 @@ struct Args {
 }
 
 /// Calls as soon as possible; otherwise takes the first legal decision, which draws, drops and never snaps.
-struct AtOnce;
+struct CallsAtOnce;
 
-impl Agent for AtOnce {
+impl Agent for CallsAtOnce {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         let call = choices.contains(Action::Call).then_some(Action::Call);
@@ -67,7 +68,7 @@ impl Agent for Plain {
 }
 
 /// The results of one match.
-struct Watch {
+struct MatchObserver {
     caller: Seat,
     /// The sum of the caller's known cards when play begins.
     known: Option<i32>,
@@ -79,7 +80,7 @@ struct Watch {
     called: bool,
 }
 
-impl Observer for Watch {
+impl Observer for MatchObserver {
     fn asks(&mut self, state: &State, _: Seat) {
         if self.known.is_none() && state.table().phase() != Phase::Peek {
             let view = state.observe(self.caller);
@@ -107,7 +108,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, watch: &Watch) {
+    fn add(&mut self, watch: &MatchObserver) {
         let (own, other) = (watch.caller.index(), 1 - watch.caller.index());
         self.matches += 1;
         self.wins += u64::from(watch.points[own] < watch.points[other]);
@@ -151,11 +152,11 @@ fn play(
 ) -> Result<BTreeMap<i32, Tally>, Box<dyn Error>> {
     let mut by_sum: BTreeMap<i32, Tally> = BTreeMap::new();
     for deal in 0..args.deals {
-        let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(AtOnce), opponent.make()];
+        let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(CallsAtOnce), opponent.make()];
         agents.rotate_right(caller.index());
-        let mut watch = Watch { caller, known: None, dealt: [0; 2], points: [0; 2], called: false };
-        let pairing = Pairing { rules: *rules, seats: 2, key: Key::new(args.seed, deal) };
-        let result = play_match(&pairing, &mut agents, &mut watch).map_err(|error| error.to_string())?;
+        let mut watch = MatchObserver { caller, known: None, dealt: [0; 2], points: [0; 2], called: false };
+        let match_setup = MatchSetup { rules: *rules, seats: 2, key: Key::new(args.seed, deal) };
+        let result = play_match(&match_setup, &mut agents, &mut watch).map_err(|error| error.to_string())?;
         if result.rounds != 1 || !watch.called {
             return Err(format!("deal {deal}: the match has {} rounds, or the other seat called", result.rounds).into());
         }

@@ -7,9 +7,10 @@
 
 use std::error::Error;
 
-use cambio_agents::{Inputs, Weighing};
-use cambio_core::{CardHistory, Rules, Score, Seat};
-use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, Progress, Until};
+use cambio_agents::{NetworkEvaluation, NetworkInputs};
+use cambio_core::view::CardHistory;
+use cambio_core::{Rules, Score, Seat};
+use cambio_solve::{Abstraction, Game, InfosetView, Limits, Perceived, SolverProgress, StopCondition};
 use clap::Parser;
 
 /// Finds the lowest exploitability of a player that knows only the inputs of a network.
@@ -24,24 +25,28 @@ struct Args {
 }
 
 /// The view of a network: the inputs of each candidate, and the candidate of each choice.
-fn perceive(inputs: &Inputs, moment: &Moment<'_>, weighing: &mut Weighing) -> Perceived<Vec<Vec<u16>>> {
+fn perceive(
+    inputs: &NetworkInputs,
+    moment: &InfosetView<'_>,
+    evaluation: &mut NetworkEvaluation,
+) -> Perceived<Vec<Vec<u16>>> {
     let (view, standing) = (moment.view, inputs.standing(&[Score::default(); 2], moment.seat));
     let mut history = CardHistory::new(moment.rules, 2);
     moment.sightings.iter().for_each(|sighting| history.notice(sighting));
-    inputs.look(view, &history, &standing, weighing);
-    let count = weighing.actions().len();
+    inputs.look(view, &history, &standing, evaluation);
+    let count = evaluation.actions().len();
     let on = |place| {
         let mut on = Vec::new();
         // With one candidate there is no choice.
         if count > 1 {
-            inputs.on(view, weighing, place, |input| on.push(input as u16));
+            inputs.on(view, evaluation, place, |input| on.push(input as u16));
         }
         on
     };
     let key = (0..count).map(on).collect();
     let place = |action| match count {
         1 => Some(0),
-        _ => weighing.place_of(inputs, view, action).map(|place| place as u16),
+        _ => evaluation.index_of(inputs, view, action).map(|place| place as u16),
     };
     Perceived { key, candidates: view.choices().iter().map(place).collect() }
 }
@@ -53,12 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let rules = Rules::preset(name)?;
         let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
         let sets = Seat::ALL[..2].iter().map(|&seat| game.information_sets(seat)).sum::<usize>();
-        let (inputs, mut weighing) = (Inputs::new(&rules), Weighing::default());
-        let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut weighing))?;
-        let until = Until { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
+        let (inputs, mut evaluation) = (NetworkInputs::new(&rules), NetworkEvaluation::default());
+        let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut evaluation))?;
+        let until = StopCondition { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
         let (mut made, mut found) = (0, f64::NAN);
         told.solve(&until, &mut |progress| {
-            if let Progress::Iterated { iterations, exploitability: Some(exploitability) } = progress {
+            if let SolverProgress::Iterated { iterations, exploitability: Some(exploitability) } = progress {
                 eprintln!("{name}: {exploitability:.5} after {iterations} iterations");
                 (made, found) = (iterations, exploitability);
             }

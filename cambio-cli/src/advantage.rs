@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use cambio_agents::{BlueprintName, Roster, Words as _};
+use cambio_agents::{BlueprintName, Roster, WordEnum as _};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
 use cambio_exec::Executor;
-use cambio_sim::{Advantages, RoundError, Worth, read_rules};
+use cambio_sim::{AdvantageExperiment, AdvantageResult, RoundError, read_rules};
 use cambio_stats::Interval;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
 use crate::say::say;
 use crate::setting::player;
@@ -58,9 +58,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let agent = player(roster, "the agent", &args.agent)?;
     let over = policy(&args.over)?;
     let Args { seats, deals, playouts, seed, .. } = *args;
-    let advantages = Advantages { rules: &rules, seats, agent: &agent, over: &over, deals, playouts, seed };
+    let advantages = AdvantageExperiment { rules: &rules, seats, agent: &agent, over: &over, deals, playouts, seed };
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Failed)?);
-    let progress = Progress::spinner(args.quiet);
+    let progress = ProgressDisplay::spinner(args.quiet);
     let worth = advantages.play(&executor, |played| progress.status(|| format!("{played} of {deals} deals")));
     progress.finish();
     let worth = match worth {
@@ -87,7 +87,7 @@ fn policy(word: &str) -> Result<cambio_agents::Blueprint, String> {
     })
 }
 
-fn json(args: &Args, rules: &Rules, agent: &str, worth: &Worth) -> serde_json::Value {
+fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> serde_json::Value {
     let interval = |interval: &Interval| json!({ "mean": interval.mean, "half_width": interval.half_width() });
     let asked: Vec<serde_json::Value> = worth
         .asked
@@ -112,7 +112,13 @@ fn percent(interval: &Interval) -> String {
     format!("{:+7.2} ± {half}", 100.0 * interval.mean)
 }
 
-fn print(args: &Args, rules: &Rules, agent: &str, worth: &Worth, out: &mut impl Write) -> std::io::Result<()> {
+fn print(
+    args: &Args,
+    rules: &Rules,
+    agent: &str,
+    worth: &AdvantageResult,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     let Args { over, seats, deals, .. } = args;
     writeln!(out, "{agent} against {over} on {}, {seats} seats, {deals} deals", rules.name())?;
     writeln!(out, "decision         per round   different   worth in % of the win")?;

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use cambio_agents::{Entry, Guarded, Roster};
-use cambio_core::PRESETS;
-use cambio_core::testing::{Effort, check_agent};
+use cambio_agents::{Guarded, Roster, RosterEntry};
+use cambio_core::rules::PRESETS;
+use cambio_core::testing::{CheckScope, check_agent};
 use cambio_sim::{fresh_seed, read_seed};
 
 use crate::exit::{CliResult, Exit};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let agent = roster.parse(spec)?;
         // A fresh random seed, so that no agent can be prepared for it.
         let secret = read_seed(&fresh_seed())?;
-        let mut effort = Effort { matches: args.matches, secret, ..Effort::default() };
+        let mut effort = CheckScope { matches: args.matches, secret, ..CheckScope::default() };
         if !args.rules.is_empty() {
             effort.presets.retain(|preset| args.rules.iter().any(|rules| rules == preset));
         }
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 /// Writes the agents with their descriptions and parameters.
-fn list(entries: &[Entry], out: &mut impl Write) -> std::io::Result<()> {
+fn list(entries: &[RosterEntry], out: &mut impl Write) -> std::io::Result<()> {
     for (number, entry) in entries.iter().enumerate() {
         writeln!(out, "{}", entry.name())?;
         let mut say = |text: &str, hang: &str| {
@@ -96,13 +96,13 @@ fn list(entries: &[Entry], out: &mut impl Write) -> std::io::Result<()> {
 
 const WIDTH: usize = 80;
 
-fn has_the_same_params(one: &Entry, other: &Entry) -> bool {
-    let names = |entry: &Entry| entry.params().iter().map(|param| param.name).collect::<Vec<_>>();
+fn has_the_same_params(one: &RosterEntry, other: &RosterEntry) -> bool {
+    let names = |entry: &RosterEntry| entry.params().iter().map(|param| param.name).collect::<Vec<_>>();
     !names(one).is_empty() && names(one) == names(other)
 }
 
 /// The defaults that differ from the defaults of `like`, which has the same parameters.
-fn changes(like: &Entry, entry: &Entry) -> Vec<String> {
+fn changes(like: &RosterEntry, entry: &RosterEntry) -> Vec<String> {
     let pairs = like.params().into_iter().zip(entry.params()).filter(|(like, own)| like.default != own.default);
     pairs
         .map(|(_, own)| format!("{} = {}", own.name, own.default.map_or("off".to_owned(), |value| value.to_string())))

@@ -9,7 +9,7 @@ use crate::exit::{CliResult, Exit};
 
 /// The target precision and the machines.
 #[derive(Debug, clap::Args)]
-pub(super) struct Target {
+pub(super) struct BudgetTarget {
     /// A small run of the experiment; the estimate is based on its time per match and its intervals
     #[arg(long, value_name = "DIR", requires = "within", conflicts_with = "detect")]
     pub(super) cost: Option<std::path::PathBuf>,
@@ -62,7 +62,7 @@ fn widest(rows: &[SummaryRow]) -> Option<(f64, String)> {
     rows.iter().filter_map(named).max_by(|one, other| one.0.total_cmp(&other.0))
 }
 
-pub(super) fn run(args: &Target, folder: &Path) -> CliResult {
+pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     let within = args.within.ok_or("--cost requires --within")?;
     let stored = StoredRun::open(folder)?;
     crate::report::tell_if_partial(&stored)?;

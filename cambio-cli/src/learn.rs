@@ -7,14 +7,14 @@ use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_exec::{read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, Crew, JudgedRow, LearnError, LearnFolder, Progress as Learned, Recipe, RecipeError, starting_network,
-    stored_recipe,
+    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Recipe, RecipeError,
+    starting_network, stored_recipe,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
 
 use crate::exit::{CliResult, Exit};
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
 use crate::say::say;
 
@@ -84,12 +84,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let rules = rules(args, &recipe)?;
         LearnFolder::create(&args.out, recipe, &rules, roster)?
     };
-    let crew = Crew::new(args.threads, &cancel)?;
+    let threads = LearnThreads::new(args.threads, &cancel)?;
     let recipe = folder.learner().recipe().clone();
-    let progress = Progress::matches(recipe.matches, args.quiet);
+    let progress = ProgressDisplay::matches(recipe.matches, args.quiet);
     let begun = folder.learner().matches();
     loop {
-        match folder.step(&crew) {
+        match folder.step(&threads) {
             Ok(Some(step)) => {
                 tell(&progress, &step, begun);
                 if !step.judgements.is_empty() || step.agreement.is_some() {
@@ -221,7 +221,7 @@ fn rules(args: &Args, recipe: &Recipe) -> Result<Rules, Box<dyn std::error::Erro
     Ok(read_rules(&recipe.rules, folder)?)
 }
 
-fn tell(progress: &Progress, step: &Learned, begun: u64) {
+fn tell(progress: &ProgressDisplay, step: &Learned, begun: u64) {
     progress.position(0, step.matches, step.of);
     progress.status(|| {
         let won = step.won.map_or_else(String::new, |won| format!(", won {:.0} %", 100.0 * won));

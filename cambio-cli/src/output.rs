@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 /// A file that is written at the end of long work. Its name ends with `.new` until it is complete. If the work fails,
 /// the file is removed, unless the process is killed.
-pub(super) struct Output {
+pub(super) struct OutputFile {
     path: PathBuf,
     new: PathBuf,
     file: File,
 }
 
-impl Output {
+impl OutputFile {
     /// Checks, before the work starts, that the file does not exist and can be written.
-    pub(super) fn reserve(path: &Path) -> Result<Output, String> {
+    pub(super) fn reserve(path: &Path) -> Result<OutputFile, String> {
         if path.symlink_metadata().is_ok() {
             return Err(format!("{} already exists; choose another file", path.display()));
         }
@@ -22,7 +22,7 @@ impl Output {
         new.push(format!(".{}.new", std::process::id()));
         let new = PathBuf::from(new);
         let file = File::create_new(&new).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        Ok(Output { path: path.to_owned(), new, file })
+        Ok(OutputFile { path: path.to_owned(), new, file })
     }
 
     /// Writes the file. Does not overwrite a file that another process has created in the meantime.
@@ -43,7 +43,7 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         // The file has been renamed or is incomplete. A failure to remove it is ignored.
         let _ = std::fs::remove_file(&self.new);

@@ -5,12 +5,15 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use cambio_core::{Rules, Spot, shown};
+use cambio_core::text::excerpt;
+use cambio_core::{Rules, Spot};
 use cambio_exec::CancelToken;
-use cambio_view::{Ask, KindView, Lying, Scene, Sitting, Step, Worth, cards_in_short, rules_in_short};
+use cambio_view::{
+    CardValue, KindView, PageStep, Prompt, Scene, Session, TableCardView, cards_in_short, rules_in_short,
+};
 
 use crate::say::{count, next_line};
-use crate::screen::Ending;
+use crate::screen::SessionEnd;
 
 /// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -51,9 +54,9 @@ impl<O: Write> Person<O> {
         Person { lines, interrupt, out, left: None }
     }
 
-    pub(super) fn play(&mut self, mut sitting: Sitting) -> Ending {
-        let rules = *sitting.invitation().deal.rules();
-        let (names, kinds) = (sitting.invitation().names("you"), KindView::all(&rules));
+    pub(super) fn play(&mut self, mut session: Session) -> SessionEnd {
+        let rules = *session.config().deal.rules();
+        let (names, kinds) = (session.config().names("you"), KindView::all(&rules));
         let mut texts = Vec::from(rules_in_short(&rules));
         texts.push(cards_in_short(&rules));
         for text in texts.iter().filter(|text| !text.is_empty()) {
@@ -61,45 +64,45 @@ impl<O: Write> Person<O> {
         }
         let (mut round, mut told, mut is_board_due) = (0, None, false);
         loop {
-            let step = sitting.latest();
+            let step = session.latest();
             let at = step.n;
             if told.replace(at) != Some(at) {
-                is_board_due |= self.tell(step, round, sitting.invitation().notes, &kinds);
+                is_board_due |= self.tell(step, round, session.config().notes, &kinds);
                 round = step.scene.round;
             }
             if self.interrupt.is_cancelled() {
                 self.leave();
             }
             if let Some(left) = self.left.take() {
-                return Ending::Left(left);
+                return SessionEnd::Left(left);
             }
             match (&step.trouble, &step.end) {
-                (Some(trouble), _) => return Ending::Trouble(trouble.clone()),
-                (_, Some(end)) if end.ranks.is_some() => return Ending::Over(Box::new(sitting)),
+                (Some(trouble), _) => return SessionEnd::Trouble(trouble.clone()),
+                (_, Some(end)) if end.ranks.is_some() => return SessionEnd::Over(Box::new(session)),
                 (_, Some(_)) => {
-                    sitting.go_on(at).expect("a round has just ended");
+                    session.go_on(at).expect("a round has just ended");
                     continue;
                 }
                 _ => {}
             }
-            if let Some(job) = sitting.job() {
-                sitting.finish(job.run());
+            if let Some(job) = session.job() {
+                session.finish(job.run());
                 continue;
             }
-            let step = sitting.latest();
+            let step = session.latest();
             let Some(ask) = step.ask.as_ref().filter(|_| step.n == at) else { continue };
-            let board = Board { rules: &rules, names: &names, kinds: &kinds, scene: &step.scene };
+            let board = TextBoard { rules: &rules, names: &names, kinds: &kinds, scene: &step.scene };
             if std::mem::take(&mut is_board_due) || step.scene.phase == "start" {
                 self.say(&board.to_string());
             }
             if let Some(action) = self.ask(ask, &board) {
-                sitting.act(at, &action, None).expect("it is offered");
+                session.act(at, &action, None).expect("it is offered");
             }
         }
     }
 
     /// Prints the events of a step. `round` is the round of the previous step. Returns whether a new round has begun.
-    fn tell(&mut self, step: &Step, round: usize, notes: bool, kinds: &[KindView]) -> bool {
+    fn tell(&mut self, step: &PageStep, round: usize, notes: bool, kinds: &[KindView]) -> bool {
         let is_new = step.scene.round != round;
         if is_new {
             self.say(&format!("\nround {}: seat {} starts", step.scene.round, step.scene.turn));
@@ -154,8 +157,8 @@ impl<O: Write> Person<O> {
     }
 
     /// Asks until there is a decision; `None` if the player leaves.
-    fn ask(&mut self, ask: &Ask, board: &Board<'_>) -> Option<String> {
-        let Ask { question, choices, matches, .. } = ask;
+    fn ask(&mut self, ask: &Prompt, board: &TextBoard<'_>) -> Option<String> {
+        let Prompt { question, choices, matches, .. } = ask;
         // The first Enter does not pass if the player knows a match.
         let mut is_asked_twice = matches.is_empty() || !choices.iter().any(|choice| choice == "pass");
         self.say(&filled(&format!("{question}: {}", offer(choices)), "  "));
@@ -168,7 +171,7 @@ impl<O: Write> Person<O> {
                 "?" | "help" => self.say(HELP),
                 "table" => self.say(&board.to_string()),
                 "deck" => {
-                    let worth = Worth::all(board.rules);
+                    let worth = CardValue::all(board.rules);
                     worth.iter().map(ToString::to_string).for_each(|worth| self.say(&filled(&worth, "             ")));
                 }
                 "" if !std::mem::replace(&mut is_asked_twice, true) => self.say(&format!(
@@ -190,18 +193,18 @@ fn filled(text: &str, indent: &str) -> String {
 }
 
 /// The table as the player knows it, with one line for each seat.
-struct Board<'a> {
+struct TextBoard<'a> {
     rules: &'a Rules,
     names: &'a [String],
     kinds: &'a [KindView],
     scene: &'a Scene,
 }
 
-impl fmt::Display for Board<'_> {
+impl fmt::Display for TextBoard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Board { names, kinds, scene, .. } = self;
+        let TextBoard { names, kinds, scene, .. } = self;
         for ((seat, name), layout) in ('a'..).zip(*names).zip(&scene.layouts) {
-            let card = |Lying(slot, kind, _): &Lying| match kind {
+            let card = |TableCardView(slot, kind, _): &TableCardView| match kind {
                 Some(kind) => format!("{seat}{slot}={}", kinds[*kind].spoken()),
                 None => format!("{seat}{slot}"),
             };
@@ -221,13 +224,13 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
     let mut verbs: Vec<(String, Vec<String>)> = Vec::new();
     for text in choices.iter().map(AsRef::as_ref) {
         let (verb, spots) = text.split_once(' ').unwrap_or((text, ""));
-        let place = verbs.iter().position(|(known, _)| known == verb).unwrap_or_else(|| {
+        let index = verbs.iter().position(|(known, _)| known == verb).unwrap_or_else(|| {
             verbs.push((verb.to_owned(), Vec::new()));
             verbs.len() - 1
         });
         for spot in spots.split_whitespace() {
-            if !verbs[place].1.iter().any(|known| known == spot) {
-                verbs[place].1.push(spot.to_owned());
+            if !verbs[index].1.iter().any(|known| known == spot) {
+                verbs[index].1.push(spot.to_owned());
             }
         }
     }
@@ -260,8 +263,8 @@ fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String
         let verb_first = given[0].parse::<Spot>().is_err();
         let words = if verb_first { &words[..] } else { &words[1..] };
         // Cards must be typed in full: a1 does not mean a10.
-        let fits = |(place, (given, word)): (usize, (&&str, &&str))| {
-            if verb_first && place == 0 { word.starts_with(given) } else { given == word }
+        let fits = |(index, (given, word)): (usize, (&&str, &&str))| {
+            if verb_first && index == 0 { word.starts_with(given) } else { given == word }
         };
         given.len() == words.len() && given.iter().zip(words).enumerate().all(fits)
     };
@@ -277,16 +280,18 @@ fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String
     }
     match &meant[..] {
         [only] => Ok(only),
-        [] => Err(format!("`{}` is not possible; choose one of: {} (? for help)", shown(answer), offer(choices))),
+        [] => Err(format!("`{}` is not possible; choose one of: {} (? for help)", excerpt(answer), offer(choices))),
         several => Err(format!("`{answer}` could mean {}", offer(several))),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Bounded as _, Key, Purpose};
-    use cambio_core::{Deal, Dice, PRESETS, Seat, Setup, State};
-    use cambio_view::Invitation;
+    use cambio_core::rules::PRESETS;
+    use cambio_core::{Deal, Seat, State};
+    use cambio_view::SessionConfig;
 
     use super::*;
 
@@ -341,20 +346,20 @@ mod tests {
     }
 
     /// Plays a match in seat a against an agent. Returns the output and the ending.
-    fn played(input: &'static str, notes: bool) -> (String, Ending) {
+    fn played(input: &'static str, notes: bool) -> (String, SessionEnd) {
         let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
         let opponents = vec![cambio_agents::roster().parse("random(pass=1)").unwrap()];
         let person = Seat::A;
-        let invitation = Invitation { deal, person, opponents, notes, practice: false, reaction: None };
+        let config = SessionConfig { deal, person, opponents, notes, practice: false, reaction: None };
         let mut out = Vec::new();
-        let ending = Person::new(input.as_bytes(), &mut out, CancelToken::new()).play(Sitting::new(invitation));
+        let ending = Person::new(input.as_bytes(), &mut out, CancelToken::new()).play(Session::new(config));
         (String::from_utf8(out).unwrap(), ending)
     }
 
     #[test]
     fn a_person_is_told_what_its_seat_saw_and_nothing_else() {
         let (printed, ending) = played("\nk a1\n\n\ncall\n", true);
-        assert!(matches!(ending, Ending::Over(_)), "{printed}");
+        assert!(matches!(ending, SessionEnd::Over(_)), "{printed}");
         let before_the_end = printed.split("the round ends: ").next().unwrap();
         for expected in [
             "a peeks at a3: Ks",
@@ -396,7 +401,7 @@ mod tests {
     fn who_leaves_ends_the_match() {
         for input in ["draw\n", "draw\nquit\ndrop\n"] {
             let (printed, ending) = played(input, true);
-            assert!(matches!(&ending, Ending::Left(why) if why == "you left the match"), "{printed}");
+            assert!(matches!(&ending, SessionEnd::Left(why) if why == "you left the match"), "{printed}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
     #[command(flatten)]
-    target: budget::Target,
+    target: budget::BudgetTarget,
 }
 
 /// A larger number of deals is not printed.

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::rng::Key;
-use cambio_core::{Deal, MAX_SEATS, Seat};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Deal, Seat};
 use cambio_sim::{Unit, fresh_seed, read_rules, read_seed};
-use cambio_view::{Invitation, Sitting};
+use cambio_view::{Session, SessionConfig};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::person::Person;
 use crate::run::stop_on_signal;
 use crate::say::say;
-use crate::screen::{self, Ending};
+use crate::screen::{self, SessionEnd};
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
@@ -69,7 +70,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let last = Seat::ALL[seats - 1];
         return Err(format!("--seat must be from a to {last} at {seats} seats, found {}", args.seat).into());
     }
-    let record = args.record.as_deref().map(Output::reserve).transpose()?;
+    let record = args.record.as_deref().map(OutputFile::reserve).transpose()?;
     let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // An interrupt also ends the processes of bots.
@@ -81,26 +82,26 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     rules.covers(seats)?;
     let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
     let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-    let invitation = Invitation { deal, person, opponents: others, notes, practice, reaction: None };
+    let config = SessionConfig { deal, person, opponents: others, notes, practice, reaction: None };
     let mut out = std::io::stdout();
     let ending = if is_plain {
         writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
         let input = BufReader::new(std::io::stdin());
-        Person::new(input, std::io::stdout(), interrupt.clone()).play(Sitting::new(invitation))
+        Person::new(input, std::io::stdout(), interrupt.clone()).play(Session::new(config))
     } else {
         let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
-        let ending = screen::sit(Sitting::new(invitation), adviser, || interrupt.is_cancelled())?;
+        let ending = screen::sit(Session::new(config), adviser, || interrupt.is_cancelled())?;
         // Do not wait for an agent that is still thinking.
         cambio_agents::interrupt();
         ending
     };
     match ending {
-        Ending::Over(sitting) => {
-            let result = sitting.record()?;
+        SessionEnd::Over(session) => {
+            let result = session.record()?;
             if let Some(file) = record {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
-            let end = sitting.latest().end.as_ref();
+            let end = session.latest().end.as_ref();
             // The screen with the scores is gone; the prompt has already printed them.
             let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
             scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -108,11 +109,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             writeln!(out, "you finished in place {rank} of {seats}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)
         }
-        Ending::Left(why) => {
+        SessionEnd::Left(why) => {
             writeln!(out, "{why}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)
         }
-        Ending::Trouble(trouble) => {
+        SessionEnd::Trouble(trouble) => {
             say!("fault: {trouble}");
             Ok(Exit::Fault)
         }

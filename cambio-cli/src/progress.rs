@@ -15,7 +15,7 @@ const SHOWN: Duration = Duration::from_millis(100);
 /// The time between two lines if standard error is not a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     bar: Option<ProgressBar>,
     is_quiet: bool,
     begun: Instant,
@@ -23,15 +23,15 @@ pub(super) struct Progress {
     due: Cell<Instant>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// A display for work of unknown length.
-    pub(super) fn spinner(is_quiet: bool) -> Progress {
-        Progress::of(is_quiet, ProgressBar::new_spinner)
+    pub(super) fn spinner(is_quiet: bool) -> ProgressDisplay {
+        ProgressDisplay::of(is_quiet, ProgressBar::new_spinner)
     }
 
     /// A display with a bar for this number of matches.
-    pub(super) fn matches(of: u64, is_quiet: bool) -> Progress {
-        Progress::of(is_quiet, || {
+    pub(super) fn matches(of: u64, is_quiet: bool) -> ProgressDisplay {
+        ProgressDisplay::of(is_quiet, || {
             // `wide_msg` truncates the message to the rest of the line.
             let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {wide_msg}";
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -46,11 +46,11 @@ impl Progress {
         })
     }
 
-    fn of(is_quiet: bool, bar: impl FnOnce() -> ProgressBar) -> Progress {
+    fn of(is_quiet: bool, bar: impl FnOnce() -> ProgressBar) -> ProgressDisplay {
         let is_terminal = std::io::stderr().is_terminal();
         let begun = Instant::now();
         let due = if is_terminal { begun } else { begun + LINE };
-        Progress { bar: (is_terminal && !is_quiet).then(bar), is_quiet, begun, due: Cell::new(due) }
+        ProgressDisplay { bar: (is_terminal && !is_quiet).then(bar), is_quiet, begun, due: Cell::new(due) }
     }
 
     pub(super) fn elapsed(&self) -> Duration {

@@ -4,12 +4,15 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use cambio_core::{Action, Card, Event, Flaw, Observer, Record, RoundResult, Seat, Setup, Standing, State, replay};
-use cambio_view::{Film, Narrator};
+use cambio_core::engine::Setup;
+use cambio_core::play::RoundResult;
+use cambio_core::record::InvalidRecord;
+use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
+use cambio_view::{Narrator, Replay};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::Output;
+use crate::output::OutputFile;
 use crate::say::{count, next_line, plain, say};
 
 #[derive(Debug, clap::Args)]
@@ -57,8 +60,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         let open = File::open(&args.file);
         Box::new(BufReader::new(open.map_err(|error| format!("cannot read {}: {error}", args.file.display()))?))
     };
-    let page = args.html.as_deref().map(Output::reserve).transpose()?;
-    let mut film = None;
+    let page = args.html.as_deref().map(OutputFile::reserve).transpose()?;
+    let mut replay = None;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (mut passed, mut failed) = (0u64, 0u64);
     let mut number = 0u64;
@@ -69,7 +72,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             continue;
         }
         if page.is_some() && number == args.line {
-            film = Some(read(&line).and_then(|record| Film::of(&record)));
+            replay = Some(read(&line).and_then(|record| Replay::of(&record)));
         }
         let checked = check(&line, args, &mut out)?;
         match &checked {
@@ -94,9 +97,9 @@ pub(super) fn run(args: &Args) -> CliResult {
     if let Some(page) = page {
         let (records, line) = (args.file.display(), args.line);
         let lines = count(number, "line");
-        let film = film.ok_or_else(|| format!("{records} has no record in line {line}; it has {lines}"))?;
-        let film = film.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
-        page.write(|out| out.write_all(film.page().as_bytes()))?;
+        let replay = replay.ok_or_else(|| format!("{records} has no record in line {line}; it has {lines}"))?;
+        let replay = replay.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
+        page.write(|out| out.write_all(replay.page().as_bytes()))?;
     }
     let sum = format!("{passed} passed, {failed} failed");
     match (args.format, args.fill) {
@@ -108,7 +111,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
-fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) -> std::io::Result<()> {
+fn tell(format: Format, line: u64, flaw: Option<&InvalidRecord>, out: &mut impl Write) -> std::io::Result<()> {
     match (format, flaw) {
         (Format::Text, None) => Ok(()),
         (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {}", plain(&flaw.to_string())),
@@ -125,13 +128,13 @@ fn tell(format: Format, line: u64, flaw: Option<&Flaw>, out: &mut impl Write) ->
     }
 }
 
-pub(crate) fn read(line: &[u8]) -> Result<Record, Flaw> {
-    let flaw = |error| Flaw { round: None, decision: None, what: format!("not UTF-8: {error}") };
+pub(crate) fn read(line: &[u8]) -> Result<Record, InvalidRecord> {
+    let flaw = |error| InvalidRecord { round: None, decision: None, what: format!("not UTF-8: {error}") };
     Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())
 }
 
 /// Replays one line. Returns the record with its results filled in.
-fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, Flaw>> {
+fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, InvalidRecord>> {
     let record = match read(line) {
         Ok(record) => record,
         Err(flaw) => return Ok(Err(flaw)),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cambio_exec::{read_text, write_whole};
 use cambio_report::{Run, Tuning, of_tuning};
-use cambio_sim::tune::{Point, TuningResult};
-use cambio_sim::{Extent, RunError, StoredRun, derive};
+use cambio_sim::tune::{ResponsePoint, TuningResult};
+use cambio_sim::{PlayedBatches, RunError, StoredRun, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, plain_lines, say};
@@ -36,10 +36,10 @@ pub(super) fn run(args: &Args) -> CliResult {
     tell_if_partial(&stored)?;
     if let Some(baseline) = &args.baseline {
         let labels: Vec<&str> = stored.plan.agents.iter().map(|agent| agent.label.as_str()).collect();
-        let Some(place) = labels.iter().position(|label| label == baseline) else {
+        let Some(index) = labels.iter().position(|label| label == baseline) else {
             return Err(format!("--baseline must be one of {}, found `{baseline}`", labels.join(", ")).into());
         };
-        tables::print_baseline(&stored.plan, &derive(&stored)?.against(&stored.plan, place), args.format)?;
+        tables::print_baseline(&stored.plan, &derive(&stored)?.against(&stored.plan, index), args.format)?;
         return Ok(Exit::Done);
     }
     let derived = derive(&stored)?;
@@ -57,7 +57,7 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
     if stored.is_complete() {
         return Ok(());
     }
-    let Extent { batches: found, of: wanted } = stored.extent();
+    let PlayedBatches { batches: found, of: wanted } = stored.extent();
     if stored.claims_complete {
         let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
         return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
@@ -77,7 +77,8 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
         .map_err(|error| RunError::damaged(&file, format!("it is not a tuning result: {error}")))?;
     let file = args.folder.join("curve.csv");
     let text = read(&file)?;
-    let points = csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<Point>, _>>();
+    let points =
+        csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<ResponsePoint>, _>>();
     let points = points.map_err(|error| RunError::damaged(&file, error.to_string()))?;
     let tuning = Tuning { points: &points, result: &result };
     if !args.dry {
@@ -95,7 +96,7 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
 }
 
 fn curves(tuning: &Tuning<'_>) -> String {
-    let curve = |points: &[Point]| {
+    let curve = |points: &[ResponsePoint]| {
         let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);
         format!("against {}\n{}", points[0].field, tune::table(points, best))
     };

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use cambio_core::knob::MatchEnd;
-use cambio_core::{MINI_GAMES, PRESETS, Rules, RulesSpec};
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::rules::{MINI_GAMES, PRESETS};
+use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
 
 use crate::exit::{CliResult, Exit};

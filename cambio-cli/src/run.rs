@@ -7,11 +7,11 @@ use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_report::Run;
 use cambio_sim::{
-    Experiment, PlanError, PlayError, PlayablePlan, Progress, Report, RunFolder, Runner, Secret, StoredRun,
+    Experiment, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunFolder, Runner, Secret, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
-use crate::run_progress::RunProgress;
+use crate::run_progress::RunProgressDisplay;
 use crate::say::{count, say};
 use crate::tables::{self, Format};
 
@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
-    changes: Changes,
+    changes: ExperimentChanges,
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
@@ -40,7 +40,7 @@ pub(super) struct Args {
 
 /// The options that override fields of the experiment file.
 #[derive(Debug, Default, clap::Args)]
-pub(super) struct Changes {
+pub(super) struct ExperimentChanges {
     /// Also write a record of every match to records.jsonl
     #[arg(long)]
     records: bool,
@@ -52,7 +52,7 @@ pub(super) struct Changes {
     seed: Option<Seed>,
 }
 
-impl Changes {
+impl ExperimentChanges {
     /// Reads an experiment and applies these options. Also returns the unchanged text of the file.
     pub(super) fn read(&self, spec: &Path) -> Result<(Experiment, String), PlanError> {
         let (mut experiment, text) = Experiment::read(spec)?;
@@ -110,8 +110,8 @@ pub(super) fn play(
     format: Format,
 ) -> CliResult {
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let shown = RunProgress::new(plan, folder.as_ref().map_or(0, RunFolder::matches), quiet);
-    let tell = |progress: &Progress<'_>| shown.show(progress);
+    let shown = RunProgressDisplay::new(plan, folder.as_ref().map_or(0, RunFolder::matches), quiet);
+    let tell = |progress: &PlayProgress<'_>| shown.show(progress);
     let runner = Runner::new(&executor).with_progress(&tell);
     let mut report = match &mut folder {
         Some(folder) => runner.run(plan, folder)?,

@@ -5,26 +5,26 @@ use std::cell::Cell;
 use cambio_sim::Plan;
 use cambio_stats::{Interval, anytime};
 
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::say::{count, say};
 
-pub(super) struct RunProgress<'p> {
+pub(super) struct RunProgressDisplay<'p> {
     plan: &'p Plan,
-    progress: Progress,
+    progress: ProgressDisplay,
     is_quiet: bool,
     /// The number of matches played by this process, and by earlier ones.
     played: Cell<u64>,
     before: u64,
 }
 
-impl RunProgress<'_> {
+impl RunProgressDisplay<'_> {
     /// `before` is the number of matches that are already on disk.
-    pub(super) fn new(plan: &Plan, before: u64, is_quiet: bool) -> RunProgress<'_> {
-        let progress = Progress::matches(plan.matches(), is_quiet);
-        RunProgress { plan, progress, is_quiet, played: Cell::new(0), before }
+    pub(super) fn new(plan: &Plan, before: u64, is_quiet: bool) -> RunProgressDisplay<'_> {
+        let progress = ProgressDisplay::matches(plan.matches(), is_quiet);
+        RunProgressDisplay { plan, progress, is_quiet, played: Cell::new(0), before }
     }
 
-    pub(super) fn show(&self, run: &cambio_sim::Progress<'_>) {
+    pub(super) fn show(&self, run: &cambio_sim::PlayProgress<'_>) {
         self.played.set(run.played);
         let (done, of) = (self.before + run.played, self.before + run.of);
         self.progress.position(self.before, done, of);
@@ -42,9 +42,9 @@ impl RunProgress<'_> {
     }
 
     /// The leader of the cell that is being played, with its interval.
-    fn leader(&self, run: &cambio_sim::Progress<'_>) -> String {
-        let place = run.digest.last_cell;
-        let cell = &run.digest.cells[place];
+    fn leader(&self, run: &cambio_sim::PlayProgress<'_>) -> String {
+        let index = run.digest.last_cell;
+        let cell = &run.digest.cells[index];
         let payoff = self.plan.payoff;
         let of = |agent: usize| cell.payoff(agent, payoff).map(|interval| (agent, interval));
         let worth = |(_, interval): &(usize, Interval)| payoff.sign() * interval.mean;
@@ -56,7 +56,7 @@ impl RunProgress<'_> {
             let half = ends.map(|(low, high)| (interval.mean - low).max(high - interval.mean));
             let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.agents[agent].label.chars().take(24).collect();
-            let table = &self.plan.cells[place];
+            let table = &self.plan.cells[index];
             format!(
                 "{:.3}{half} {label}, {} {}, {} deals",
                 interval.mean,

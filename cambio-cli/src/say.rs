@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _, Write as _};
 
-use cambio_core::shown;
+use cambio_core::text::excerpt;
 
 /// Longer messages are truncated to this number of characters.
 const MESSAGE: usize = 10_000;
@@ -36,7 +36,7 @@ pub(crate) fn usage(error: &clap::Error) {
 
 /// A message as one line that is safe to print: control characters are escaped, and a very long text is truncated.
 pub(crate) fn plain(text: &str) -> String {
-    shown(text).up_to(MESSAGE).to_string()
+    excerpt(text).up_to(MESSAGE).to_string()
 }
 
 /// Like [`plain`], for a text of several lines.

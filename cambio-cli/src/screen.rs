@@ -1,11 +1,11 @@
 //! The full-screen terminal interface, for playing a match and for watching a replay.
 //!
-//! `sit` and `reel` turn their state into lines, and keys change the state. So both are tested without a terminal.
+//! `sit` and `replay_view` turn their state into lines, and keys change the state. So both are tested without a terminal.
 
 mod board;
-mod leaf;
-mod reel;
-mod sit;
+mod help_overlay;
+mod replay;
+mod session;
 
 use std::io::{self, IsTerminal as _, Stdout};
 use std::sync::mpsc::{self, Receiver};
@@ -20,8 +20,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Text};
 use ratatui::widgets::Paragraph;
 
-pub(crate) use reel::watch;
-pub(crate) use sit::{Ending, sit};
+pub(crate) use replay::watch;
+pub(crate) use session::{SessionEnd, sit};
 
 /// The minimum size of the window, in columns and rows.
 const LEAST: (u16, u16) = (80, 24);

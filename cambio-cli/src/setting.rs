@@ -3,7 +3,7 @@
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_sim::Unit;
-use cambio_sim::tune::Setting;
+use cambio_sim::tune::PlaySetting;
 
 use crate::run::threads;
 
@@ -63,13 +63,13 @@ impl SettingArgs {
         self.seats.unwrap_or(2)
     }
 
-    pub(super) fn setting(&self) -> Setting {
-        Setting {
+    pub(super) fn setting(&self) -> PlaySetting {
+        PlaySetting {
             rules: self.rules().to_owned(),
             seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
             seed: self.seed,
-            ..Setting::default()
+            ..PlaySetting::default()
         }
     }
 }

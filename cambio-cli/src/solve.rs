@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use cambio_core::{Rules, Seat};
 use cambio_sim::read_rules;
-use cambio_solve::{Cfr, Game, Limits, Mccfr, Method, Progress, SolveError, Strategy, Until};
+use cambio_solve::{Cfr, CfrMethod, Game, Limits, Mccfr, SolveError, SolverProgress, StopCondition, Strategy};
 use clap::ValueEnum;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::output::Output;
+use crate::output::OutputFile;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -99,27 +99,29 @@ fn memory(text: &str) -> Result<u64, String> {
     bytes.map(|bytes| bytes as u64).ok_or_else(|| "must be a number of bytes such as 500MB or 8GB".to_owned())
 }
 
-pub(super) struct SolveProgress {
-    pub(super) line: crate::progress::Progress,
+pub(super) struct SolveProgressDisplay {
+    pub(super) line: crate::progress::ProgressDisplay,
     name: String,
 }
 
-impl SolveProgress {
-    pub(super) fn new(name: &str, is_quiet: bool) -> SolveProgress {
-        SolveProgress { line: crate::progress::Progress::spinner(is_quiet), name: name.to_owned() }
+impl SolveProgressDisplay {
+    pub(super) fn new(name: &str, is_quiet: bool) -> SolveProgressDisplay {
+        SolveProgressDisplay { line: crate::progress::ProgressDisplay::spinner(is_quiet), name: name.to_owned() }
     }
 
-    pub(super) fn show(&self, progress: Progress) {
+    pub(super) fn show(&self, progress: SolverProgress) {
         match progress {
-            Progress::Estimated(estimate) => self.line.note(&format!("{}: {estimate}", self.name)),
-            Progress::Compiling { histories, bytes } => {
+            SolverProgress::Estimated(estimate) => self.line.note(&format!("{}: {estimate}", self.name)),
+            SolverProgress::Compiling { histories, bytes } => {
                 self.line.status(|| format!("compiling: {histories} histories, {}", megabytes(bytes)));
             }
-            Progress::Iterated { iterations, exploitability: Some(exploitability) } => {
+            SolverProgress::Iterated { iterations, exploitability: Some(exploitability) } => {
                 self.line.status(|| format!("solving: {iterations} iterations, exploitability {exploitability:.2e}"));
             }
-            Progress::Iterated { .. } => {}
-            Progress::Asked { sets } => self.line.status(|| format!("querying the agent: {sets} information sets")),
+            SolverProgress::Iterated { .. } => {}
+            SolverProgress::Asked { sets } => {
+                self.line.status(|| format!("querying the agent: {sets} information sets"))
+            }
         }
     }
 }
@@ -132,7 +134,7 @@ pub(super) fn megabytes(bytes: u64) -> String {
 pub(super) fn compile(
     rules: &Rules,
     limits: &LimitArgs,
-    progress: &SolveProgress,
+    progress: &SolveProgressDisplay,
 ) -> Result<Game, cambio_solve::SolveError> {
     let begun = Instant::now();
     let game = Game::compile(rules, &limits.limits(), &mut |at| progress.show(at))?;
@@ -153,16 +155,16 @@ pub(super) fn run(args: &Args) -> CliResult {
     if args.save.is_some() && args.save == args.efg {
         return Err("--save and --efg name the same file; choose two files".into());
     }
-    let save = args.save.as_deref().map(Output::reserve).transpose()?;
-    let tree = args.efg.as_deref().map(Output::reserve).transpose()?;
-    let progress = SolveProgress::new(rules.name(), args.limits.quiet);
-    let until = Until {
+    let save = args.save.as_deref().map(OutputFile::reserve).transpose()?;
+    let tree = args.efg.as_deref().map(OutputFile::reserve).transpose()?;
+    let progress = SolveProgressDisplay::new(rules.name(), args.limits.quiet);
+    let until = StopCondition {
         iterations: args.iterations.unwrap_or(u64::MAX),
         exploitability: args.to.unwrap_or(if args.iterations.is_some() { 0.0 } else { 1e-3 }),
     };
     let solved = match args.algorithm {
-        Algorithm::Dcfr => exact(args, &rules, Method::DCFR, &until, tree, &progress)?,
-        Algorithm::Plus => exact(args, &rules, Method::Plus, &until, tree, &progress)?,
+        Algorithm::Dcfr => exact(args, &rules, CfrMethod::DCFR, &until, tree, &progress)?,
+        Algorithm::Plus => exact(args, &rules, CfrMethod::Plus, &until, tree, &progress)?,
         Algorithm::Mccfr => sampled(args, &rules, &until, tree, &progress)?,
     };
     progress.line.finish();
@@ -224,9 +226,9 @@ impl Solved {
 /// Writes the tree of a game to a file. Prints the size first, and rejects a tree that is too large.
 fn export(
     game: &Game,
-    file: Option<Output>,
+    file: Option<OutputFile>,
     limits: &LimitArgs,
-    progress: &SolveProgress,
+    progress: &SolveProgressDisplay,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let Some(file) = file else { return Ok(()) };
     let bytes = game.write_efg(&mut std::io::sink())?;
@@ -243,10 +245,10 @@ fn export(
 fn exact(
     args: &Args,
     rules: &Rules,
-    method: Method,
-    until: &Until,
-    tree: Option<Output>,
-    progress: &SolveProgress,
+    method: CfrMethod,
+    until: &StopCondition,
+    tree: Option<OutputFile>,
+    progress: &SolveProgressDisplay,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = compile(rules, &args.limits, progress)?;
     export(&game, tree, &args.limits, progress)?;
@@ -264,9 +266,9 @@ const SAMPLES: u64 = 1_000;
 fn sampled(
     args: &Args,
     rules: &Rules,
-    until: &Until,
-    tree: Option<Output>,
-    progress: &SolveProgress,
+    until: &StopCondition,
+    tree: Option<OutputFile>,
+    progress: &SolveProgressDisplay,
 ) -> Result<Solved, Box<dyn std::error::Error>> {
     let game = match compile(rules, &args.limits, progress) {
         Ok(game) => {
@@ -301,7 +303,7 @@ fn sampled(
         next += SAMPLES.max(mccfr.iterations() / 5);
         let exploitability = game.as_ref().map(|game| game.exploitability(&mccfr.average(game)));
         let iterations = mccfr.iterations();
-        progress.show(Progress::Iterated { iterations, exploitability });
+        progress.show(SolverProgress::Iterated { iterations, exploitability });
         if exploitability.is_some_and(|exploitability| exploitability <= until.exploitability) {
             break;
         }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_exec::{Executor, write_whole};
 use cambio_sim::StoredRun;
-use cambio_sim::sprt::{Answer, Question, Scale, StoredAnswer, StoredDuel};
+use cambio_sim::sprt::{EloScale, SprtQuestion, SprtResult, StoredDuel, StoredSprtResult};
 use cambio_stats::Support;
 use cambio_stats::sprt::Verdict;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
@@ -80,9 +80,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
         return Err(format!("{} already exists; choose another --out", out.display()).into());
     }
-    let scale = if args.normalized { Scale::Normalized } else { Scale::Logistic };
+    let scale = if args.normalized { EloScale::Normalized } else { EloScale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
-    let question = Question { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
+    let question = SprtQuestion { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
     let (told, stored) = match &args.run {
         Some(folder) => stored(args, folder, &question, roster)?,
         None => (played(args, &question, roster)?, None),
@@ -101,39 +101,39 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 /// The result of a test, with its setting.
-struct Told {
+struct SprtReport {
     rules: String,
     seats: usize,
     seed: String,
-    answer: Answer,
+    answer: SprtResult,
 }
 
 /// Plays deals until the test ends.
-fn played(args: &Args, question: &Question, roster: &Roster) -> Result<Told, Box<dyn std::error::Error>> {
+fn played(args: &Args, question: &SprtQuestion, roster: &Roster) -> Result<SprtReport, Box<dyn std::error::Error>> {
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
-    let progress = Progress::spinner(args.setting.quiet);
+    let progress = ProgressDisplay::spinner(args.setting.quiet);
     let tell = |deals: u64, ratio: f64| progress.status(|| format!("{deals} deals, log likelihood ratio {ratio:+.2}"));
     let setting = args.setting.setting();
     let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
     progress.finish();
-    Ok(Told { rules: setting.rules, seats: setting.seats, seed: setting.seed.to_string(), answer })
+    Ok(SprtReport { rules: setting.rules, seats: setting.seats, seed: setting.seed.to_string(), answer })
 }
 
 /// Reads the deals of a run until the test ends.
 fn stored(
     args: &Args,
     folder: &Path,
-    question: &Question,
+    question: &SprtQuestion,
     roster: &Roster,
-) -> Result<(Told, Option<Stored>), Box<dyn std::error::Error>> {
+) -> Result<(SprtReport, Option<Stored>), Box<dyn std::error::Error>> {
     let run = StoredRun::open(folder)?;
     let (rules, seats) = (args.setting.rules.as_deref(), args.setting.seats);
     let duel = StoredDuel::find(&run, roster, [&args.agent, &args.other], rules, seats)?;
-    let StoredAnswer { answer, last_deal, of_deals, void_deals } = question.read(&duel)?;
+    let StoredSprtResult { answer, last_deal, of_deals, void_deals } = question.read(&duel)?;
     let cell = duel.cell();
     let (rules, seed) = (cell.rules.name().to_owned(), run.plan.seed.to_string());
     let stored = Stored { run_id: run.plan.run_id(), last_deal, of_deals, void_deals };
-    Ok((Told { rules, seats: cell.seats, seed, answer }, Some(stored)))
+    Ok((SprtReport { rules, seats: cell.seats, seed, answer }, Some(stored)))
 }
 
 struct Stored {
@@ -143,8 +143,8 @@ struct Stored {
     void_deals: u64,
 }
 
-fn json(args: &Args, told: &Told, stored: Option<&Stored>) -> serde_json::Value {
-    let Told { rules, seats, seed, answer } = told;
+fn json(args: &Args, told: &SprtReport, stored: Option<&Stored>) -> serde_json::Value {
+    let SprtReport { rules, seats, seed, answer } = told;
     let score = answer.scores.interval(2.0, Support::Share);
     let verdict = match answer.verdict {
         Verdict::First => "first",
@@ -170,7 +170,7 @@ fn json(args: &Args, told: &Told, stored: Option<&Stored>) -> serde_json::Value 
     json
 }
 
-fn print(args: &Args, answer: &Answer, stored: Option<&Stored>, out: &mut impl Write) -> std::io::Result<()> {
+fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut impl Write) -> std::io::Result<()> {
     let Args { agent, other, elo0, elo1, alpha, beta, .. } = args;
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
     match answer.verdict {

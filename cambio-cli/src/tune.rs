@@ -9,15 +9,15 @@ use cambio_exec::Executor;
 use cambio_report::write_tuning;
 use cambio_sim::Payoff;
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, Found, MOST_DEALS, Method, Opponents, Point, Setting, Task, TuneError, Tuned,
-    Validation, Values,
+    AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod, Tuned,
+    TuningOutcome, Validation, Values,
 };
-use cambio_stats::race::Race;
+use cambio_stats::race::RaceSettings;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::setting::{SettingArgs, positive, probability};
 
@@ -152,19 +152,19 @@ impl Args {
         };
         let (deals, generations) = (self.deals, self.generations);
         let method = match self.method {
-            MethodArg::Sweep => Method::Sweep { deals },
+            MethodArg::Sweep => TuneMethod::Sweep { deals },
             MethodArg::Race => {
                 let (indifference, alpha, first) = (self.indifference, self.alpha, self.first);
-                Method::Race(Race { indifference, alpha, first, step: RACE_STEP })
+                TuneMethod::Race(RaceSettings { indifference, alpha, first, step: RACE_STEP })
             }
-            MethodArg::Halving => Method::Halving { blocks: deals },
-            MethodArg::Cma => Method::Cma { deals, generations },
+            MethodArg::Halving => TuneMethod::Halving { blocks: deals },
+            MethodArg::Cma => TuneMethod::Cma { deals, generations },
         };
         Ok(Task {
             agent: self.agent.clone(),
             ranges: self.range.iter().map(values).collect::<Result<_, _>>()?,
             opponents,
-            setting: Setting { payoff: self.payoff, ..self.setting.setting() },
+            setting: PlaySetting { payoff: self.payoff, ..self.setting.setting() },
             method,
             validate: self.validate,
             incumbent: self.incumbent.clone(),
@@ -192,7 +192,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     let task = args.task()?;
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
-    let progress = Progress::spinner(args.setting.quiet);
+    let progress = ProgressDisplay::spinner(args.setting.quiet);
     let tuned = task.run(roster, &executor, |step| progress.status(|| step.to_string())).map_err(in_options)?;
     progress.finish();
     if let Some(out) = &args.out {
@@ -210,12 +210,12 @@ fn told(tuned: &Tuned) -> String {
     let begin = format!("{} on {}, {} seats, against ", result.agent, result.rules, result.seats);
     begin
         + &match &result.found {
-            Found::AgainstField(found) => best_told(found, &tuned.points),
-            Found::AgainstItself(found) => replies_told(found, &tuned.points),
+            TuningOutcome::AgainstField(found) => best_told(found, &tuned.points),
+            TuningOutcome::AgainstItself(found) => replies_told(found, &tuned.points),
         }
 }
 
-fn best_told(found: &AgainstField, points: &[Point]) -> String {
+fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
     let best = points.iter().position(|point| point.agent == found.best).unwrap_or(0);
     let validated = match &found.validation {
         None => String::new(),
@@ -239,7 +239,7 @@ fn best_told(found: &AgainstField, points: &[Point]) -> String {
     )
 }
 
-fn replies_told(found: &AgainstItself, points: &[Point]) -> String {
+fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
     let AgainstItself { deals, values, nash, .. } = found;
     let mut text = format!("itself, {deals} deals\n");
     text += "     field  best reply  gain  not distinguishable from the best reply\n";
@@ -263,11 +263,11 @@ fn replies_told(found: &AgainstItself, points: &[Point]) -> String {
     text
 }
 
-pub(super) fn table(points: &[Point], best: usize) -> String {
+pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
     let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "all together", "best");
-    for (place, point) in points.iter().enumerate() {
+    for (index, point) in points.iter().enumerate() {
         let mark = match point.among_best {
-            _ if place == best => "*",
+            _ if index == best => "*",
             Some(true) => "=",
             _ => " ",
         };

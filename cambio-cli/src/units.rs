@@ -14,19 +14,19 @@ use cambio_sim::{Plan, PlayError, RunError};
 use clap::Subcommand;
 
 use crate::exit::{CliResult, Exit};
-use crate::progress::Progress;
-use crate::run::{Changes, stop_on_signal, threads};
+use crate::progress::ProgressDisplay;
+use crate::run::{ExperimentChanges, stop_on_signal, threads};
 use crate::say::{count, say};
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    step: Step,
+    step: UnitsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum UnitsCommand {
     /// Put an experiment into a store
     Begin(BeginArgs),
     /// Play the missing batches of one part and commit them to the store
@@ -53,7 +53,7 @@ struct BeginArgs {
     #[command(flatten)]
     store: StoreArg,
     #[command(flatten)]
-    changes: Changes,
+    changes: ExperimentChanges,
 }
 
 #[derive(Debug, clap::Args)]
@@ -118,11 +118,11 @@ fn batches(text: &str) -> Result<Range<u64>, String> {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     match &args.step {
-        Step::Begin(args) => begin(args, roster),
-        Step::Play(args) => play(args, roster),
-        Step::Show(args) => show(args),
-        Step::Check(args) => check(args, roster),
-        Step::Merge(args) => merge(args),
+        UnitsCommand::Begin(args) => begin(args, roster),
+        UnitsCommand::Play(args) => play(args, roster),
+        UnitsCommand::Show(args) => show(args),
+        UnitsCommand::Check(args) => check(args, roster),
+        UnitsCommand::Merge(args) => merge(args),
     }
 }
 
@@ -175,7 +175,7 @@ fn play(args: &PlayArgs, roster: &Roster) -> CliResult {
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     for unit in units {
         let of = plan.matches_of(unit.clone());
-        let bar = Progress::matches(of, args.quiet);
+        let bar = ProgressDisplay::matches(of, args.quiet);
         let played = play_unit(&executor, &plan, unit, &store, |played| {
             bar.position(0, played, of);
             bar.status(|| format!("{played}/{of} matches"));
@@ -254,7 +254,7 @@ const LOOK: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Waits until the store has all units or a fault. Also waits until the store has the experiment.
 fn wait(store: &UnitStore, is_quiet: bool) -> Result<(), RunError> {
-    let bar = Progress::spinner(is_quiet);
+    let bar = ProgressDisplay::spinner(is_quiet);
     loop {
         match store.plan() {
             Err(RunError::NotBegun(_)) => {}
@@ -277,7 +277,7 @@ fn merge(args: &MergeArgs) -> CliResult {
     if args.wait {
         wait(&store, args.quiet)?;
     }
-    let bar = Progress::matches(store.plan()?.batch_count(), args.quiet);
+    let bar = ProgressDisplay::matches(store.plan()?.batch_count(), args.quiet);
     let (stored, derived) = merge_units(&store, &args.out, |done, of| {
         bar.position(0, done, of);
         bar.status(|| format!("{done}/{of} batches"));

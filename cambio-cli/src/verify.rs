@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_report::{Run, of_run};
-use cambio_sim::{Extent, Replay, StoredRun, verify};
+use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         stored => stored?,
     };
     let plan = stored.playable(roster)?;
-    let replay = if args.all { Replay::All } else { Replay::Sample(args.sample) };
+    let replay = if args.all { ReplayScope::All } else { ReplayScope::Sample(args.sample) };
     let mut findings = verify(&stored, &plan, replay);
     if let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) {
         let page = args.folder.join("report.html");
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for left in &findings.unfinished {
         writeln!(out, "unfinished: {}", plain(left))?;
     }
-    let (Extent { batches, of }, matches) = (stored.extent(), stored.matches());
+    let (PlayedBatches { batches, of }, matches) = (stored.extent(), stored.matches());
     writeln!(out, "{batches} of {of} batches, {matches} matches; {} batches played again", findings.replayed)?;
     if findings.not_reproducible > 0 {
         writeln!(

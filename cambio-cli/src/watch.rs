@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::Record;
 use cambio_sim::{StoredMatch, StoredRun};
-use cambio_view::Film;
+use cambio_view::Replay;
 
 use crate::exit::{CliResult, Exit};
 use crate::replay::{LINE, read};
@@ -35,13 +35,13 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let record =
         if args.path.is_dir() { of_run(&args.path, args.number, roster)? } else { of_file(&args.path, args.number)? };
     let path = args.path.display();
-    let film = Film::of(&record).map_err(|flaw| format!("{path}, match {}: {flaw}", args.number))?;
+    let replay = Replay::of(&record).map_err(|flaw| format!("{path}, match {}: {flaw}", args.number))?;
     if !screen::is_there() {
         return Err(format!("watching requires a terminal; `cambio replay --events {path}` prints the events").into());
     }
     let interrupt = stop_on_signal(Exit::Done)?;
     let place = (args.round.min(1 << 32) as usize - 1, args.decision.min(1 << 32) as usize);
-    screen::watch(film, place, || interrupt.is_cancelled())?;
+    screen::watch(replay, place, || interrupt.is_cancelled())?;
     Ok(Exit::Done)
 }
 

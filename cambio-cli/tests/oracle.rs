@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use cambio_core::{Rules, Seat};
-use cambio_solve::{Cfr, Game, Limits, Method, Until};
+use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 use serde_json::json;
 
 const PACKAGES: [&str; 6] = ["numpy", "scipy>=1.13", "statsmodels>=0.14", "choix", "matplotlib", "networkx"];
@@ -122,8 +122,8 @@ fn small_games_agree_with_openspiel() {
             .unwrap();
         assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
         let game = Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap();
-        let until = Until { iterations: 100_000, exploitability };
-        let solution = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
+        let until = StopCondition { iterations: 100_000, exploitability };
+        let solution = Cfr::new(&game, CfrMethod::DCFR).run(&until, &mut |_| {});
         let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
         let expected = json!({
             "histories": game.histories(),

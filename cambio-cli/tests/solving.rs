@@ -8,7 +8,7 @@ use crate::folder::folder;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
 use cambio_sim::LowerBound;
-use cambio_solve::{Asked, Effort, Game, Limits};
+use cambio_solve::{AgentPolicy, Game, Limits, ResponderEffort};
 use serde_json::Value;
 
 fn cambio(folder: &Path, words: &str) -> Output {
@@ -222,7 +222,7 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
     let rules = Rules::preset("classic").unwrap();
     let greedy = cambio_agents::roster().parse("greedy").unwrap();
     for iterations in [1, 4] {
-        let effort = Effort { iterations, candidates: 5, ..Effort::default() };
+        let effort = ResponderEffort { iterations, candidates: 5, ..ResponderEffort::default() };
         let bound = LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3 };
         let won = bound.play(&Executor::new(2).unwrap(), |_| {}).unwrap();
         assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
@@ -236,12 +236,12 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let game = Game::compile(&rules, &Limits::default(), &mut |_| {}).unwrap();
     let roster = cambio_agents::roster();
     let blueprint = roster.parse("heuristic").unwrap();
-    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", Effort::default().clear)] {
+    for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ResponderEffort::default().clear)] {
         let target = roster.parse(spec).unwrap();
-        let effort = Effort { iterations: 600, candidates: 60, clear, ..Effort::default() };
+        let effort = ResponderEffort { iterations: 600, candidates: 60, clear, ..ResponderEffort::default() };
         let bound = LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0 };
-        let strategy = game.ask(&mut Asked::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
-        let mut policy = Asked::new(|| bound.make(), 0, 1);
+        let strategy = game.ask(&mut AgentPolicy::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
+        let mut policy = AgentPolicy::new(|| bound.make(), 0, 1);
         let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;
         let gain = f64::midpoint(game.value_between(&response, &strategy), -game.value_between(&strategy, &response));
         let exact = game.exploitability(&strategy);
@@ -259,7 +259,7 @@ fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
     let agent = cambio_agents::roster().parse(spec).unwrap();
     let count = (seeds.end - seeds.start) as f64;
     let each = |seed| {
-        let answers = game.ask(&mut Asked::new(|| agent.make(), seed, 1), &mut |_| {}).unwrap();
+        let answers = game.ask(&mut AgentPolicy::new(|| agent.make(), seed, 1), &mut |_| {}).unwrap();
         game.exploitability(&answers.strategy)
     };
     seeds.map(each).sum::<f64>() / count

@@ -3,5 +3,9 @@
 
 pub(crate) mod action_space;
 pub(crate) mod code;
-pub(crate) mod frozen;
+pub(crate) mod serialized;
 pub(crate) mod tensor;
+
+pub use action_space::ActionSpace;
+pub use serialized::DeserializeError;
+pub use tensor::{TensorBlock, TensorBlockValues, TensorNumber, TensorSpace};

@@ -1,5 +1,5 @@
-//! The engine: plays one round, decision by decision. A [`State`](state::State) is the public [`Table`](table::Table)
-//! and the hidden faces. Events describe every change. A [`Chance`](chance::Chance) supplies random outcomes.
+//! The engine: plays one round, decision by decision. A [`State`] is the public [`Table`]
+//! and the hidden faces. Events describe every change. A [`Chance`] supplies random outcomes.
 
 pub(crate) mod action;
 pub(crate) mod chance;
@@ -9,3 +9,12 @@ pub(crate) mod observation;
 pub(crate) mod snap;
 pub(crate) mod state;
 pub(crate) mod table;
+
+pub use action::{Action, Choices, ParseActionError};
+pub use chance::{Chance, Dice, Race, RaceOrder, RoundChance};
+pub use event::{EndReason, Event, Sighting, Sink, SnapOutcome};
+pub use motion::Motion;
+pub use observation::{Observation, OwnedObservation, PointSummary, View};
+pub use snap::{SnapRights, WindowSign};
+pub use state::{DealError, IllegalAction, Setup, State, StateView};
+pub use table::{CardSource, CarryOver, Phase, Table};

@@ -9,3 +9,13 @@ pub(crate) mod players;
 pub(crate) mod playing;
 pub(crate) mod referee;
 pub(crate) mod round;
+
+pub use agent::{Agent, AgentError, Briefing, ConsideredAction, Explanation, Notice};
+pub use chance_match::{ChanceMatch, ChanceOutcome};
+pub use deal::Deal;
+pub use matches::{Match, RoundResult, Standing};
+pub use observer::Observer;
+pub use players::{Failure, Players};
+pub use playing::{PendingDecision, Playing};
+pub use referee::{DetachedAgent, Fault, MatchError, MatchResult, MatchSetup, Referee, StepResult, play_match};
+pub use round::RoundLog;

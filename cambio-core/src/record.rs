@@ -3,13 +3,17 @@
 pub(crate) mod replay;
 pub(crate) mod save;
 
+pub use replay::replay;
+pub use save::RestoreError;
+
 use serde_json::{Map, Value};
 
 use crate::engine::chance::RaceOrder;
+use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::rng::mix;
-use crate::shown::shown;
-use crate::{Action, Card, RoundResult, Rules, Score, Seat, Spot, Standing, State};
+use crate::text::excerpt;
+use crate::{Action, Card, Rules, Score, Seat, Spot, Standing, State};
 
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
@@ -52,7 +56,7 @@ pub struct RoundRecord {
 
 /// An error in a record and its location.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Flaw {
+pub struct InvalidRecord {
     /// The round, counted from 1, if the error is in a round.
     pub round: Option<usize>,
     /// The decision within its round, counted from 1, if the error is at a decision.
@@ -61,9 +65,9 @@ pub struct Flaw {
     pub what: String,
 }
 
-impl std::error::Error for Flaw {}
+impl std::error::Error for InvalidRecord {}
 
-impl std::fmt::Display for Flaw {
+impl std::fmt::Display for InvalidRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.round, self.decision) {
             (Some(round), Some(decision)) => write!(f, "round {round}, decision {decision}: {}", self.what),
@@ -73,17 +77,17 @@ impl std::fmt::Display for Flaw {
     }
 }
 
-impl Flaw {
-    pub(crate) fn new(what: impl Into<String>) -> Flaw {
-        Flaw { round: None, decision: None, what: what.into() }
+impl InvalidRecord {
+    pub(crate) fn new(what: impl Into<String>) -> InvalidRecord {
+        InvalidRecord { round: None, decision: None, what: what.into() }
     }
 
-    pub(crate) fn in_round(self, round: usize) -> Flaw {
-        Flaw { round: Some(round), ..self }
+    pub(crate) fn in_round(self, round: usize) -> InvalidRecord {
+        InvalidRecord { round: Some(round), ..self }
     }
 
-    pub(crate) fn at(self, decision: usize) -> Flaw {
-        Flaw { decision: Some(decision), ..self }
+    pub(crate) fn at(self, decision: usize) -> InvalidRecord {
+        InvalidRecord { decision: Some(decision), ..self }
     }
 }
 
@@ -102,27 +106,27 @@ impl Record {
     /// let half = r#"{"format":"cambio-record/1","rules":"clas"#;
     /// assert!(Record::read(half).unwrap_err().what.starts_with("not JSON"));
     /// ```
-    pub fn read(line: &str) -> Result<Record, Flaw> {
+    pub fn read(line: &str) -> Result<Record, InvalidRecord> {
         let line = line.trim_start_matches('\u{feff}');
         let value: Value = serde_json::from_str(line).map_err(|error| {
-            Flaw::new(format!("not JSON: {}", error.to_string().replace(" at line 1 column ", " at column ")))
+            InvalidRecord::new(format!("not JSON: {}", error.to_string().replace(" at line 1 column ", " at column ")))
         })?;
         let Value::Object(mut fields) = value else {
-            return Err(Flaw::new("not a record: a record is a JSON object"));
+            return Err(InvalidRecord::new("not a record: a record is a JSON object"));
         };
         match fields.get("format") {
             Some(Value::String(format)) if format == FORMAT => {}
             found => {
                 let found = found.map_or("nothing".to_owned(), brief);
-                return Err(Flaw::new(format!("`format` must be \"{FORMAT}\", found {found}")));
+                return Err(InvalidRecord::new(format!("`format` must be \"{FORMAT}\", found {found}")));
             }
         }
         let rounds = match fields.remove("rounds") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(rounds)) => rounds,
-            Some(other) => return Err(Flaw::new(format!("`rounds` must be a list, found {}", brief(&other)))),
+            Some(other) => return Err(InvalidRecord::new(format!("`rounds` must be a list, found {}", brief(&other)))),
         };
-        let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: Flaw| flaw.in_round(number + 1));
+        let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: InvalidRecord| flaw.in_round(number + 1));
         let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
         Ok(Record { fields, rounds })
     }
@@ -137,19 +141,21 @@ impl Record {
 }
 
 impl RoundRecord {
-    fn read(value: Value) -> Result<RoundRecord, Flaw> {
+    fn read(value: Value) -> Result<RoundRecord, InvalidRecord> {
         let Value::Object(mut fields) = value else {
-            return Err(Flaw::new(format!("a round must be an object, found {}", brief(&value))));
+            return Err(InvalidRecord::new(format!("a round must be an object, found {}", brief(&value))));
         };
         let starter = match fields.remove("starter") {
             None | Some(Value::Null) => None,
             Some(Value::String(starter)) => Some(starter),
-            Some(other) => return Err(Flaw::new(format!("starter must be a seat's letter, found {}", brief(&other)))),
+            Some(other) => {
+                return Err(InvalidRecord::new(format!("starter must be a seat's letter, found {}", brief(&other))));
+            }
         };
         let mut list = |name: &str| match fields.remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list),
-            Some(other) => Err(Flaw::new(format!("{name} must be a list, found {}", brief(&other)))),
+            Some(other) => Err(InvalidRecord::new(format!("{name} must be a list, found {}", brief(&other)))),
         };
         let deck = texts("deck", list("deck")?)?;
         let mut decisions = Vec::new();
@@ -158,16 +164,18 @@ impl RoundRecord {
                 Value::String(decision) => decisions.push(decision),
                 other => {
                     let what = format!("a decision must be a text such as \"a draw\", found {}", brief(&other));
-                    return Err(Flaw::new(what).at(number + 1));
+                    return Err(InvalidRecord::new(what).at(number + 1));
                 }
             }
         }
-        let mut lists = |name: &str| -> Result<Vec<Vec<String>>, Flaw> {
+        let mut lists = |name: &str| -> Result<Vec<Vec<String>>, InvalidRecord> {
             list(name)?
                 .into_iter()
                 .map(|inner| match inner {
                     Value::Array(inner) => texts(name, inner),
-                    other => Err(Flaw::new(format!("{name} must contain lists of texts, found {}", brief(&other)))),
+                    other => {
+                        Err(InvalidRecord::new(format!("{name} must contain lists of texts, found {}", brief(&other))))
+                    }
                 })
                 .collect()
         };
@@ -193,18 +201,18 @@ impl RoundRecord {
     }
 }
 
-fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, Flaw> {
+fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, InvalidRecord> {
     list.into_iter()
         .map(|value| match value {
             Value::String(text) => Ok(text),
-            other => Err(Flaw::new(format!("{name} must contain texts, found {}", brief(&other)))),
+            other => Err(InvalidRecord::new(format!("{name} must contain texts, found {}", brief(&other)))),
         })
         .collect()
 }
 
 /// A value for a message, cut if it is long.
 pub(crate) fn brief(value: &Value) -> String {
-    shown(&value.to_string()).up_to(60).to_string()
+    excerpt(&value.to_string()).up_to(60).to_string()
 }
 
 /// The results of a round as the fields of a record.
@@ -336,14 +344,14 @@ impl Observer for Fingerprinter {
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Pairing, Recorder, Rules, Seat, play_match, testing::RandomAgent};
+/// use cambio_core::{MatchSetup, Recorder, Rules, Seat, play_match, testing::RandomAgent};
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
+/// let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 7) };
 /// let mut recorder = Recorder::new(&rules);
-/// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut recorder).unwrap();
-/// let record = recorder.finish(pairing.key, 0, &["random", "random"], &result);
+/// let result = play_match(&match_setup, &mut [RandomAgent::default(), RandomAgent::default()], &mut recorder).unwrap();
+/// let record = recorder.finish(match_setup.key, 0, &["random", "random"], &result);
 /// assert_eq!(cambio_core::replay(&record, &mut ()).unwrap(), record);
 /// ```
 #[derive(Debug)]
@@ -374,7 +382,7 @@ impl Recorder {
         key: crate::rng::Key,
         rotation: usize,
         agents: &[&str],
-        fault: Option<&crate::Fault>,
+        fault: Option<&crate::play::Fault>,
     ) -> Record {
         if let (Some(fault), Some(round)) = (fault, self.rounds.last_mut()) {
             round.decisions.push(format!("{} {}", fault.seat, fault.action));

@@ -11,13 +11,15 @@ pub(crate) mod score;
 pub(crate) mod seat;
 mod spec;
 
+pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, PowerStep};
+pub use score::Score;
+pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::rules::card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power};
 use crate::rules::knob::Matching;
-use crate::rules::seat::{MAX_SEATS, MAX_SLOTS};
-use crate::shown::{did_you_mean, shown};
+use crate::text::{did_you_mean, excerpt};
 
 pub use deck::Deck;
 use deck::{KIND_FIELDS, MOST_KINDS};
@@ -37,25 +39,25 @@ pub const MINI_GAMES: [&str; 9] =
 #[non_exhaustive]
 pub enum RulesError {
     /// A rule file is not TOML.
-    #[error("not TOML: {}", shown(.0))]
+    #[error("not TOML: {}", excerpt(.0))]
     Toml(String),
     /// A rule file contains a TOML value that cannot be a field's value, such as a date.
-    #[error("not a rule file: {}", shown(.0))]
+    #[error("not a rule file: {}", excerpt(.0))]
     File(String),
     /// Rules as JSON are neither a name nor a table.
-    #[error("rules must be a preset's name or a table of fields, found {}", shown(found))]
+    #[error("rules must be a preset's name or a table of fields, found {}", excerpt(found))]
     Shape {
         /// The value found, as JSON.
         found: String,
     },
     /// No preset or mini game has this name.
-    #[error("there is no preset `{}`; {}{}", shown(name), did_you_mean(name, preset_names()), known_names())]
+    #[error("there is no preset `{}`; {}{}", excerpt(name), did_you_mean(name, preset_names()), known_names())]
     Preset {
         /// The name.
         name: String,
     },
     /// The field `base` is not a text.
-    #[error("field `base` must be a preset's name, found {}; {}", shown(found), known_names())]
+    #[error("field `base` must be a preset's name, found {}; {}", excerpt(found), known_names())]
     Base {
         /// The value found, as JSON.
         found: String,
@@ -63,7 +65,7 @@ pub enum RulesError {
     /// A field is unknown.
     #[error(
         "there is no field `{}`; {}`cambio rules classic` prints all fields",
-        shown(field),
+        excerpt(field),
         did_you_mean(field, KNOBS.iter().map(|knob| knob.name))
     )]
     UnknownField {
@@ -79,7 +81,7 @@ pub enum RulesError {
         allowed: &'static str,
     },
     /// The value of a field is not valid, alone or together with the other fields.
-    #[error("field `{field}` must be {allowed}, found {}", shown(found))]
+    #[error("field `{field}` must be {allowed}, found {}", excerpt(found))]
     Field {
         /// The field.
         field: &'static str,
@@ -105,7 +107,7 @@ pub enum RulesError {
         copies: u8,
     },
     /// A kind of the deck is not a table.
-    #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), shown(found))]
+    #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), excerpt(found))]
     Kind {
         /// Which kind, counted from 1.
         number: usize,
@@ -113,7 +115,7 @@ pub enum RulesError {
         found: String,
     },
     /// A kind of the deck has an unknown field.
-    #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", shown(field), KIND_FIELDS.join(", "))]
+    #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", excerpt(field), KIND_FIELDS.join(", "))]
     UnknownKindField {
         /// Which kind, counted from 1.
         number: usize,
@@ -121,7 +123,7 @@ pub enum RulesError {
         field: String,
     },
     /// The value of a kind's field is not valid.
-    #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", shown(found))]
+    #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", excerpt(found))]
     KindField {
         /// Which kind, counted from 1.
         number: usize,
@@ -228,7 +230,7 @@ pub(crate) struct Face {
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Rules, Setup, State};
+/// use cambio_core::{Rules, State, engine::Setup};
 ///
 /// /// A game that an application owns, without a lifetime parameter.
 /// struct Session {
@@ -240,8 +242,8 @@ pub(crate) struct Face {
 ///     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice(), &mut ()).unwrap();
 ///     Session { rules, state }
 /// }
-/// # fn dice() -> cambio_core::Dice<cambio_core::rng::Stream> {
-/// #     cambio_core::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Deck, 0))
+/// # fn dice() -> cambio_core::engine::Dice<cambio_core::rng::Stream> {
+/// #     cambio_core::engine::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Deck, 0))
 /// # }
 ///
 /// let session = begin(Rules::preset("classic")?);

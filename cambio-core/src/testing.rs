@@ -4,12 +4,14 @@ mod relabel;
 
 pub use relabel::Relabelling;
 
+use crate::engine::Setup;
+use crate::play::{Failure, Fault, MatchError, RoundResult};
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
+use crate::rules::PRESETS;
 use crate::rules::knob::MatchEnd;
 use crate::{
-    Action, Agent, AgentError, Briefing, Card, Event, Failure, Fault, Knowledge, Match, MatchError, MatchResult,
-    Notice, Observation, Observer, PRESETS, Pairing, Players, RoundResult, Rules, Score, Seat, Setup, Sighting,
-    Standing, State, Table, play_match,
+    Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
+    Observer, Players, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
 };
 
 /// An agent that chooses uniformly among the legal decisions.
@@ -33,12 +35,12 @@ impl Agent for RandomAgent {
 
 /// The amount of play in [`check_agent`].
 #[derive(Clone, Debug)]
-pub struct Effort {
+pub struct CheckScope {
     /// The presets, by name.
     pub presets: Vec<&'static str>,
     /// The numbers of seats.
     pub seats: Vec<usize>,
-    /// The number of matches per preset and number of seats. The check for [`Failing::Foreseeing`] plays 25 times as
+    /// The number of matches per preset and number of seats. The check for [`NonconformanceKind::Foreseeing`] plays 25 times as
     /// many, but only on the first preset and number of seats.
     pub matches: u64,
     /// A seed that the agent cannot guess. The default is public; to detect an agent that is written to deceive this
@@ -46,10 +48,10 @@ pub struct Effort {
     pub secret: Seed,
 }
 
-impl Default for Effort {
+impl Default for CheckScope {
     /// Twelve matches on every preset at 2, 3, 4 and 8 seats.
-    fn default() -> Effort {
-        Effort {
+    fn default() -> CheckScope {
+        CheckScope {
             presets: PRESETS.to_vec(),
             seats: vec![2, 3, 4, 8],
             matches: 12,
@@ -78,12 +80,12 @@ pub struct Nonconformance {
     /// The deal under seed 0; `None` if the violation shows only in many deals.
     pub deal: Option<u64>,
     /// The kind of violation.
-    pub kind: Failing,
+    pub kind: NonconformanceKind,
 }
 
 /// The kinds of violations of an agent.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum Failing {
+pub enum NonconformanceKind {
     /// The agent makes an illegal decision.
     #[error("{}", MatchError::Fault(Box::new(*.0)))]
     Illegal(Fault),
@@ -168,7 +170,7 @@ pub enum Failing {
 }
 
 /// A notice or a decision of one seat in a match.
-enum Moment {
+enum TranscriptEntry {
     RoundBegins(Setup, usize, Vec<Score>),
     Event(Sighting),
     Table(Box<Table>),
@@ -183,16 +185,16 @@ enum Moment {
 }
 
 /// An observer that records the notices and decisions of each seat.
-struct Diary {
-    moments: Vec<Vec<Moment>>,
+struct SeatTranscripts {
+    moments: Vec<Vec<TranscriptEntry>>,
     knowledge: Vec<Knowledge>,
     stream: Stream,
     decisions: u64,
 }
 
-impl Diary {
-    fn new(rules: &Rules, seats: usize, key: Key) -> Diary {
-        Diary {
+impl SeatTranscripts {
+    fn new(rules: &Rules, seats: usize, key: Key) -> SeatTranscripts {
+        SeatTranscripts {
             moments: (0..seats).map(|_| Vec::new()).collect(),
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
             stream: Key::new(u64::MAX, key.deal).stream(Purpose::Deck, 0),
@@ -200,46 +202,46 @@ impl Diary {
         }
     }
 
-    fn add(&mut self, moment: impl Fn() -> Moment) {
+    fn add(&mut self, moment: impl Fn() -> TranscriptEntry) {
         self.moments.iter_mut().for_each(|moments| moments.push(moment()));
     }
 }
 
-impl Observer for Diary {
+impl Observer for SeatTranscripts {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        self.add(|| Moment::RoundBegins(standing.setup, standing.round, standing.totals.to_vec()));
+        self.add(|| TranscriptEntry::RoundBegins(standing.setup, standing.round, standing.totals.to_vec()));
     }
 
     fn event(&mut self, event: &Event<Card>) {
         for ((moments, knowledge), seat) in self.moments.iter_mut().zip(&mut self.knowledge).zip(Seat::ALL) {
             let sighting = event.seen_from(seat);
             knowledge.notice(&sighting);
-            moments.push(Moment::Event(sighting));
+            moments.push(TranscriptEntry::Event(sighting));
         }
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         for (moments, _) in self.moments.iter_mut().zip(Seat::ALL).filter(|&(_, other)| other != seat) {
-            moments.push(Moment::Table(Box::new(*state.table())));
+            moments.push(TranscriptEntry::Table(Box::new(*state.table())));
         }
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
         let (truth, other) = (Box::new(state.clone()), Box::new(other));
-        self.moments[seat.index()].push(Moment::Decision { truth, other, action });
+        self.moments[seat.index()].push(TranscriptEntry::Decision { truth, other, action });
         self.decisions += 1;
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        self.add(|| Moment::RoundEnds(Box::new(*result)));
+        self.add(|| TranscriptEntry::RoundEnds(Box::new(*result)));
     }
 
     fn match_ends(&mut self, game: &Match) {
-        self.add(|| Moment::MatchEnds(MatchResult::of(game)));
+        self.add(|| TranscriptEntry::MatchEnds(MatchResult::of(game)));
     }
 }
 
 /// The world that an agent sees when it repeats a match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ReplayedWorld {
     Truth,
     Other,
     /// The true world with other seat letters.
@@ -251,12 +253,12 @@ enum Shown {
 fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
-    moments: &[Moment],
-    shown: Shown,
+    moments: &[TranscriptEntry],
+    shown: ReplayedWorld,
 ) -> Result<Option<(Action, Action)>, Failure> {
     let relabelling = match shown {
-        Shown::Relabelled(relabelling) => relabelling,
-        Shown::Truth | Shown::Other => Relabelling::new(briefing.seats, 0),
+        ReplayedWorld::Relabelled(relabelling) => relabelling,
+        ReplayedWorld::Truth | ReplayedWorld::Other => Relabelling::new(briefing.seats, 0),
     };
     let seat = relabelling.seat(briefing.seat);
     let mut players = Players::only(agent, seat, briefing.seats);
@@ -264,17 +266,17 @@ fn relive<A: Agent>(
     let is_spectator = players.agent(seat).is_some_and(Agent::is_spectator);
     for moment in moments {
         match moment {
-            Moment::RoundBegins(setup, round, totals) => {
+            TranscriptEntry::RoundBegins(setup, round, totals) => {
                 let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
                 players.round_begins(&Standing { round: *round, setup, totals: &totals }, &[]);
             }
-            Moment::Event(sighting) => players.notice(seat, Notice::Event(&relabelling.event(sighting))),
-            Moment::Table(table) if is_spectator => {
+            TranscriptEntry::Event(sighting) => players.notice(seat, Notice::Event(&relabelling.event(sighting))),
+            TranscriptEntry::Table(table) if is_spectator => {
                 players.notice(seat, Notice::Table(&relabelling.table(table)));
             }
-            Moment::Table(_) => {}
-            Moment::Decision { truth, other, action } => {
-                let world = if shown == Shown::Other { other } else { truth };
+            TranscriptEntry::Table(_) => {}
+            TranscriptEntry::Decision { truth, other, action } => {
+                let world = if shown == ReplayedWorld::Other { other } else { truth };
                 let table = relabelling.table(world.table());
                 let view = relabelling.observe(world, briefing.seat, &table);
                 let again = players.ask(&view).expect("the seat has an agent")?.canonical();
@@ -283,8 +285,8 @@ fn relive<A: Agent>(
                 }
                 players.decides(world, seat, again);
             }
-            Moment::RoundEnds(result) => players.notice(seat, Notice::RoundEnds(&relabelling.result(result))),
-            Moment::MatchEnds(MatchResult { rounds, totals, ranks }) => {
+            TranscriptEntry::RoundEnds(result) => players.notice(seat, Notice::RoundEnds(&relabelling.result(result))),
+            TranscriptEntry::MatchEnds(MatchResult { rounds, totals, ranks }) => {
                 let (totals, ranks) = (relabelling.by_seat(totals), relabelling.by_seat(ranks));
                 players.notice(seat, Notice::MatchEnds(&MatchResult { rounds: *rounds, totals, ranks }));
             }
@@ -312,13 +314,13 @@ fn relive<A: Agent>(
 ///
 /// # Examples
 /// ```
-/// use cambio_core::testing::{Effort, RandomAgent, check_agent};
+/// use cambio_core::testing::{CheckScope, RandomAgent, check_agent};
 ///
-/// let effort = Effort { matches: 2, ..Effort::default() };
+/// let effort = CheckScope { matches: 2, ..CheckScope::default() };
 /// let found = check_agent(RandomAgent::default, &effort).unwrap();
 /// assert!(found.decisions > 1000);
 /// ```
-pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Conformance, Box<Nonconformance>> {
+pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &CheckScope) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
     let nonconformance = |preset, seats, deal, kind| Box::new(Nonconformance { preset, seats, deal, kind });
     for &preset in &effort.presets {
@@ -327,7 +329,7 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
             let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..effort.matches {
                 let key = Key::new(0, deal);
-                let checked = check_match(&make, &mut veterans, &Pairing { rules, seats, key });
+                let checked = check_match(&make, &mut veterans, &MatchSetup { rules, seats, key });
                 found.decisions += checked.map_err(|kind| nonconformance(preset, seats, Some(deal), kind))?;
                 found.matches += 1;
             }
@@ -343,11 +345,15 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &Effort) -> Result<Co
 }
 
 /// Plays a match. A fault or a failure of an agent is a violation.
-fn play<A: Agent>(pairing: &Pairing, agents: &mut [A], observer: &mut impl Observer) -> Result<(), Failing> {
-    match play_match(pairing, agents, observer) {
+fn play<A: Agent>(
+    match_setup: &MatchSetup,
+    agents: &mut [A],
+    observer: &mut impl Observer,
+) -> Result<(), NonconformanceKind> {
+    match play_match(match_setup, agents, observer) {
         Ok(_) => Ok(()),
-        Err(MatchError::Fault(fault)) => Err(Failing::Illegal(*fault)),
-        Err(MatchError::Failed(failure)) => Err(Failing::Failed(*failure)),
+        Err(MatchError::Fault(fault)) => Err(NonconformanceKind::Illegal(*fault)),
+        Err(MatchError::Failed(failure)) => Err(NonconformanceKind::Failed(*failure)),
         Err(error) => panic!("{error}"),
     }
 }
@@ -359,18 +365,18 @@ fn check_foresight<A: Agent>(
     (rules, seats): (&Rules, usize),
     secret: Seed,
     matches: u64,
-) -> Result<(), Failing> {
+) -> Result<(), NonconformanceKind> {
     let mut spec = rules.spec().clone();
     spec.match_end = MatchEnd::Rounds(1);
     let rules = spec.validate().expect("every rule system allows one round");
     let mut sums = [[(0_i64, 0_i64); 3]; 2];
     for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
-        let mut agents = vec![Guest::Tested(make())];
-        agents.resize_with(seats, || Guest::Patient(Box::default()));
+        let mut agents = vec![TestPlayer::Tested(make())];
+        agents.resize_with(seats, || TestPlayer::Patient(Box::default()));
         for deal in 0..matches {
-            let pairing = Pairing { rules, seats, key: Key::new(seed, deal) };
-            let mut game = Game::default();
-            play(&pairing, &mut agents, &mut game)?;
+            let match_setup = MatchSetup { rules, seats, key: Key::new(seed, deal) };
+            let mut game = RoundSample::default();
+            play(&match_setup, &mut agents, &mut game)?;
             for ((sum, squares), number) in sums.iter_mut().zip([game.points, game.margin, game.decisions]) {
                 *sum += number;
                 *squares += number * number;
@@ -382,7 +388,7 @@ fn check_foresight<A: Agent>(
     for ((one, other), what) in sums[0].into_iter().zip(sums[1]).zip(["points", "margins", "decisions"]) {
         let (gain, variance) = (i128::from(one.0 - other.0), spread(one) + spread(other));
         if n * gain * gain > 25 * variance {
-            return Err(Failing::Foreseeing { matches, what, guessable: one.0, secret: other.0 });
+            return Err(NonconformanceKind::Foreseeing { matches, what, guessable: one.0, secret: other.0 });
         }
     }
     Ok(())
@@ -390,14 +396,14 @@ fn check_foresight<A: Agent>(
 
 /// The points, margin and decisions of seat a in one round.
 #[derive(Default)]
-struct Game {
+struct RoundSample {
     points: i64,
     /// Seat b's points minus its own.
     margin: i64,
     decisions: i64,
 }
 
-impl Observer for Game {
+impl Observer for RoundSample {
     fn decides(&mut self, _: &State, seat: Seat, _: Action) {
         self.decisions += i64::from(seat == Seat::A);
     }
@@ -410,29 +416,29 @@ impl Observer for Game {
 }
 
 /// A player at the table of the foresight check: the tested agent, or a random player that never calls.
-enum Guest<A> {
+enum TestPlayer<A> {
     Tested(A),
     Patient(Box<RandomAgent>),
 }
 
-impl<A: Agent> Agent for Guest<A> {
+impl<A: Agent> Agent for TestPlayer<A> {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         match self {
-            Guest::Tested(agent) => agent.begin(briefing),
-            Guest::Patient(agent) => agent.begin(briefing),
+            TestPlayer::Tested(agent) => agent.begin(briefing),
+            TestPlayer::Patient(agent) => agent.begin(briefing),
         }
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
-        if let Guest::Tested(agent) = self {
+        if let TestPlayer::Tested(agent) = self {
             agent.notice(notice);
         }
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         match self {
-            Guest::Tested(agent) => agent.decide(view),
-            Guest::Patient(agent) => {
+            TestPlayer::Tested(agent) => agent.decide(view),
+            TestPlayer::Patient(agent) => {
                 for _ in 0..16 {
                     let action = agent.decide(view)?;
                     if action != Action::Call {
@@ -445,40 +451,44 @@ impl<A: Agent> Agent for Guest<A> {
     }
 
     fn is_spectator(&self) -> bool {
-        matches!(self, Guest::Tested(agent) if agent.is_spectator())
+        matches!(self, TestPlayer::Tested(agent) if agent.is_spectator())
     }
 }
 
-fn check_match<A: Agent>(make: &impl Fn() -> A, veterans: &mut [A], pairing: &Pairing) -> Result<u64, Failing> {
-    let Pairing { rules, seats, key } = *pairing;
-    let mut diary = Diary::new(&rules, seats, key);
+fn check_match<A: Agent>(
+    make: &impl Fn() -> A,
+    veterans: &mut [A],
+    match_setup: &MatchSetup,
+) -> Result<u64, NonconformanceKind> {
+    let MatchSetup { rules, seats, key } = *match_setup;
+    let mut diary = SeatTranscripts::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    play(pairing, &mut agents, &mut diary)?;
+    play(match_setup, &mut agents, &mut diary)?;
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
-        let again = |agent: &mut A, shown| relive(agent, &briefing, moments, shown).map_err(Failing::Failed);
-        if let Some((first, second)) = again(&mut make(), Shown::Truth)? {
-            return Err(Failing::Unsteady { seat, first, second });
+        let again = |agent: &mut A, shown| relive(agent, &briefing, moments, shown).map_err(NonconformanceKind::Failed);
+        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Truth)? {
+            return Err(NonconformanceKind::Unsteady { seat, first, second });
         }
-        if let Some((first, second)) = again(&mut make(), Shown::Other)? {
-            return Err(Failing::Clairvoyant { seat, first, second });
+        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Other)? {
+            return Err(NonconformanceKind::Clairvoyant { seat, first, second });
         }
-        if let Some((first, second)) = again(veteran, Shown::Truth)? {
-            return Err(Failing::Stateful { seat, first, second });
+        if let Some((first, second)) = again(veteran, ReplayedWorld::Truth)? {
+            return Err(NonconformanceKind::Stateful { seat, first, second });
         }
         let mut elsewhere = make();
         let next = seat.next(seats);
         let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
         let seen = &diary.moments[next.index()];
-        relive(&mut elsewhere, &there, seen, Shown::Truth).map_err(Failing::Failed)?;
-        if let Some((first, second)) = again(&mut elsewhere, Shown::Truth)? {
-            return Err(Failing::Remembering { seat, first, second });
+        relive(&mut elsewhere, &there, seen, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
+        if let Some((first, second)) = again(&mut elsewhere, ReplayedWorld::Truth)? {
+            return Err(NonconformanceKind::Remembering { seat, first, second });
         }
         // The relabelling differs from deal to deal.
         let relabelling = Relabelling::new(seats, 1 + key.deal as usize % (seats - 1));
-        if let Some((first, second)) = again(&mut make(), Shown::Relabelled(relabelling))? {
+        if let Some((first, second)) = again(&mut make(), ReplayedWorld::Relabelled(relabelling))? {
             let (moved, same) = (relabelling.seat(seat), relabelling.action(first));
-            return Err(Failing::Partial { seat, first, moved, same, second });
+            return Err(NonconformanceKind::Partial { seat, first, moved, same, second });
         }
     }
     Ok(diary.decisions)

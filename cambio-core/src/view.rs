@@ -3,3 +3,7 @@
 pub(crate) mod card_history;
 pub(crate) mod knowledge;
 pub(crate) mod round_history;
+
+pub use card_history::{CardHistory, CardTrace, Origin};
+pub use knowledge::Knowledge;
+pub use round_history::{PublicEvent, RoundHistory};

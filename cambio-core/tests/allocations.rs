@@ -2,10 +2,11 @@
 
 mod counting;
 
+use cambio_core::engine::{RoundChance, Setup};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{
-    Action, Card, Event, Knowledge, Observation, PRESETS, RoundChance, RoundResult, Rules, Seat, Setup, State,
-};
+use cambio_core::rules::PRESETS;
+use cambio_core::{Action, Card, Event, Knowledge, Observation, Rules, Seat, State};
 use counting::allocations;
 
 /// A random decision without allocation that passes in most windows and rarely calls, so that rounds are long.

@@ -1,14 +1,14 @@
 //! Matches in which the caller plays chance.
 
+use cambio_core::play::{ChanceMatch, ChanceOutcome, RoundLog, RoundResult};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::RandomAgent;
-use cambio_core::{
-    Agent as _, ChanceMatch, MINI_GAMES, Observer, Outcome, PRESETS, Playing, RoundHistory, RoundLog, RoundResult,
-    Rules, RulesSpec, Seat, State,
-};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Agent as _, Observer, Playing, Rules, RulesSpec, Seat, State};
 
 /// Checks the probabilities, then draws an outcome.
-fn draw(outcomes: &[(Outcome, f64)], dice: &mut Stream) -> Outcome {
+fn draw(outcomes: &[(ChanceOutcome, f64)], dice: &mut Stream) -> ChanceOutcome {
     assert!((outcomes.iter().map(|&(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12, "{outcomes:?}");
     for (place, (one, share)) in outcomes.iter().enumerate() {
         assert!(*share > 0.0 && outcomes[..place].iter().all(|(other, _)| other != one), "{outcomes:?}");
@@ -63,7 +63,7 @@ fn observers_get_a_match_of_chance_as_they_get_any_other() {
         }
         assert!(game.outcomes().is_empty() && game.turn().is_none());
         let totals: Vec<i32> = game.standing().totals.iter().map(|total| total.units()).collect();
-        if rules.spec().total_reset == cambio_core::knob::Reset::None {
+        if rules.spec().total_reset == cambio_core::rules::knob::Reset::None {
             assert_eq!(observers.0.0, totals, "{name}");
         }
     }
@@ -73,7 +73,7 @@ fn observers_get_a_match_of_chance_as_they_get_any_other() {
 fn what_is_not_possible_changes_nothing() {
     let mut game = ChanceMatch::new(&Rules::preset("mini-m0").unwrap(), 2, &mut ()).unwrap();
     let before = game.outcomes().to_vec();
-    assert!(!game.resolve(Outcome::Order(cambio_core::RaceOrder::new([Seat::A, Seat::B])), &mut ()));
+    assert!(!game.resolve(ChanceOutcome::Order(cambio_core::engine::RaceOrder::new([Seat::A, Seat::B])), &mut ()));
     assert_eq!(game.outcomes(), before);
     assert!(game.resolve(before[0].0, &mut ()));
     assert_ne!(game.outcomes(), before);
@@ -90,7 +90,7 @@ fn what_is_not_possible_changes_nothing() {
 fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     let rules = Rules::preset("mini-m1").unwrap();
     let start = ChanceMatch::new(&rules, 2, &mut ()).unwrap();
-    let after = |outcome: Outcome| {
+    let after = |outcome: ChanceOutcome| {
         let mut game = start.clone();
         assert!(game.resolve(outcome, &mut ()));
         // Seat b's first card.
@@ -115,10 +115,10 @@ fn orders_of_a_race_have_the_probabilities_of_their_draws() {
         let mut dice = Key::new(1, 0).stream(Purpose::Agent, 0);
         let mut game = ChanceMatch::new(&rules, 3, &mut ()).unwrap();
         while !game.is_over() {
-            if let Some(&(Outcome::Order(_), _)) = game.outcomes().first() {
-                let show = |&(outcome, share): &(Outcome, f64)| match outcome {
-                    Outcome::Order(order) => (order.seats().map(|seat| seat.to_string()).collect(), share),
-                    Outcome::Card(_) => unreachable!("all outcomes are orders"),
+            if let Some(&(ChanceOutcome::Order(_), _)) = game.outcomes().first() {
+                let show = |&(outcome, share): &(ChanceOutcome, f64)| match outcome {
+                    ChanceOutcome::Order(order) => (order.seats().map(|seat| seat.to_string()).collect(), share),
+                    ChanceOutcome::Card(_) => unreachable!("all outcomes are orders"),
                 };
                 return game.outcomes().iter().map(show).collect();
             }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use cambio_core::{
-    Action, Card, Ending, Event, Fingerprint, Fingerprinter, Observer as _, Phase, Rules, Seat, SeatSet, Setup,
-    Sighting, Source, Spot, State, Verdict,
-};
+use cambio_core::engine::{CardSource, EndReason, Setup, SnapOutcome};
+use cambio_core::record::{Fingerprint, Fingerprinter};
+use cambio_core::{Action, Card, Event, Observer as _, Phase, Rules, Seat, SeatSet, Sighting, Spot, State};
 
 fn spot(text: &str) -> Spot {
     text.parse().unwrap()
@@ -61,9 +60,9 @@ fn sightings() -> Vec<(Sighting, u64)> {
         (Event::Shown { spot: at, card: card(7) }, 0xb_012_008_000_000),
         (Event::Skipped { seat }, 0xc_001_000_000_000),
         (Event::Touched { seat, spot: at }, 0xd_001_012_000_000),
-        (snapped(Verdict::Right), 0xe_001_012_005_001),
-        (snapped(Verdict::Wrong), 0xe_001_012_005_002),
-        (snapped(Verdict::Late), 0xe_001_012_005_003),
+        (snapped(SnapOutcome::Right), 0xe_001_012_005_001),
+        (snapped(SnapOutcome::Wrong), 0xe_001_012_005_002),
+        (snapped(SnapOutcome::Late), 0xe_001_012_005_003),
         (Event::Aborted { seat }, 0xf_001_000_000_000),
         (Event::Penalised { seat, spot: at }, 0x10_001_012_000_000),
         (Event::PenaltyWaived { seat }, 0x11_001_000_000_000),
@@ -71,10 +70,10 @@ fn sightings() -> Vec<(Sighting, u64)> {
         (Event::Called { seat }, 0x13_001_000_000_000),
         (Event::BecameSafe { seat }, 0x14_001_000_000_000),
         (Event::Reshuffled { cards: 42 }, 0x15_02a_000_000_000),
-        (Event::Ended { reason: Ending::Call }, 0x16_001_000_000_000),
-        (Event::Ended { reason: Ending::EmptyHand }, 0x16_002_000_000_000),
-        (Event::Ended { reason: Ending::TurnLimit }, 0x16_003_000_000_000),
-        (Event::Ended { reason: Ending::StockOut }, 0x16_004_000_000_000),
+        (Event::Ended { reason: EndReason::Call }, 0x16_001_000_000_000),
+        (Event::Ended { reason: EndReason::EmptyHand }, 0x16_002_000_000_000),
+        (Event::Ended { reason: EndReason::TurnLimit }, 0x16_003_000_000_000),
+        (Event::Ended { reason: EndReason::StockOut }, 0x16_004_000_000_000),
         (Event::TurnedUp { spot: at, card: card(8) }, 0x17_012_009_000_000),
     ]
 }
@@ -101,7 +100,7 @@ fn phases_have_these_codes() {
     let phases = [
         Phase::Peek,
         Phase::Start,
-        Phase::Held(Source::Stock),
+        Phase::Held(CardSource::Stock),
         Phase::Window,
         Phase::Gift,
         Phase::Chain,
@@ -112,7 +111,7 @@ fn phases_have_these_codes() {
     ];
     assert_eq!(phases.map(Phase::code), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(phases.len(), Phase::COUNT);
-    assert_eq!(Phase::Held(Source::Pile(card(5))).code(), 2);
+    assert_eq!(Phase::Held(CardSource::Pile(card(5))).code(), 2);
 }
 
 #[test]
@@ -167,7 +166,8 @@ fn add(value: u64, word: u64) -> u64 {
 #[test]
 fn fingerprints_have_numbers_of_their_own_for_verbs() {
     let rules = Rules::preset("classic").unwrap();
-    let mut dice = cambio_core::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Race, 0));
+    let mut dice =
+        cambio_core::engine::Dice(cambio_core::rng::Key::new(1, 0).stream(cambio_core::rng::Purpose::Race, 0));
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
     for (action, _, verb) in actions() {
         let mut fingerprinter = Fingerprinter::default();

@@ -8,10 +8,12 @@
 //! ```
 
 use crate::play::{all_cards, amount, deck_of};
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::RoundChance;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{
-    Action, ActionSpace, Choices, Event, Match, PRESETS, Phase, RoundChance, RoundResult, Rules, Seat, State,
-};
+use cambio_core::rules::PRESETS;
+use cambio_core::{Action, Choices, Event, Match, Phase, Rules, Seat, State};
 
 /// Once in this many decisions, the whole state is checked and a possibly illegal decision is tried.
 const LOOK: u64 = 64;

@@ -9,8 +9,8 @@ use std::io::Read as _;
 
 use crate::play::{Game, Manner, amount, odd_games};
 use bytes::{Lines, decisions, records, rules};
-use cambio_core::knob::MatchEnd;
 use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Recorder, Rules, Seat};
 use serde_json::{Value, json};
 

@@ -5,12 +5,13 @@
 
 use std::fmt::Write as _;
 
-use crate::play::{Manner, Tally, play};
+use crate::play::{EventCounts, Manner, play};
+use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::play::RoundResult;
+use cambio_core::record::Fingerprinter;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{
-    Action, Card, Chance, Event, Fingerprinter, Observer, PRESETS, Race, RaceOrder, RoundResult, Rules, Seat, SeatSet,
-    Setup, Standing, State,
-};
+use cambio_core::rules::PRESETS;
+use cambio_core::{Action, Card, Event, Observer, Rules, Seat, SeatSet, Standing, State};
 
 // Transcripts.
 
@@ -127,7 +128,7 @@ fn matches_are_played_as_they_are_written_down() {
 
 #[test]
 fn the_matches_that_are_written_down_have_much_of_what_can_happen() {
-    let mut tally = Tally::default();
+    let mut tally = EventCounts::default();
     for (preset, seats, deal) in WRITTEN {
         let rules = Rules::preset(preset).unwrap();
         play(&rules, seats, Key::new(401, deal), Manner::Moderate, &mut tally);

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::play::{Manner, amount};
+use cambio_core::engine::{Dice, Setup};
 use cambio_core::rng::{Key, Purpose};
+use cambio_core::rules::PRESETS;
 use cambio_core::testing::Relabelling;
-use cambio_core::{Action, Card, CardHistory, Dice, Event, Origin, PRESETS, Rules, Seat, SeatSet, Setup, Spot, State};
+use cambio_core::view::{CardHistory, Origin};
+use cambio_core::{Action, Card, Event, Rules, Seat, SeatSet, Spot, State};
 
 /// The histories of one game, from different views of its events.
 struct Listening {

@@ -1,7 +1,9 @@
 //! The special procedure of the mini games, which are rule tables for the same engine.
 
 use crate::table::{Scene, Stage};
-use cambio_core::{Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup, State};
+use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::play::RoundResult;
+use cambio_core::{Event, Phase, Rules, RulesSpec, Seat, State};
 
 /// M1 as a rule file: ranks 1 to 4 twice each, two turns, known-only snaps.
 fn m1() -> String {

@@ -1,6 +1,8 @@
 //! Property tests of notation, indices and rule values for arbitrary input.
 
-use cambio_core::{Action, ActionSpace, PRESETS, Rules, RulesSpec, Score, Seat, Spot};
+use cambio_core::encode::ActionSpace;
+use cambio_core::rules::PRESETS;
+use cambio_core::{Action, Rules, RulesSpec, Score, Seat, Spot};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -99,7 +101,7 @@ proptest! {
 
     #[test]
     fn no_rule_file_makes_the_reader_panic(
-        field in prop::sample::select(cambio_core::KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>()),
+        field in prop::sample::select(cambio_core::rules::KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>()),
         value in prop_oneof!["-?[0-9]{1,20}", "'[a-z_]{0,9}(\\(-?[0-9]{1,9}\\))?'", "true|false|\\[\\]|\\[1, 'x'\\]|nan"],
     ) {
         match RulesSpec::from_toml(&format!("base = 'classic'\n{field} = {value}\n")).and_then(RulesSpec::validate) {

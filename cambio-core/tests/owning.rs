@@ -1,10 +1,9 @@
 //! Engine types have no lifetime parameters, so applications can own them; equal rules are stored once.
 
+use cambio_core::engine::Setup;
 use cambio_core::rng::Key;
 use cambio_core::testing::RandomAgent;
-use cambio_core::{
-    Deal, Knowledge, Match, Pairing, Playing, Recorder, Rules, RulesSpec, Setup, State, Table, play_match,
-};
+use cambio_core::{Deal, Knowledge, Match, MatchSetup, Playing, Recorder, Rules, RulesSpec, State, Table, play_match};
 
 /// A game that an application owns.
 struct Session {
@@ -48,7 +47,7 @@ const _: () = {
     owned::<State>();
     owned::<Match>();
     owned::<Deal>();
-    owned::<Pairing>();
+    owned::<MatchSetup>();
     owned::<Playing>();
     owned::<Knowledge>();
 };
@@ -56,12 +55,12 @@ const _: () = {
 #[test]
 fn a_recorder_outlives_the_scope_in_which_its_rules_were_read() {
     let key = Key::new(1, 0);
-    let (mut recorder, pairing) = {
+    let (mut recorder, match_setup) = {
         let rules = Rules::preset("faessler").unwrap();
-        (Recorder::new(&rules), Pairing { rules, seats: 2, key })
+        (Recorder::new(&rules), MatchSetup { rules, seats: 2, key })
     };
     let mut agents = [RandomAgent::default(), RandomAgent::default()];
-    let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
+    let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
     assert_eq!(recorder.finish(key, 0, &["random", "random"], &result).fields["rules"], "faessler");
 }
 

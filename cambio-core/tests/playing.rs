@@ -1,10 +1,12 @@
 //! A stepped match equals the referee's match, and can be cloned, saved and restored at any decision.
 
+use cambio_core::engine::{RaceOrder, SnapOutcome};
+use cambio_core::record::RestoreError;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::testing::RandomAgent;
 use cambio_core::{
-    Action, Event, MINI_GAMES, Notice, PRESETS, Pairing, Players, Playing, RaceOrder, Record, Recorder, RestoreError,
-    Rules, Seat, Verdict, play_match, replay,
+    Action, Event, MatchSetup, Notice, Players, Playing, Record, Recorder, Rules, Seat, play_match, replay,
 };
 
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -36,7 +38,7 @@ fn stepping_agents_gives_the_match_of_the_referee() {
         let key = Key::new(11, deal);
         let agents = || -> Vec<_> { (0..seats).map(|_| RandomAgent::default()).collect() };
         let mut recorder = Recorder::new(&rules);
-        let result = play_match(&Pairing { rules, seats, key }, &mut agents(), &mut recorder).unwrap();
+        let result = play_match(&MatchSetup { rules, seats, key }, &mut agents(), &mut recorder).unwrap();
         let expected = recorder.finish(key, 0, &NAMES[..seats], &result);
 
         let mut playing = Playing::new(&rules, seats, key).unwrap();
@@ -123,7 +125,7 @@ fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
                 (Event::Drew { seat, face }, Event::Drew { face: card, .. }) => {
                     assert_eq!(face, (seat == Seat::B).then_some(card));
                 }
-                (Event::Snapped { verdict: Verdict::Right, card, .. }, Event::Snapped { card: shown, .. }) => {
+                (Event::Snapped { verdict: SnapOutcome::Right, card, .. }, Event::Snapped { card: shown, .. }) => {
                     assert_eq!(card, shown);
                 }
                 _ => {}

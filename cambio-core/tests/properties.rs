@@ -3,12 +3,16 @@
 //!
 //! `CAMBIO_FULL=1` plays many more games.
 
-use crate::play::{Game, Manner, Model, Script, Tally, all_cards, amount, deck_of, games, mini_games, odd_games, play};
-use cambio_core::knob::Cap;
+use crate::play::{
+    EventCounts, Game, Manner, Model, RepeatedChance, all_cards, amount, deck_of, games, mini_games, odd_games, play,
+};
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::{Dice, RaceOrder, Setup, Sink, SnapOutcome};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::rules::knob::Cap;
 use cambio_core::{
-    Action, ActionSpace, Card, Dice, Event, Knowledge, Observer, Phase, RaceOrder, RoundResult, Rules, Seat, SeatSet,
-    Setup, Sighting, Sink, Spot, Standing, State, Verdict, View as _,
+    Action, Card, Event, Knowledge, Observer, Phase, Rules, Seat, SeatSet, Sighting, Spot, Standing, State, View as _,
 };
 
 /// A state view and an observation agree, although a state view copies nothing and its sums are updated incrementally.
@@ -24,13 +28,13 @@ fn state_view_agrees(state: &State, seat: Seat) {
 }
 
 /// The knowledge of each seat, updated from its sightings.
-struct Minds {
+struct SeatKnowledge {
     minds: Vec<Knowledge>,
 }
 
-impl Minds {
-    fn new(rules: &Rules, seats: usize) -> Minds {
-        Minds { minds: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect() }
+impl SeatKnowledge {
+    fn new(rules: &Rules, seats: usize) -> SeatKnowledge {
+        SeatKnowledge { minds: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect() }
     }
 
     fn notice(&mut self, event: Event<Card>) {
@@ -44,7 +48,7 @@ impl Minds {
 
 struct Bookkeeper {
     model: Model,
-    minds: Minds,
+    minds: SeatKnowledge,
     deck: Vec<Card>,
 }
 
@@ -124,7 +128,7 @@ impl Observer for Bookkeeper {
 
 fn keep_books(game: &Game) {
     let Game { rules, seats, .. } = game;
-    let minds = Minds::new(rules, *seats);
+    let minds = SeatKnowledge::new(rules, *seats);
     game.play(&mut Bookkeeper { model: Model::default(), minds, deck: deck_of(rules) });
 }
 
@@ -266,7 +270,7 @@ fn blank(sighting: Sighting, known: SpotKnown<'_>) -> (String, bool) {
         Event::Shown { spot, .. } if !known(spot) => (text(Event::Shown { spot, card: filler }), true),
         Event::TurnedUp { spot, .. } => (format!("turned up {spot}"), !known(spot)),
         Event::Snapped { seat, spot, .. } if !known(spot) => {
-            (text(Event::Snapped { seat, spot, card: filler, verdict: Verdict::Wrong }), true)
+            (text(Event::Snapped { seat, spot, card: filler, verdict: SnapOutcome::Wrong }), true)
         }
         other => (text(other), false),
     }
@@ -292,7 +296,7 @@ fn next_sightings(state: &State, action: Action, seat: Seat, stream: &Stream) ->
 }
 
 struct Spy {
-    minds: Minds,
+    minds: SeatKnowledge,
     stream: Stream,
     deck: Vec<Card>,
     /// One in this many worlds is played to its end.
@@ -387,7 +391,7 @@ impl Observer for Spy {
 }
 
 fn spy_on(game: &Game) -> u64 {
-    let minds = Minds::new(&game.rules, game.seats);
+    let minds = SeatKnowledge::new(&game.rules, game.seats);
     let stream = game.key.agent(Seat::H);
     let mut spy = Spy { minds, stream, deck: deck_of(&game.rules), thin: 200, finished: 0 };
     game.play(&mut spy);
@@ -458,7 +462,7 @@ impl Forger {
 
     fn check(&mut self, state: &State, seat: Seat, action: Action) {
         let (deck, stocks) = self.forge(seat);
-        let mut script = Script { races: self.races.clone(), stocks };
+        let mut script = RepeatedChance { races: self.races.clone(), stocks };
         let mut sightings: Vec<Sighting> = Vec::new();
         let mut sink = |event: &Event<Card>| sightings.push(event.seen_from(seat));
         let mut forged = State::deal(&self.setup.unwrap(), &deck, &mut script, &mut sink).unwrap();
@@ -538,7 +542,7 @@ fn hidden_cards_and_declarations_changed_behind_its_back_change_nothing_for_a_se
 
 #[test]
 fn the_random_games_have_everything_that_can_happen() {
-    let mut tally = Tally::default();
+    let mut tally = EventCounts::default();
     games(101, amount(2, 40)).for_each(|game| drop(game.play(&mut tally)));
     let mute = Rules::preset("original").unwrap();
     play(&mute, 3, Key::new(1, 0), Manner::Mute, &mut tally);
@@ -579,7 +583,7 @@ fn the_random_games_have_everything_that_can_happen() {
         "touch",
         "void snap",
     ]);
-    let mut odd = Tally::default();
+    let mut odd = EventCounts::default();
     odd_games(102, amount(120, 2000)).for_each(|game| drop(game.play(&mut odd)));
     odd.assert_seen(&[
         "aborted",

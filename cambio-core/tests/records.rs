@@ -3,11 +3,11 @@
 //! `CAMBIO_FULL=1` alters whole matches of every preset at every number of seats.
 
 use crate::play::{Game, Manner, amount, games, odd_games};
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::RaceOrder;
+use cambio_core::record::{Fingerprinter, InvalidRecord, RoundRecord};
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::{
-    Action, ActionSpace, Card, Fingerprinter, Flaw, Observer, RaceOrder, Record, Recorder, RoundRecord, Rules,
-    RulesSpec, Seat, Standing, State, replay,
-};
+use cambio_core::{Action, Card, Observer, Record, Recorder, Rules, RulesSpec, Seat, Standing, State, replay};
 use serde_json::{Value, json};
 
 fn record(game: &Game) -> Record {
@@ -18,7 +18,7 @@ fn record(game: &Game) -> Record {
 
 /// The error that a replay returns.
 #[track_caller]
-fn flaw(record: &Record) -> Flaw {
+fn flaw(record: &Record) -> InvalidRecord {
     replay(record, &mut ()).expect_err("a record with a flaw was accepted")
 }
 
@@ -176,7 +176,7 @@ fn with(record: &Record, round: usize, change: impl FnOnce(&mut RoundRecord)) ->
 
 /// Asserts that the error is in this round, at or after this decision (both counted from 0).
 #[track_caller]
-fn assert_found(altered: &Record, round: usize, decision: usize) -> Flaw {
+fn assert_found(altered: &Record, round: usize, decision: usize) -> InvalidRecord {
     let flaw = flaw(altered);
     assert_eq!(flaw.round, Some(round + 1), "{flaw}");
     assert!(flaw.decision.is_none_or(|number| number > decision), "decision {decision} of {flaw}");

@@ -1,7 +1,8 @@
 //! Details of calls, the end of a round, scores and the match that are easy to get wrong (RULES §6, §7, §11).
 
 use crate::table::{Scene, Stage};
-use cambio_core::{Carry, Match, Phase, Score, Seat, SeatSet};
+use cambio_core::engine::CarryOver;
+use cambio_core::{Match, Phase, Score, Seat, SeatSet};
 
 fn seats(letters: &str) -> SeatSet {
     letters.chars().map(|letter| crate::table::seat_of(&letter.to_string())).collect()
@@ -85,7 +86,7 @@ fn others_may_call_in_the_last_lap_of_the_jass_game_and_give_up_their_turn() {
     assert_eq!(table.outcome().1, ["6", "0", "40"], "a call adds no points");
     let mut game = Match::new(table.rules(), 3, Seat::A).unwrap();
     game.add(&result);
-    assert_eq!(game.setup().carry, Carry { extra_card: seats("a"), extra_peek: seats("b") });
+    assert_eq!(game.setup().carry, CarryOver { extra_card: seats("a"), extra_peek: seats("b") });
 }
 
 #[test]
@@ -106,8 +107,8 @@ fn two_callers_who_tie_for_the_fewest_both_fail() {
 #[test]
 fn a_successful_caller_of_the_jass_game_peeks_at_three_cards() {
     let rules = Stage::of("faessler", 2).rules();
-    let carry = Carry { extra_card: seats(""), extra_peek: seats("b") };
-    let setup = cambio_core::Setup { rules, seats: 2, starter: Seat::A, carry };
+    let carry = CarryOver { extra_card: seats(""), extra_peek: seats("b") };
+    let setup = cambio_core::engine::Setup { rules, seats: 2, starter: Seat::A, carry };
     let mut next = Stage::of("faessler", 2).setup(&setup).deal();
     next.play("a peek a1, a peek a2, b peek b1, b peek b2");
     assert_eq!(next.legal(), "b: peek b3, peek b4");
@@ -118,8 +119,8 @@ fn a_successful_caller_of_the_jass_game_peeks_at_three_cards() {
 #[test]
 fn the_fifth_card_lies_on_slot_five_and_may_not_be_peeked_at() {
     let rules = Stage::of("faessler", 3).rules();
-    let carry = Carry { extra_card: seats("ac"), extra_peek: seats("") };
-    let setup = cambio_core::Setup { rules, seats: 3, starter: Seat::B, carry };
+    let carry = CarryOver { extra_card: seats("ac"), extra_peek: seats("") };
+    let setup = cambio_core::engine::Setup { rules, seats: 3, starter: Seat::B, carry };
     let mut table = Stage::of("faessler", 3).setup(&setup).deal();
     // The deck is sorted: 1R 1S 1C 1E 2R ... It is dealt in four rounds of b, c, a; then c and a get fifth cards.
     assert_eq!((table.face("c5"), table.face("a5"), table.face("b5")), ("4R", "4S", "-"));
@@ -137,7 +138,7 @@ fn carry_overs_last_for_one_round() {
     called.play("a call");
     turn(&mut called);
     game.add(&called.result());
-    assert_ne!(game.setup().carry, Carry::default());
+    assert_ne!(game.setup().carry, CarryOver::default());
     let mut uncalled = table;
     uncalled.play("a draw, a drop");
     uncalled.pass();
@@ -391,8 +392,9 @@ fn the_cap_of_the_original_only_advises() {
 
 #[test]
 fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
+    use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Bounded as _, Key, Purpose};
-    use cambio_core::{Card, Dice, Event, Rules, Setup, State};
+    use cambio_core::{Card, Event, Rules, State};
 
     let mut stream = Key::new(9, 0).stream(Purpose::Deck, 0);
     for preset in ["original", "faessler", "classic"] {
@@ -419,12 +421,13 @@ fn a_round_dealt_in_the_place_of_another_is_the_round_that_is_dealt() {
 
 #[test]
 fn a_successful_caller_chooses_its_extra_peek_where_the_others_are_fixed() {
+    use cambio_core::engine::{CarryOver, Dice, Setup};
     use cambio_core::rng::{Key, Purpose};
-    use cambio_core::{Carry, Dice, Phase, RulesSpec, Seat, SeatSet, Setup, State};
+    use cambio_core::{Phase, RulesSpec, Seat, SeatSet, State};
 
     let rules = RulesSpec::from_toml("base = 'classic'\ncarry_over = true").unwrap().validate().unwrap();
     let mut dice = Dice(Key::new(9, 1).stream(Purpose::Race, 0));
-    let carry = Carry { extra_peek: SeatSet::only(Seat::B), ..Carry::default() };
+    let carry = CarryOver { extra_peek: SeatSet::only(Seat::B), ..CarryOver::default() };
     let setup = Setup { carry, ..Setup::new(&rules, 2) };
     let mut state = State::deal(&setup, rules.deck(), &mut dice, &mut ()).unwrap();
     assert_eq!((state.actor(), state.table().phase()), (Some(Seat::B), Phase::Peek));

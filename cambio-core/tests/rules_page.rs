@@ -1,6 +1,7 @@
 //! Compares the tables of RULES.md with the code.
 
-use cambio_core::{KNOBS, RulesSpec};
+use cambio_core::RulesSpec;
+use cambio_core::rules::KNOBS;
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../RULES.md");

@@ -9,11 +9,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::play::{Manner, amount};
+use cambio_core::engine::{CardSource, Chance, Dice, Race, RaceOrder, Setup};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{
-    Action, Card, Chance, Dice, Event, Knowledge, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, Setup,
-    Sighting, Source, State,
-};
+use cambio_core::{Action, Card, Event, Knowledge, Phase, Rules, RulesSpec, Seat, Sighting, State};
 use serde_json::json;
 
 /// The 99.9 % quantile of chi-square (Wilson and Hilferty 1931). The error is 2 % at 3 degrees of freedom and less above.
@@ -281,7 +280,7 @@ fn play_out(mut state: State, dice: &mut Dice<Stream>, stream: &mut Stream) -> (
     let mut tops = Vec::new();
     while let Some(seat) = state.actor() {
         let action = match state.table().phase() {
-            Phase::Held(Source::Stock) if stream.chance(1, 2) => Action::Drop,
+            Phase::Held(CardSource::Stock) if stream.chance(1, 2) => Action::Drop,
             _ => Manner::Patient.choose(&state.observe(seat), stream),
         };
         state.apply(action, dice, &mut ()).unwrap();
@@ -338,7 +337,8 @@ fn outcomes_reshuffle(sample: &BTreeMap<(i32, i32, usize, Vec<Card>), u64>) -> u
 
 #[test]
 fn worlds_are_uniform_around_what_is_placed() {
-    use cambio_core::{Card, Dice, Event, Knowledge, RulesSpec, Seat, Setup, Spot, State};
+    use cambio_core::engine::{Dice, Setup};
+    use cambio_core::{Card, Event, Knowledge, RulesSpec, Seat, Spot, State};
     let rules = RulesSpec::from_toml(
         "base = 'classic'\nhand = 2\npeek = 'slots 1'\njokers = 0\n\
          deck = [{ label = 'x', rank = 'x', points = 0, copies = 3 }, { label = 'y', rank = 'y', points = 1, copies = 4 },\n\

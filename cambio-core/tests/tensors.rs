@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use crate::play::{Game, Manner, amount, games, odd_games};
+use cambio_core::encode::{TensorBlockValues, TensorSpace};
+use cambio_core::engine::{CardSource, OwnedObservation};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Key, Stream};
-use cambio_core::{
-    Action, BlockValues, Card, Event, Knowledge, MINI_GAMES, Observer, OwnedObservation, PRESETS, Phase, PublicEvent,
-    RoundHistory, RoundResult, Rules, RulesSpec, Seat, Sighting, Source, State, TensorSpace, View,
-};
+use cambio_core::rules::{MINI_GAMES, PRESETS};
+use cambio_core::view::{PublicEvent, RoundHistory};
+use cambio_core::{Action, Card, Event, Knowledge, Observer, Phase, Rules, RulesSpec, Seat, Sighting, State, View};
 use serde_json::json;
 
 fn seats_of(state: &State) -> &'static [Seat] {
@@ -135,7 +137,7 @@ impl Ways {
         let table = view.table();
         for block in self.space.blocks() {
             let numbers = &tensor[block.offset..][..block.len()];
-            let most = if block.values == BlockValues::Flags { 1 } else { i16::MAX };
+            let most = if block.values == TensorBlockValues::Flags { 1 } else { i16::MAX };
             assert!(numbers.iter().all(|number| (0..=most).contains(number)), "{}", block.name);
             let sum = match block.name {
                 "phase" | "turn" => 1,
@@ -181,7 +183,7 @@ fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_sta
     // `Held` contains a card if it was taken from the pile; the phases are counted without it.
     for phase in &mut phases {
         if matches!(phase, Phase::Held(_)) {
-            *phase = Phase::Held(Source::Stock);
+            *phase = Phase::Held(CardSource::Stock);
         }
     }
     phases.sort_by_key(|phase| format!("{phase:?}"));

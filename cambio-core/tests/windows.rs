@@ -2,10 +2,10 @@
 //! and with random values of the knobs.
 
 use crate::play::{Game, amount, games, odd_games};
-use cambio_core::knob::Window;
-use cambio_core::{
-    Action, Card, Event, Observer, Phase, RoundResult, Rules, Seat, SeatSet, SnapRights, Standing, State, WindowSign,
-};
+use cambio_core::engine::{SnapRights, WindowSign};
+use cambio_core::play::RoundResult;
+use cambio_core::rules::knob::Window;
+use cambio_core::{Action, Card, Event, Observer, Phase, Rules, Seat, SeatSet, Standing, State};
 
 /// Follows windows from public events.
 struct Follower {

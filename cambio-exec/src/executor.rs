@@ -68,7 +68,7 @@ pub struct ThreadsError {
 
 /// The reason why an [`Executor`] stopped before it had committed everything.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Stopped<E> {
+pub enum ExecutorError<E> {
     /// The token of the executor was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -106,7 +106,7 @@ pub enum Stopped<E> {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use cambio_exec::{CancelToken, Executor, Stopped};
+/// use cambio_exec::{CancelToken, Executor, ExecutorError};
 ///
 /// let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build()?);
 /// let request = CancelToken::new();
@@ -121,7 +121,7 @@ pub enum Stopped<E> {
 ///     }
 ///     Ok::<(), std::convert::Infallible>(())
 /// });
-/// assert_eq!(outcome, Err(Stopped::Cancelled));
+/// assert_eq!(outcome, Err(ExecutorError::Cancelled));
 /// assert!(10 <= handled && handled < 1_000_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -167,7 +167,7 @@ impl Executor {
     /// once, `commit` on one thread at a time.
     ///
     /// # Errors
-    /// The first error of `commit`, after which nothing more is committed; or [`Stopped::Cancelled`].
+    /// The first error of `commit`, after which nothing more is committed; or [`ExecutorError::Cancelled`].
     ///
     /// # Panics
     /// If `work` or `commit` panics: the panic is resumed after all tasks have stopped.
@@ -179,7 +179,7 @@ impl Executor {
         range: Range<u64>,
         work: impl Fn(u64) -> T + Sync,
         mut commit: impl FnMut(u64, T) -> Result<(), E> + Send,
-    ) -> Result<(), Stopped<E>> {
+    ) -> Result<(), ExecutorError<E>> {
         let work = |number, _: &Worker<'_>| Some(work(number));
         self.run_watched(range, &mut commit, work, |commit, number, result| commit(number, result), |_, _| Ok(()))
     }
@@ -194,7 +194,7 @@ impl Executor {
     /// A caller on a thread of the pool also runs work items, and calls `look` only between them.
     ///
     /// # Errors
-    /// The first error of `commit` or `look`, after which nothing more is committed; or [`Stopped::Cancelled`].
+    /// The first error of `commit` or `look`, after which nothing more is committed; or [`ExecutorError::Cancelled`].
     ///
     /// # Panics
     /// If one of the three closures panics: the panic is resumed after all tasks have stopped.
@@ -232,7 +232,7 @@ impl Executor {
         work: impl Fn(u64, &Worker<'_>) -> Option<T> + Sync,
         commit: impl Fn(&mut S, u64, T) -> Result<(), E> + Sync,
         mut look: impl FnMut(&mut S, u64) -> Result<(), E>,
-    ) -> Result<(), Stopped<E>> {
+    ) -> Result<(), ExecutorError<E>> {
         if range.is_empty() {
             return Ok(());
         }
@@ -243,10 +243,10 @@ impl Executor {
         });
         let (end, done) = run.finish();
         match end {
-            End::Panicked(panic) => resume_unwind(panic),
-            End::Failed(error) => Err(Stopped::Failed(error)),
-            End::Done => look(state, done).map_err(Stopped::Failed),
-            End::Cancelled => look(state, done).map_err(Stopped::Failed).and(Err(Stopped::Cancelled)),
+            RunEnd::Panicked(panic) => resume_unwind(panic),
+            RunEnd::Failed(error) => Err(ExecutorError::Failed(error)),
+            RunEnd::Done => look(state, done).map_err(ExecutorError::Failed),
+            RunEnd::Cancelled => look(state, done).map_err(ExecutorError::Failed).and(Err(ExecutorError::Cancelled)),
         }
     }
 }
@@ -277,7 +277,7 @@ impl Worker<'_> {
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
-enum End<E> {
+enum RunEnd<E> {
     Done,
     Cancelled,
     Failed(E),
@@ -285,7 +285,7 @@ enum End<E> {
 }
 
 /// The progress of a run: started numbers, finished results, and active tasks.
-struct Queue<T, E> {
+struct TaskQueue<T, E> {
     /// The first number that has not been started.
     begun: u64,
     /// The first number that is not committed.
@@ -296,7 +296,7 @@ struct Queue<T, E> {
     early: BTreeMap<u64, T>,
     /// The number of active tasks in the pool.
     tasks: usize,
-    end: Option<End<E>>,
+    end: Option<RunEnd<E>>,
 }
 
 /// One call of [`Executor::run_watched`].
@@ -304,7 +304,7 @@ struct Queue<T, E> {
 /// No task waits for another, so the pool can be shared and work items can use it too: a task ends when it is too far
 /// ahead of the last commit, and the committing thread starts new tasks.
 struct Ordered<'r, S, T, E, W, C> {
-    queue: Mutex<Queue<T, E>>,
+    queue: Mutex<TaskQueue<T, E>>,
     /// Lock order: never wait for the queue while holding the state.
     state: Mutex<&'r mut S>,
     /// Signalled when the run ends.
@@ -334,7 +334,7 @@ where
     fn new(executor: &'r Executor, range: Range<u64>, state: &'r mut S, work: W, commit: C) -> Self {
         let threads = executor.threads();
         let most_tasks = usize::try_from(range.end - range.start).map_or(threads, |length| length.min(threads));
-        let queue = Queue {
+        let queue = TaskQueue {
             begun: range.start,
             committed: range.start,
             is_committing: false,
@@ -358,7 +358,7 @@ where
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue<T, E>> {
+    fn queue(&self) -> MutexGuard<'_, TaskQueue<T, E>> {
         self.queue.lock().expect("nothing panics while the queue is locked")
     }
 
@@ -367,14 +367,14 @@ where
     }
 
     /// Ends the run. Later calls do not replace the first end.
-    fn end(&self, queue: &mut Queue<T, E>, end: End<E>) {
+    fn end(&self, queue: &mut TaskQueue<T, E>, end: RunEnd<E>) {
         queue.end.get_or_insert(end);
         self.is_over.store(true, Ordering::Relaxed);
         self.ended.notify_all();
     }
 
     /// Starts tasks for the numbers in the window, up to the maximum number of tasks.
-    fn add_tasks<'s>(&'s self, queue: &mut Queue<T, E>, scope: &Scope<'s>) {
+    fn add_tasks<'s>(&'s self, queue: &mut TaskQueue<T, E>, scope: &Scope<'s>) {
         let end = self.last.min(queue.committed + self.window);
         for _ in queue.begun..end {
             if queue.tasks == self.most_tasks {
@@ -399,7 +399,7 @@ where
         }));
         if let Err(panic) = result {
             let mut queue = self.queue();
-            self.end(&mut queue, End::Panicked(panic));
+            self.end(&mut queue, RunEnd::Panicked(panic));
             self.leave(&mut queue);
         }
     }
@@ -417,10 +417,10 @@ where
     }
 
     /// Removes a task from the count. The last task ends the run.
-    fn leave(&self, queue: &mut Queue<T, E>) {
+    fn leave(&self, queue: &mut TaskQueue<T, E>) {
         queue.tasks -= 1;
         if queue.tasks == 0 {
-            self.end(queue, End::Cancelled);
+            self.end(queue, RunEnd::Cancelled);
         }
     }
 
@@ -444,13 +444,13 @@ where
             queue = self.queue();
             queue.is_committing = false;
             if let Err(error) = committed {
-                return self.end(&mut queue, End::Failed(error));
+                return self.end(&mut queue, RunEnd::Failed(error));
             }
             queue.committed += 1;
             self.add_tasks(&mut queue, scope);
         }
         if queue.committed == self.last {
-            self.end(&mut queue, End::Done);
+            self.end(&mut queue, RunEnd::Done);
         }
     }
 
@@ -467,7 +467,7 @@ where
                 drop(state);
                 looked = Some(Instant::now());
                 if let Err(error) = seen {
-                    return self.end(&mut self.queue(), End::Failed(error));
+                    return self.end(&mut self.queue(), RunEnd::Failed(error));
                 }
             }
             let wait = match pool.yield_now() {
@@ -490,10 +490,10 @@ where
     }
 
     /// How the run ended, and the sum of the counters. Call after all tasks have ended.
-    fn finish(self) -> (End<E>, u64) {
+    fn finish(self) -> (RunEnd<E>, u64) {
         let counted = self.counted();
         let queue = self.queue.into_inner().expect("nothing panics while the queue is locked");
-        (queue.end.unwrap_or(End::Cancelled), counted)
+        (queue.end.unwrap_or(RunEnd::Cancelled), counted)
     }
 }
 
@@ -557,7 +557,7 @@ mod tests {
                 last = number;
                 if number == 40 { Err("full") } else { Ok(()) }
             };
-            assert_eq!(executor.run_ordered(0..100_000, work, commit), Err(Stopped::Failed("full")));
+            assert_eq!(executor.run_ordered(0..100_000, work, commit), Err(ExecutorError::Failed("full")));
             assert_eq!(last, 40);
             assert!(begun.into_inner() <= 41 + 4 * threads as u64 + 4);
         }
@@ -610,9 +610,9 @@ mod tests {
             told = counted;
             Ok(())
         };
-        assert_eq!(executor.run_watched(0..1000, &mut all, work, commit, look), Err(Stopped::Cancelled));
+        assert_eq!(executor.run_watched(0..1000, &mut all, work, commit, look), Err(ExecutorError::Cancelled));
         assert_eq!((all, told), (vec![0, 1, 2], 30));
-        assert_eq!(executor.run_ordered(0..9, uneven, |_, _| Ok::<(), Infallible>(())), Err(Stopped::Cancelled));
+        assert_eq!(executor.run_ordered(0..9, uneven, |_, _| Ok::<(), Infallible>(())), Err(ExecutorError::Cancelled));
         // Another token on the same pool.
         committed(&executor.with_cancel(CancelToken::new()), 0..9);
     }
@@ -632,7 +632,7 @@ mod tests {
             if looks == 2 { Err("no") } else { Ok(()) }
         };
         let ended = executor.run_watched(0..9, &mut (), work, |(), _, ()| Ok(()), look);
-        assert_eq!(ended, Err(Stopped::Failed("no")));
+        assert_eq!(ended, Err(ExecutorError::Failed("no")));
     }
 
     #[test]

@@ -5,6 +5,6 @@ mod executor;
 mod files;
 mod text;
 
-pub use executor::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
+pub use executor::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
 pub use files::{Claim, FileError, build_aside, create_folder, lock, write_whole};
 pub use text::{one_or_many, open_regular, read_text, read_up_to};

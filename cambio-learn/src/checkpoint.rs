@@ -17,7 +17,7 @@ const FORMAT: &str = "cambio checkpoint 1\n";
 
 /// The header before the numbers.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct CheckpointHeader {
     recipe: Recipe,
     done: u64,
     rounds: u64,
@@ -54,7 +54,7 @@ impl Learner {
         }
         let (steps, parts) = self.trainer.state();
         let past: Vec<Vec<u8>> = self.league.past.iter().map(|network| network.to_bytes(&Value::Null)).collect();
-        let head = Head {
+        let head = CheckpointHeader {
             recipe: self.recipe.clone(),
             done: self.done,
             rounds: self.rounds,
@@ -104,7 +104,7 @@ impl Learner {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>, Vec<Network>), CheckpointError> {
+fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<Network>), CheckpointError> {
     let damaged = |what| CheckpointError::Damaged { what };
     let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("the format line is missing"))?;
     let end = body.len().checked_sub(blake3::OUT_LEN).ok_or(damaged("it ends too early"))?;
@@ -113,7 +113,8 @@ fn read(bytes: &[u8]) -> Result<(Head, Vec<f32>, Vec<Network>), CheckpointError>
         return Err(damaged("its hash does not match its content"));
     }
     let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("the weights are missing"))?;
-    let head: Head = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its header is not of this version"))?;
+    let head: CheckpointHeader =
+        serde_json::from_slice(&body[..line]).map_err(|_| damaged("its header is not of this version"))?;
     let mut rest = &body[line + 1..];
     let mut take = |bytes: usize| rest.split_off(..bytes).ok_or(damaged("it ends too early"));
     let numbers = take(head.numbers.saturating_mul(4))?.as_chunks::<4>().0;

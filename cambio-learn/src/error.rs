@@ -1,7 +1,7 @@
 //! Errors of training.
 
 use cambio_agents::NetworkError;
-use cambio_core::MatchError;
+use cambio_core::play::MatchError;
 use cambio_exec::{FileError, ThreadsError};
 
 use crate::recipe::RecipeError;

@@ -1,14 +1,15 @@
 //! Evaluation of a network against an agent.
 
 use cambio_agents::{AgentSpec, Guarded, Learned, Network};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::{Agent, Deal, MatchError, Players, Referee};
-use cambio_exec::{Executor, Stopped, Worker};
+use cambio_core::{Agent, Deal, Players, Referee};
+use cambio_exec::{Executor, ExecutorError, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
 /// The result of a network against one agent in every other seat.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Judgement {
+pub struct EvaluationResult {
     /// The agent.
     pub against: String,
     /// The number of seats.
@@ -34,7 +35,7 @@ pub fn judge(
     seed: u64,
     deals: u64,
     executor: &Executor,
-) -> Result<Judgement, Option<MatchError>> {
+) -> Result<EvaluationResult, Option<MatchError>> {
     let rules = network.inputs().rules();
     let work = |deal: u64, worker: &Worker<'_>| {
         let key = Key::new(seed, deal);
@@ -66,9 +67,9 @@ pub fn judge(
     };
     let mut moments = Moments::default();
     executor.run_watched(0..deals, &mut moments, work, commit, |_, _| Ok(())).map_err(|stopped| match stopped {
-        Stopped::Cancelled => None,
-        Stopped::Failed(error) => Some(error),
+        ExecutorError::Cancelled => None,
+        ExecutorError::Failed(error) => Some(error),
     })?;
     let share = moments.interval(UNITS as f64, Support::Share).expect("at least one deal was played");
-    Ok(Judgement { against: against.to_string(), seats, share })
+    Ok(EvaluationResult { against: against.to_string(), seats, share })
 }

@@ -22,9 +22,9 @@ use cambio_exec::{Claim, FileError, read_text, write_whole};
 use serde::Serialize;
 
 use crate::error::LearnError;
-use crate::evaluate::Judgement;
+use crate::evaluate::EvaluationResult;
 use crate::imitate::Agreement;
-use crate::learner::{Crew, Learner, Progress};
+use crate::learner::{LearnProgress, LearnThreads, Learner};
 use crate::recipe::{Bound, Recipe};
 use crate::start::starting_network;
 
@@ -43,7 +43,7 @@ const CHECKPOINT: &str = "checkpoint";
 pub struct LearnFolder {
     path: PathBuf,
     learner: Learner,
-    since: Since,
+    since: CurveSums,
     curve: Vec<CurveRow>,
     judged: Vec<JudgedRow>,
     agreed: Vec<AgreedRow>,
@@ -93,7 +93,7 @@ pub struct JudgedRow {
 }
 
 impl JudgedRow {
-    fn of(matches: u64, level: u64, judgement: &Judgement) -> JudgedRow {
+    fn of(matches: u64, level: u64, judgement: &EvaluationResult) -> JudgedRow {
         JudgedRow {
             matches,
             level,
@@ -148,7 +148,7 @@ impl AgreedRow {
 
 /// Sums since the last row of the curve.
 #[derive(Clone, Copy, Default, Debug)]
-struct Since {
+struct CurveSums {
     generations: f64,
     loss: f64,
     judged: f64,
@@ -175,7 +175,7 @@ impl LearnFolder {
         let mut folder = LearnFolder {
             path: path.to_owned(),
             learner,
-            since: Since::default(),
+            since: CurveSums::default(),
             curve: Vec::new(),
             judged: Vec::new(),
             agreed: Vec::new(),
@@ -219,7 +219,7 @@ impl LearnFolder {
         judged.retain(|row| row.matches <= matches);
         let mut agreed: Vec<AgreedRow> = read_rows(&path.join(AGREED))?;
         agreed.retain(|row| row.matches <= matches);
-        let (since, bound) = (Since::default(), Vec::new());
+        let (since, bound) = (CurveSums::default(), Vec::new());
         Ok(LearnFolder { path: path.to_owned(), learner, since, curve, judged, agreed, bound, _claim: claim })
     }
 
@@ -254,12 +254,12 @@ impl LearnFolder {
     ///
     /// # Errors
     /// As [`Learner::step`], or if a file cannot be written.
-    pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
+    pub fn step(&mut self, threads: &LearnThreads) -> Result<Option<LearnProgress>, LearnError> {
         if self.learner.matches() == 0 && self.judged.is_empty() {
-            self.judge_the_beginning(crew)?;
+            self.judge_the_beginning(threads)?;
         }
-        let Some(progress) = self.learner.step(crew)? else {
-            self.finish(crew)?;
+        let Some(progress) = self.learner.step(threads)? else {
+            self.finish(threads)?;
             return Ok(None);
         };
         let since = &mut self.since;
@@ -305,7 +305,7 @@ impl LearnFolder {
     }
 
     /// Writes the results of a level.
-    fn keep(&mut self, matches: u64, level: u64, judgements: &[Judgement]) -> Result<(), LearnError> {
+    fn keep(&mut self, matches: u64, level: u64, judgements: &[EvaluationResult]) -> Result<(), LearnError> {
         if judgements.is_empty() {
             return Ok(());
         }
@@ -314,17 +314,17 @@ impl LearnFolder {
     }
 
     /// Evaluates the starting network of a responder as level 0, because it may be the best.
-    fn judge_the_beginning(&mut self, crew: &Crew) -> Result<(), LearnError> {
+    fn judge_the_beginning(&mut self, threads: &LearnThreads) -> Result<(), LearnError> {
         let recipe = self.learner.recipe();
         if recipe.bound.is_none() || recipe.from.is_none() {
             return Ok(());
         }
-        let judgements = self.learner.judge(&self.learner.network(), crew)?;
+        let judgements = self.learner.judge(&self.learner.network(), threads)?;
         self.write_network(&level_file(0))?;
         self.keep(0, 0, &judgements)
     }
 
-    fn finish(&mut self, crew: &Crew) -> Result<(), LearnError> {
+    fn finish(&mut self, threads: &LearnThreads) -> Result<(), LearnError> {
         match self.learner.recipe().bound {
             None => self.write_network(Path::new(NETWORK))?,
             Some(Bound { deals, seed }) => {
@@ -332,7 +332,7 @@ impl LearnFolder {
                 let file = self.path.join(level_file(level));
                 let bytes = fs::read(&file).map_err(FileError::unreadable(&file))?;
                 let (network, _) = Network::from_bytes(&bytes)?;
-                let judgements = self.learner.judge_on(&network, seed, deals, crew)?;
+                let judgements = self.learner.judge_on(&network, seed, deals, threads)?;
                 self.bound = judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)).collect();
                 write_rows(&self.path.join(BOUND), &self.bound)?;
                 write_whole(&self.path.join(NETWORK), &bytes)?;

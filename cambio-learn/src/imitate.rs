@@ -1,14 +1,16 @@
 //! Imitation: the decisions of an agent in its records, for training and for evaluation.
 
-use cambio_agents::{Inputs, MatchStanding, Network, Weighing};
-use cambio_core::{Action, Card, CardHistory, Event, Observer, Record, RoundResult, Seat, Standing, State, replay};
-use cambio_exec::{Executor, Stopped};
+use cambio_agents::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
+use cambio_core::play::RoundResult;
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
+use cambio_exec::{Executor, ExecutorError};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::error::LearnError;
-use crate::play::{Course, Tally};
-use crate::records::Records;
-use crate::samples::Choices;
+use crate::play::{NetworkMatch, PlayTotals};
+use crate::records::ImitationRecords;
+use crate::samples::ChoiceSamples;
 
 /// The agreement of a network with an agent in held-out records.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,23 +27,23 @@ pub struct Agreement {
 }
 
 /// A decision of the agent, as a network sees it.
-struct Taken<'a> {
-    view: cambio_core::StateView<'a>,
+struct ImitatedDecision<'a> {
+    view: cambio_core::engine::StateView<'a>,
     history: &'a CardHistory,
     standing: &'a MatchStanding,
     action: Action,
 }
 
 /// Follows a match and passes the decisions of one agent to `each`.
-struct Follower<'a, F> {
+struct ImitationObserver<'a, F> {
     /// Whether the agent sits in each seat, from seat a.
     is_agent: Vec<bool>,
-    course: Course<'a>,
-    tally: Tally,
+    course: NetworkMatch<'a>,
+    tally: PlayTotals,
     each: F,
 }
 
-impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
+impl<F: FnMut(&ImitatedDecision<'_>)> Observer for ImitationObserver<'_, F> {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         self.course.round_begins(standing, deck);
     }
@@ -53,7 +55,7 @@ impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
         if self.is_agent[seat.index()] {
             let (history, standing) = self.course.seen_by(seat);
-            (self.each)(&Taken { view: state.view(seat), history, standing, action });
+            (self.each)(&ImitatedDecision { view: state.view(seat), history, standing, action });
         }
     }
 
@@ -64,11 +66,17 @@ impl<F: FnMut(&Taken<'_>)> Observer for Follower<'_, F> {
 }
 
 /// Replays a record and passes the decisions of the agent to `each`.
-fn follow(records: &Records, place: usize, inputs: &Inputs, each: impl FnMut(&Taken<'_>)) -> Result<Tally, LearnError> {
-    let record = records.record(place)?;
+fn follow(
+    records: &ImitationRecords,
+    index: usize,
+    inputs: &NetworkInputs,
+    each: impl FnMut(&ImitatedDecision<'_>),
+) -> Result<PlayTotals, LearnError> {
+    let record = records.record(index)?;
     let is_agent = seats_of(&record, records.agent());
-    let mut follower = Follower { is_agent, course: Course::new(inputs), tally: Tally::default(), each };
-    replay(&record, &mut follower).map_err(|flaw| records.flaw(place, &flaw))?;
+    let mut follower =
+        ImitationObserver { is_agent, course: NetworkMatch::new(inputs), tally: PlayTotals::default(), each };
+    replay(&record, &mut follower).map_err(|flaw| records.flaw(index, &flaw))?;
     Ok(follower.tally)
 }
 
@@ -79,24 +87,24 @@ fn seats_of(record: &Record, agent: &str) -> Vec<bool> {
 }
 
 /// The agent's decisions in the matches with these numbers.
-pub(crate) fn lessons(
-    records: &Records,
-    inputs: &Inputs,
+pub(crate) fn training_data(
+    records: &ImitationRecords,
+    inputs: &NetworkInputs,
     matches: std::ops::Range<u64>,
-) -> Result<(Choices, Tally), LearnError> {
-    let (mut choices, mut tally) = (Choices::default(), Tally::default());
-    let (mut weighing, mut on) = (Weighing::default(), Vec::new());
+) -> Result<(ChoiceSamples, PlayTotals), LearnError> {
+    let (mut choices, mut tally) = (ChoiceSamples::default(), PlayTotals::default());
+    let (mut evaluation, mut on) = (NetworkEvaluation::default(), Vec::new());
     for number in matches {
         let one = follow(records, records.of_match(number), inputs, |taken| {
-            inputs.look(&taken.view, taken.history, taken.standing, &mut weighing);
-            let number = weighing.actions().len();
-            let Some(place) = weighing.place_of(inputs, &taken.view, taken.action).filter(|_| number > 1) else {
+            inputs.look(&taken.view, taken.history, taken.standing, &mut evaluation);
+            let number = evaluation.actions().len();
+            let Some(index) = evaluation.index_of(inputs, &taken.view, taken.action).filter(|_| number > 1) else {
                 return;
             };
             for candidate in 0..number {
                 on.clear();
-                inputs.on(&taken.view, &weighing, candidate, |input| on.push(input as u16));
-                choices.push(&on, candidate == place);
+                inputs.on(&taken.view, &evaluation, candidate, |input| on.push(input as u16));
+                choices.push(&on, candidate == index);
             }
             choices.end();
         })?;
@@ -106,40 +114,44 @@ pub(crate) fn lessons(
 }
 
 /// The agreement of a network with the agent in the held-out deals.
-pub(crate) fn agreement(records: &Records, network: &Network, executor: &Executor) -> Result<Agreement, LearnError> {
+pub(crate) fn agreement(
+    records: &ImitationRecords,
+    network: &Network,
+    executor: &Executor,
+) -> Result<Agreement, LearnError> {
     #[derive(Default)]
-    struct Sums {
+    struct AgreementSums {
         decisions: i64,
         agreed: i64,
         by_chance: f64,
     }
     let work = |deal: u64| {
-        let (mut sums, mut weighing) = (Sums::default(), Weighing::default());
-        for &place in records.of_held_out(deal) {
-            follow(records, place, network.inputs(), |taken| {
-                network.weigh(&taken.view, taken.history, taken.standing, &mut weighing);
-                let number = weighing.actions().len();
-                let place = weighing.place_of(network.inputs(), &taken.view, taken.action);
+        let (mut sums, mut evaluation) = (AgreementSums::default(), NetworkEvaluation::default());
+        for &index in records.of_held_out(deal) {
+            follow(records, index, network.inputs(), |taken| {
+                network.evaluate(&taken.view, taken.history, taken.standing, &mut evaluation);
+                let number = evaluation.actions().len();
+                let index = evaluation.index_of(network.inputs(), &taken.view, taken.action);
                 // A pass without a card to snap is not a choice.
-                if number > 1 || place.is_none() {
+                if number > 1 || index.is_none() {
                     sums.decisions += 1;
-                    sums.agreed += i64::from(place == Some(weighing.best()));
-                    sums.by_chance += place.map_or(0.0, |_| 1.0 / number as f64);
+                    sums.agreed += i64::from(index == Some(evaluation.best()));
+                    sums.by_chance += index.map_or(0.0, |_| 1.0 / number as f64);
                 }
             })?;
         }
         Ok(sums)
     };
     let (mut moments, mut by_chance) = (Moments::default(), 0.0);
-    let commit = |_, sums: Result<Sums, LearnError>| {
+    let commit = |_, sums: Result<AgreementSums, LearnError>| {
         let sums = sums?;
         moments.add(sums.decisions, sums.agreed);
         by_chance += sums.by_chance;
         Ok(())
     };
     executor.run_ordered(0..records.held_out(), work, commit).map_err(|stopped| match stopped {
-        Stopped::Cancelled => LearnError::Interrupted,
-        Stopped::Failed(error) => error,
+        ExecutorError::Cancelled => LearnError::Interrupted,
+        ExecutorError::Failed(error) => error,
     })?;
     let nothing = || LearnError::Records("the agent has no decision with a choice in the held-out deals".to_owned());
     let share = moments.interval(1.0, Support::Share).ok_or_else(nothing)?;

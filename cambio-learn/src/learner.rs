@@ -2,17 +2,17 @@
 
 use std::thread;
 
-use cambio_agents::{AgentSpec, Floats, Inputs, Network, Roster};
+use cambio_agents::{AgentSpec, FloatNetwork, Network, NetworkInputs, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, Stopped, ThreadsError};
+use cambio_exec::{CancelToken, Executor, ExecutorError, ThreadsError};
 
 use crate::error::LearnError;
-use crate::evaluate::{Judgement, judge};
-use crate::imitate::{Agreement, agreement, lessons};
-use crate::play::{League, Tally};
+use crate::evaluate::{EvaluationResult, judge};
+use crate::imitate::{Agreement, agreement, training_data};
+use crate::play::{League, PlayTotals};
 use crate::recipe::Recipe;
-use crate::records::Records;
-use crate::samples::{Choices, Lessons, Samples};
+use crate::records::ImitationRecords;
+use crate::samples::{ChoiceSamples, Samples, TrainingData};
 use crate::trainer::{Loss, Trainer};
 
 /// The number of matches that one worker plays at a time.
@@ -23,7 +23,7 @@ const CHECKPOINT_EVERY: u64 = 64;
 
 /// The progress of training.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Progress {
+pub struct LearnProgress {
     /// The number of matches trained on so far.
     pub matches: u64,
     /// The total number of matches.
@@ -41,7 +41,7 @@ pub struct Progress {
     /// The learning rate.
     pub rate: f32,
     /// The results against the agents of the evaluation; empty between evaluations.
-    pub judgements: Vec<Judgement>,
+    pub judgements: Vec<EvaluationResult>,
     /// The agreement with the imitated agent; only for a clone, and only at evaluations.
     pub agreement: Option<Agreement>,
     /// Whether [`Learner::save`] can save it now.
@@ -52,21 +52,21 @@ pub struct Progress {
 ///
 /// One thread trains while the others play. Cancelling the token stops a step, whose results are then lost.
 #[derive(Clone, Debug)]
-pub struct Crew {
+pub struct LearnThreads {
     /// The threads that play while another thread trains.
     players: Executor,
     everybody: Executor,
 }
 
-impl Crew {
+impl LearnThreads {
     /// Creates this many threads; 0 means one per core.
     ///
     /// # Errors
     /// If the operating system cannot start them.
-    pub fn new(threads: usize, cancel: &CancelToken) -> Result<Crew, ThreadsError> {
+    pub fn new(threads: usize, cancel: &CancelToken) -> Result<LearnThreads, ThreadsError> {
         let everybody = Executor::new(threads)?.with_cancel(cancel.clone());
         let players = Executor::new((everybody.threads() - 1).max(1))?.with_cancel(cancel.clone());
-        Ok(Crew { players, everybody })
+        Ok(LearnThreads { players, everybody })
     }
 }
 
@@ -78,14 +78,14 @@ impl Crew {
 /// ```
 /// use cambio_agents::roster;
 /// use cambio_core::Rules;
-/// use cambio_learn::{Crew, Learner, Recipe};
+/// use cambio_learn::{LearnThreads, Learner, Recipe};
 /// use cambio_exec::CancelToken;
 ///
 /// let recipe = Recipe { rules: "mini-m1".into(), matches: 200, generation: 50, ..Recipe::default() };
 /// let rules = Rules::preset("mini-m1")?;
 /// let mut learner = Learner::new(recipe, &rules, &roster(), None)?;
-/// let crew = Crew::new(1, &CancelToken::new())?;
-/// while let Some(progress) = learner.step(&crew)? {
+/// let threads = LearnThreads::new(1, &CancelToken::new())?;
+/// while let Some(progress) = learner.step(&threads)? {
 ///     assert!(progress.matches <= 200);
 /// }
 /// let network = learner.network();
@@ -95,10 +95,10 @@ impl Crew {
 #[derive(Debug)]
 pub struct Learner {
     pub(crate) recipe: Recipe,
-    pub(crate) inputs: Inputs,
+    pub(crate) inputs: NetworkInputs,
     pub(crate) league: League,
     /// The records to imitate, for a clone.
-    records: Option<Records>,
+    records: Option<ImitationRecords>,
     /// The network that plays: the current weights, quantized to integers.
     network: Network,
     judges: Vec<AgentSpec>,
@@ -108,7 +108,7 @@ pub struct Learner {
     pub(crate) rounds: u64,
     pub(crate) samples: u64,
     /// The generation that was played ahead.
-    pub(crate) ahead: Option<(Lessons, Tally)>,
+    pub(crate) ahead: Option<(TrainingData, PlayTotals)>,
 }
 
 impl Learner {
@@ -121,14 +121,14 @@ impl Learner {
         mut recipe: Recipe,
         rules: &Rules,
         roster: &Roster,
-        from: Option<&Floats>,
+        from: Option<&FloatNetwork>,
     ) -> Result<Learner, LearnError> {
         recipe.check()?;
         recipe.covers(rules)?;
         let rivals = recipe.rivals(rules, roster)?;
         let judges = recipe.judges(rules, roster)?;
-        let records = Records::read(&mut recipe, rules)?;
-        let inputs = Inputs::new(rules);
+        let records = ImitationRecords::read(&mut recipe, rules)?;
+        let inputs = NetworkInputs::new(rules);
         let trainer = match from {
             Some(floats) => Trainer::from_floats(inputs.count(), floats),
             None => Trainer::new(inputs.count(), recipe.seed),
@@ -173,14 +173,14 @@ impl Learner {
     ///
     /// # Errors
     /// If a match cannot be played, or the token was cancelled. The learner is then unusable; resume from a checkpoint.
-    pub fn step(&mut self, crew: &Crew) -> Result<Option<Progress>, LearnError> {
+    pub fn step(&mut self, threads: &LearnThreads) -> Result<Option<LearnProgress>, LearnError> {
         if self.done == self.generations() {
             return Ok(None);
         }
         self.trainer.follow(&mut self.network);
-        let (lessons, tally) = match self.ahead.take() {
+        let (training_data, tally) = match self.ahead.take() {
             Some(ahead) => ahead,
-            None => self.source().generation(&crew.everybody, self.done)?,
+            None => self.source().generation(&threads.everybody, self.done)?,
         };
         let rate = self.rate();
         let next = self.done + 1;
@@ -189,13 +189,13 @@ impl Learner {
         let loss = if overlaps {
             let Learner { trainer, recipe, league, records, network, inputs, .. } = self;
             let (recipe, records) = (&*recipe, records.as_ref());
-            let source = Source { recipe, league, records, network, inputs };
-            let train = || train(trainer, &lessons, recipe, rate);
-            let (loss, ahead) = both(crew.everybody.threads(), train, || source.generation(&crew.players, next));
+            let source = SampleSource { recipe, league, records, network, inputs };
+            let train = || train(trainer, &training_data, recipe, rate);
+            let (loss, ahead) = both(threads.everybody.threads(), train, || source.generation(&threads.players, next));
             self.ahead = Some(ahead?);
             loss
         } else {
-            train(&mut self.trainer, &lessons, &self.recipe, rate)
+            train(&mut self.trainer, &training_data, &self.recipe, rate)
         };
         self.done = next;
         self.rounds += tally.rounds;
@@ -203,13 +203,13 @@ impl Learner {
         let (mut judgements, mut agreement) = (Vec::new(), None);
         if self.is_judged() {
             let network = self.network();
-            judgements = self.judge(&network, crew)?;
-            agreement = self.agree(&network, crew)?;
+            judgements = self.judge(&network, threads)?;
+            agreement = self.agree(&network, threads)?;
             if self.recipe.has_past() {
                 self.league.remember(network);
             }
         }
-        Ok(Some(Progress {
+        Ok(Some(LearnProgress {
             matches: self.matches(),
             of: self.recipe.matches,
             rounds: self.rounds,
@@ -248,20 +248,20 @@ impl Learner {
     }
 
     /// The source of training data.
-    fn source(&self) -> Source<'_> {
+    fn source(&self) -> SampleSource<'_> {
         let Learner { recipe, league, records, network, inputs, .. } = self;
-        Source { recipe, league, records: records.as_ref(), network, inputs }
+        SampleSource { recipe, league, records: records.as_ref(), network, inputs }
     }
 
     /// The agreement of a network with the imitated agent, if there is one.
-    fn agree(&self, network: &Network, crew: &Crew) -> Result<Option<Agreement>, LearnError> {
-        self.records.as_ref().map(|records| agreement(records, network, &crew.everybody)).transpose()
+    fn agree(&self, network: &Network, threads: &LearnThreads) -> Result<Option<Agreement>, LearnError> {
+        self.records.as_ref().map(|records| agreement(records, network, &threads.everybody)).transpose()
     }
 
     /// Evaluates a network on the deals of the evaluation.
-    pub(crate) fn judge(&self, network: &Network, crew: &Crew) -> Result<Vec<Judgement>, LearnError> {
+    pub(crate) fn judge(&self, network: &Network, threads: &LearnThreads) -> Result<Vec<EvaluationResult>, LearnError> {
         let evaluation = &self.recipe.evaluation;
-        self.judge_on(network, evaluation.seed, evaluation.deals, crew)
+        self.judge_on(network, evaluation.seed, evaluation.deals, threads)
     }
 
     /// Evaluates a network against the agents of the evaluation on these deals.
@@ -270,13 +270,13 @@ impl Learner {
         network: &Network,
         seed: u64,
         deals: u64,
-        crew: &Crew,
-    ) -> Result<Vec<Judgement>, LearnError> {
+        threads: &LearnThreads,
+    ) -> Result<Vec<EvaluationResult>, LearnError> {
         let mut tables = self.recipe.seats.clone();
         tables.sort_unstable();
         tables.dedup();
         let judge = |(seats, spec)| {
-            judge(network, spec, seats, seed, deals, &crew.everybody)
+            judge(network, spec, seats, seed, deals, &threads.everybody)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
         tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()
@@ -284,12 +284,12 @@ impl Learner {
 }
 
 /// The source of training data: self-play or records.
-struct Source<'a> {
+struct SampleSource<'a> {
     recipe: &'a Recipe,
     league: &'a League,
-    records: Option<&'a Records>,
+    records: Option<&'a ImitationRecords>,
     network: &'a Network,
-    inputs: &'a Inputs,
+    inputs: &'a NetworkInputs,
 }
 
 /// Runs two functions in parallel, or in sequence with one thread.
@@ -304,20 +304,20 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
     })
 }
 
-impl Source<'_> {
+impl SampleSource<'_> {
     /// The training data of a generation: its matches are played, or read from records.
-    fn generation(&self, executor: &Executor, generation: u64) -> Result<(Lessons, Tally), LearnError> {
-        let &Source { recipe, league, records, network, inputs } = self;
+    fn generation(&self, executor: &Executor, generation: u64) -> Result<(TrainingData, PlayTotals), LearnError> {
+        let &SampleSource { recipe, league, records, network, inputs } = self;
         match records {
             None => {
                 let play = |matches| league.play(network, recipe.seed, matches);
                 let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
-                Ok((Lessons::Values(samples), tally))
+                Ok((TrainingData::Values(samples), tally))
             }
             Some(records) => {
-                let read = |matches| lessons(records, inputs, matches);
-                let (choices, tally) = in_chunks(executor, recipe, generation, read, Choices::append)?;
-                Ok((Lessons::Choices(choices), tally))
+                let read = |matches| training_data(records, inputs, matches);
+                let (choices, tally) = in_chunks(executor, recipe, generation, read, ChoiceSamples::append)?;
+                Ok((TrainingData::Choices(choices), tally))
             }
         }
     }
@@ -328,36 +328,36 @@ fn in_chunks<T: Default + Send>(
     executor: &Executor,
     recipe: &Recipe,
     generation: u64,
-    make: impl Fn(std::ops::Range<u64>) -> Result<(T, Tally), LearnError> + Sync,
+    make: impl Fn(std::ops::Range<u64>) -> Result<(T, PlayTotals), LearnError> + Sync,
     append: fn(&mut T, &T),
-) -> Result<(T, Tally), LearnError> {
+) -> Result<(T, PlayTotals), LearnError> {
     let start = generation * recipe.generation;
     let end = (start + recipe.generation).min(recipe.matches);
     let chunk = |number: u64| {
         let from = start + number * CHUNK;
         make(from..(from + CHUNK).min(end))
     };
-    let mut all = (T::default(), Tally::default());
-    let commit = |_, made: Result<(T, Tally), LearnError>| {
-        let (lessons, tally) = made?;
-        append(&mut all.0, &lessons);
+    let mut all = (T::default(), PlayTotals::default());
+    let commit = |_, made: Result<(T, PlayTotals), LearnError>| {
+        let (training_data, tally) = made?;
+        append(&mut all.0, &training_data);
         all.1.add(&tally);
         Ok(())
     };
     match executor.run_ordered(0..(end - start).div_ceil(CHUNK), chunk, commit) {
         Ok(()) => Ok(all),
-        Err(Stopped::Cancelled) => Err(LearnError::Interrupted),
-        Err(Stopped::Failed(error)) => Err(error),
+        Err(ExecutorError::Cancelled) => Err(LearnError::Interrupted),
+        Err(ExecutorError::Failed(error)) => Err(error),
     }
 }
 
 /// Trains on a generation, batch by batch in order.
-fn train(trainer: &mut Trainer, lessons: &Lessons, recipe: &Recipe, rate: f32) -> Loss {
+fn train(trainer: &mut Trainer, training_data: &TrainingData, recipe: &Recipe, rate: f32) -> Loss {
     let mut loss = Loss::default();
     let mut from = 0;
-    while from < lessons.len() {
-        let to = (from + recipe.training.batch).min(lessons.len());
-        let step = trainer.step(lessons, from..to, rate);
+    while from < training_data.len() {
+        let to = (from + recipe.training.batch).min(training_data.len());
+        let step = trainer.step(training_data, from..to, rate);
         loss.sum += step.sum;
         loss.samples += step.samples;
         from = to;

@@ -4,7 +4,6 @@
 //! threads, and a run can be stopped and resumed. [`Recipe::exploiting`] trains a responder to one agent,
 //! [`Recipe::imitating`] a clone of an agent from records.
 
-mod chance;
 mod checkpoint;
 mod error;
 mod evaluate;
@@ -14,15 +13,16 @@ mod learner;
 mod play;
 mod recipe;
 mod records;
+mod rng;
 mod samples;
 mod start;
 mod trainer;
 
 pub use error::{CheckpointError, LearnError};
-pub use evaluate::{Judgement, judge};
+pub use evaluate::{EvaluationResult, judge};
 pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, stored_recipe};
 pub use imitate::Agreement;
-pub use learner::{Crew, Learner, Progress};
+pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use recipe::{Bound, Evaluation, Imitation, Play, Recipe, RecipeError, Training};
 pub use records::Survey;
 pub use start::starting_network;

@@ -7,23 +7,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cambio_agents::{Guarded, Inputs, Learned, MatchStanding, MatchValues, Network, Weighing};
-use cambio_core::knob::MatchEnd;
+use cambio_agents::{Guarded, Learned, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
+use cambio_core::play::{RoundResult, StepResult};
 use cambio_core::rng::Key;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::view::CardHistory;
 use cambio_core::{
-    Action, Agent, Card, CardHistory, Deal, Event, MAX_SEATS, Observer, Players, Playing, Referee, RoundResult, Rules,
-    Score, Seat, Standing, Stepped,
+    Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Standing,
 };
 
-use crate::chance::Chance;
 use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
+use crate::rng::SeededRng;
 use crate::samples::Samples;
 use crate::trainer::sigmoid;
 
 /// The statistics of matches.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub(crate) struct Tally {
+pub(crate) struct PlayTotals {
     pub(crate) rounds: u64,
     pub(crate) turns: u64,
     /// Rounds against another opponent without an exploratory decision, and the network's shares of the win in them.
@@ -31,8 +33,8 @@ pub(crate) struct Tally {
     pub(crate) won: f64,
 }
 
-impl Tally {
-    pub(crate) fn add(&mut self, other: &Tally) {
+impl PlayTotals {
+    pub(crate) fn add(&mut self, other: &PlayTotals) {
         self.rounds += other.rounds;
         self.turns += other.turns;
         self.judged += other.judged;
@@ -62,7 +64,7 @@ pub(crate) struct League {
 
 /// A decision of the network to train on.
 #[derive(Clone, Copy, Debug)]
-struct Decision {
+struct LearnedDecision {
     seat: Seat,
     /// The range of its inputs.
     start: usize,
@@ -75,10 +77,10 @@ struct Decision {
 
 /// Reused buffers.
 #[derive(Default)]
-struct Desk {
-    weighing: Weighing,
+struct PlayBuffers {
+    evaluation: NetworkEvaluation,
     on: Vec<u16>,
-    decisions: Vec<Decision>,
+    decisions: Vec<LearnedDecision>,
 }
 
 impl League {
@@ -105,15 +107,15 @@ impl League {
         network: &Network,
         seed: u64,
         matches: std::ops::Range<u64>,
-    ) -> Result<(Samples, Tally), LearnError> {
-        let (mut samples, mut tally, mut desk) = (Samples::default(), Tally::default(), Desk::default());
+    ) -> Result<(Samples, PlayTotals), LearnError> {
+        let (mut samples, mut tally, mut buffers) = (Samples::default(), PlayTotals::default(), PlayBuffers::default());
         for number in matches {
-            self.play_one(network, seed, number, &mut desk, &mut samples, &mut tally)?;
+            self.play_one(network, seed, number, &mut buffers, &mut samples, &mut tally)?;
         }
         Ok((samples, tally))
     }
 
-    fn draw(&self, chance: &mut Chance) -> &Rival {
+    fn draw(&self, chance: &mut SeededRng) -> &Rival {
         let all: f64 = self.rivals.iter().map(|(_, share)| share).sum();
         let mut left = f64::from(chance.share()) * all;
         for (rival, share) in &self.rivals {
@@ -130,12 +132,12 @@ impl League {
         network: &Network,
         seed: u64,
         number: u64,
-        desk: &mut Desk,
+        buffers: &mut PlayBuffers,
         samples: &mut Samples,
-        tally: &mut Tally,
+        tally: &mut PlayTotals,
     ) -> Result<(), LearnError> {
         let seats = self.seats[(number % self.seats.len() as u64) as usize];
-        let mut chance = Chance::of_match(seed, number);
+        let mut chance = SeededRng::of_match(seed, number);
         let rival = self.draw(&mut chance);
         let past = (matches!(rival, Rival::Past) && !self.past.is_empty())
             .then(|| Learned::new(self.past[chance.below(self.past.len())].clone()));
@@ -150,18 +152,18 @@ impl League {
         let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
         let has_rival = players.agents().iter().any(Option::is_some);
         let deal = Deal::new(&self.rules, Key::new(seed, number));
-        let mut referee = Referee::new(deal, players, Course::new(network.inputs())).map_err(failed)?;
+        let mut referee = Referee::new(deal, players, NetworkMatch::new(network.inputs())).map_err(failed)?;
         let temperature = self.play.temperature_after(number as f32 / self.of as f32);
-        let mut round = Round::begin(self, temperature, &mut chance);
-        desk.decisions.clear();
-        desk.on.clear();
+        let mut round = Exploration::begin(self, temperature, &mut chance);
+        buffers.decisions.clear();
+        buffers.on.clear();
         loop {
             let rounds = referee.playing().rounds();
             match referee.step().map_err(failed)? {
-                Stepped::Over => return Ok(()),
-                Stepped::Decided(..) => {}
-                Stepped::Waiting(seat) => {
-                    let action = round.decide(self, network, &referee, seat, desk, &mut chance);
+                StepResult::Over => return Ok(()),
+                StepResult::Decided(..) => {}
+                StepResult::Waiting(seat) => {
+                    let action = round.decide(self, network, &referee, seat, buffers, &mut chance);
                     referee.act(action).expect("the network decides legally");
                 }
             }
@@ -177,9 +179,9 @@ impl League {
                 tally.judged += 1;
                 tally.won += f64::from(shares[focal.index()]);
             }
-            self.learn(desk, &shares, samples);
+            self.learn(buffers, &shares, samples);
             if !playing.is_over() {
-                round = Round::begin(self, temperature, &mut chance);
+                round = Exploration::begin(self, temperature, &mut chance);
             }
         }
     }
@@ -229,19 +231,19 @@ impl League {
     }
 
     /// Turns the decisions of a round into samples, the last first.
-    fn learn(&self, desk: &mut Desk, shares: &[f32], samples: &mut Samples) {
+    fn learn(&self, buffers: &mut PlayBuffers, shares: &[f32], samples: &mut Samples) {
         let mut returns = [0.0; MAX_SEATS];
         returns[..shares.len()].copy_from_slice(shares);
         let Play { lambda, discount, .. } = self.play;
-        for decision in desk.decisions.iter().rev() {
+        for decision in buffers.decisions.iter().rev() {
             let back = &mut returns[decision.seat.index()];
-            samples.push(&desk.on[decision.start..decision.end], *back);
+            samples.push(&buffers.on[decision.start..decision.end], *back);
             let before =
                 if decision.explored { decision.value } else { lambda * *back + (1.0 - lambda) * decision.value };
             *back = discount * before;
         }
-        desk.decisions.clear();
-        desk.on.clear();
+        buffers.decisions.clear();
+        buffers.on.clear();
     }
 }
 
@@ -252,15 +254,15 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
 }
 
 /// Tracks a match for network inputs: the public history of the round, and the standing of each seat.
-pub(crate) struct Course<'a> {
-    inputs: &'a Inputs,
+pub(crate) struct NetworkMatch<'a> {
+    inputs: &'a NetworkInputs,
     round: Option<(CardHistory, Vec<MatchStanding>)>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> NetworkMatch<'a> {
     /// Tracks a match that has not begun.
-    pub(crate) fn new(inputs: &'a Inputs) -> Course<'a> {
-        Course { inputs, round: None }
+    pub(crate) fn new(inputs: &'a NetworkInputs) -> NetworkMatch<'a> {
+        NetworkMatch { inputs, round: None }
     }
 
     /// The history of the round, and the standing of a seat.
@@ -270,7 +272,7 @@ impl<'a> Course<'a> {
     }
 }
 
-impl Observer for Course<'_> {
+impl Observer for NetworkMatch<'_> {
     fn round_begins(&mut self, &Standing { setup, totals, .. }: &Standing<'_>, _: &[Card]) {
         let standing = |&seat: &Seat| self.inputs.standing(totals, seat);
         let standings = Seat::ALL[..setup.seats].iter().map(standing).collect();
@@ -283,7 +285,7 @@ impl Observer for Course<'_> {
 }
 
 /// The exploration settings and state of a round.
-struct Round {
+struct Exploration {
     /// The softmax temperature of decisions; 0 takes the best.
     temperature: f32,
     /// Whether a decision of the round may be exploratory.
@@ -291,84 +293,84 @@ struct Round {
     explored: bool,
 }
 
-impl Round {
-    fn begin(league: &League, temperature: f32, chance: &mut Chance) -> Round {
-        Round { temperature, may_explore: chance.share() < league.play.explore_rounds, explored: false }
+impl Exploration {
+    fn begin(league: &League, temperature: f32, chance: &mut SeededRng) -> Exploration {
+        Exploration { temperature, may_explore: chance.share() < league.play.explore_rounds, explored: false }
     }
 
     fn decide(
         &mut self,
         league: &League,
         network: &Network,
-        referee: &Referee<Guarded<Box<dyn Agent>>, Course<'_>>,
+        referee: &Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'_>>,
         seat: Seat,
-        desk: &mut Desk,
-        chance: &mut Chance,
+        buffers: &mut PlayBuffers,
+        chance: &mut SeededRng,
     ) -> Action {
         let state = referee.playing().state();
         let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
-        let weighing = &mut desk.weighing;
-        network.weigh(&view, history, standing, weighing);
-        let number = weighing.actions().len();
-        let mut place = weighing.best();
+        let evaluation = &mut buffers.evaluation;
+        network.evaluate(&view, history, standing, evaluation);
+        let number = evaluation.actions().len();
+        let mut index = evaluation.best();
         if number > 1 {
-            let mut value = sigmoid(weighing.logits().nth(place).expect("the best is one of them") as f32);
+            let mut value = sigmoid(evaluation.logits().nth(index).expect("the best is one of them") as f32);
             if self.temperature > 0.0 {
-                place = soft(weighing, self.temperature, chance);
-                value = soft_value(weighing, self.temperature);
+                index = soft(evaluation, self.temperature, chance);
+                value = soft_value(evaluation, self.temperature);
             }
             let mut explored = false;
             if self.may_explore && !self.explored && chance.share() < league.play.explore {
-                place = explore(weighing, chance);
+                index = explore(evaluation, chance);
                 explored = true;
             } else if league.play.force_call_after.is_some_and(|turns| state.table().turns() > turns)
                 && !self.explored
                 && chance.share() < league.play.explore
-                && let Some(call) = weighing.actions().position(|action| action == Action::Call)
+                && let Some(call) = evaluation.actions().position(|action| action == Action::Call)
             {
-                place = call;
+                index = call;
                 explored = true;
             }
             if explored {
                 self.explored = true;
                 // The exploration changes the outcome of the other seats' earlier decisions, so they are dropped.
-                desk.decisions.retain(|decision| decision.seat == seat);
+                buffers.decisions.retain(|decision| decision.seat == seat);
             }
-            let start = desk.on.len();
-            let Desk { weighing, on, .. } = desk;
-            network.inputs().on(&view, weighing, place, |input| on.push(input as u16));
-            desk.decisions.push(Decision { seat, start, end: desk.on.len(), value, explored });
+            let start = buffers.on.len();
+            let PlayBuffers { evaluation, on, .. } = buffers;
+            network.inputs().on(&view, evaluation, index, |input| on.push(input as u16));
+            buffers.decisions.push(LearnedDecision { seat, start, end: buffers.on.len(), value, explored });
         }
-        desk.weighing.actions().nth(place).expect("it is one of them")
+        buffers.evaluation.actions().nth(index).expect("it is one of them")
     }
 }
 
 /// An exploratory decision: a uniform candidate, or one by a softmax of the values.
-fn explore(weighing: &Weighing, chance: &mut Chance) -> usize {
+fn explore(evaluation: &NetworkEvaluation, chance: &mut SeededRng) -> usize {
     const TEMPERATURE: f32 = 0.3;
-    let number = weighing.actions().len();
-    if chance.share() < 0.5 { chance.below(number) } else { soft(weighing, TEMPERATURE, chance) }
+    let number = evaluation.actions().len();
+    if chance.share() < 0.5 { chance.below(number) } else { soft(evaluation, TEMPERATURE, chance) }
 }
 
 /// Draws a candidate by softmax: with a probability proportional to exp(logit / temperature).
-fn soft(weighing: &Weighing, temperature: f32, chance: &mut Chance) -> usize {
+fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng) -> usize {
     // The maximum of the values plus Gumbel noise has the softmax distribution (Gumbel 1954).
     let mut best = (f32::MIN, 0);
-    for (place, logit) in weighing.logits().enumerate() {
+    for (index, logit) in evaluation.logits().enumerate() {
         let noise = -libm::logf(-libm::logf(chance.share().max(1e-7)));
         let value = logit as f32 / temperature + noise;
         if value > best.0 {
-            best = (value, place);
+            best = (value, index);
         }
     }
     best.1
 }
 
 /// The mean share of the win under the softmax.
-fn soft_value(weighing: &Weighing, temperature: f32) -> f32 {
-    let most = weighing.logits().fold(f64::MIN, f64::max);
+fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
+    let most = evaluation.logits().fold(f64::MIN, f64::max);
     let (mut all, mut sum) = (0.0, 0.0);
-    for logit in weighing.logits() {
+    for logit in evaluation.logits() {
         let weight = libm::expf((logit - most) as f32 / temperature);
         all += weight;
         sum += weight * sigmoid(logit as f32);

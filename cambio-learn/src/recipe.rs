@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, ExternalParams, NetworkFacts, Roster};
+use cambio_agents::{AgentSpec, ExternalParams, NetworkMetadata, Roster};
 use cambio_core::rng::Key;
 use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
@@ -290,7 +290,7 @@ impl Recipe {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn going_on_from(self, from: &str, facts: &NetworkFacts) -> Recipe {
+    pub fn going_on_from(self, from: &str, facts: &NetworkMetadata) -> Recipe {
         let from = Some(from.to_owned());
         // The file may be by another program than `cambio learn`.
         match serde_json::from_value::<Recipe>(facts.made["recipe"].clone()) {

@@ -5,14 +5,16 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use cambio_core::knob::MatchEnd;
-use cambio_core::{Flaw, Record, Rules, RulesSpec, shown};
+use cambio_core::record::InvalidRecord;
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::text::excerpt;
+use cambio_core::{Record, Rules, RulesSpec};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chance::Chance;
 use crate::error::LearnError;
 use crate::recipe::{Imitation, Recipe, RecipeError};
+use crate::rng::SeededRng;
 
 /// The maximum length of a line in bytes.
 const LINE: u64 = 1 << 26;
@@ -79,19 +81,22 @@ impl Survey {
 }
 
 /// The position of a line.
-struct Place<'a> {
+struct LinePosition<'a> {
     path: &'a Path,
     line: u64,
 }
 
-impl Place<'_> {
+impl LinePosition<'_> {
     fn refuse(&self, what: impl std::fmt::Display) -> LearnError {
         LearnError::Records(format!("{}, line {}: {what}", self.path.display(), self.line))
     }
 }
 
 /// Calls `each` with every line of a file that is not empty.
-fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), LearnError>) -> Result<(), LearnError> {
+fn read_lines(
+    file: &str,
+    mut each: impl FnMut(&LinePosition<'_>, &str) -> Result<(), LearnError>,
+) -> Result<(), LearnError> {
     let named = Path::new(file);
     let path: PathBuf = if named.is_dir() { named.join(IN_RUN) } else { named.to_owned() };
     let unreadable = |error: std::io::Error| LearnError::Records(format!("{} cannot be read: {error}", path.display()));
@@ -103,7 +108,7 @@ fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), L
             return Ok(());
         }
         line += 1;
-        let place = Place { path: &path, line };
+        let place = LinePosition { path: &path, line };
         if bytes.len() as u64 == LINE && bytes.last() != Some(&b'\n') {
             return Err(place.refuse(format!("the line has more than {LINE} bytes, the maximum")));
         }
@@ -114,7 +119,7 @@ fn read_lines(file: &str, mut each: impl FnMut(&Place<'_>, &str) -> Result<(), L
     }
 }
 
-fn header(place: &Place<'_>, line: &str) -> Result<Header, LearnError> {
+fn header(place: &LinePosition<'_>, line: &str) -> Result<Header, LearnError> {
     if !line.starts_with('{') {
         return Err(place.refuse("not a record: a record is a JSON object"));
     }
@@ -123,7 +128,7 @@ fn header(place: &Place<'_>, line: &str) -> Result<Header, LearnError> {
 
 /// The text of a record, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Kept {
+struct StoredRecord {
     /// The index of the file in the recipe, and the line number.
     file: usize,
     line: u64,
@@ -132,9 +137,9 @@ struct Kept {
 
 /// The records of one agent, split by deal into training records and held-out records.
 #[derive(Clone, Debug)]
-pub(crate) struct Records {
+pub(crate) struct ImitationRecords {
     imitation: Imitation,
-    kept: Vec<Kept>,
+    kept: Vec<StoredRecord>,
     /// The indices of the training records.
     learned: Vec<usize>,
     /// The indices of the held-out records of each deal.
@@ -142,9 +147,9 @@ pub(crate) struct Records {
     seed: u64,
 }
 
-impl Records {
+impl ImitationRecords {
     /// Reads the records that a recipe names, and writes their hash into it.
-    pub(crate) fn read(recipe: &mut Recipe, rules: &Rules) -> Result<Option<Records>, LearnError> {
+    pub(crate) fn read(recipe: &mut Recipe, rules: &Rules) -> Result<Option<ImitationRecords>, LearnError> {
         let Some(imitation) = &mut recipe.imitate else { return Ok(None) };
         let (mut kept, mut deals) = (Vec::new(), BTreeMap::<[u8; 32], Vec<usize>>::new());
         let mut names = BTreeSet::new();
@@ -176,21 +181,21 @@ impl Records {
                 deals.entry(deal).or_default().push(kept.len());
                 hash.update(line.as_bytes());
                 hash.update(b"\n");
-                kept.push(Kept { file, line: place.line, json: line.into() });
+                kept.push(StoredRecord { file, line: place.line, json: line.into() });
                 Ok(())
             })?;
         }
         if kept.is_empty() {
-            let names: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name))).collect();
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", excerpt(name))).collect();
             let others = if names.is_empty() { "no agents".to_owned() } else { names.join(", ") };
-            let agent = shown(&imitation.agent);
+            let agent = excerpt(&imitation.agent);
             return Err(LearnError::Records(format!("no record names the agent `{agent}`; the records name {others}")));
         }
         let hash = hash.finalize().to_hex().to_string();
         if imitation.hash.as_ref().is_some_and(|was| *was != hash) {
             let what = format!(
                 "the records of `{}` have changed since training began: their hash is now {hash}",
-                shown(&imitation.agent)
+                excerpt(&imitation.agent)
             );
             return Err(LearnError::Records(what));
         }
@@ -205,7 +210,7 @@ impl Records {
         let held = deals.by_ref().take(number).collect();
         let mut learned: Vec<usize> = deals.flatten().collect();
         learned.sort_unstable();
-        Ok(Some(Records { imitation: imitation.clone(), kept, learned, held, seed: recipe.seed }))
+        Ok(Some(ImitationRecords { imitation: imitation.clone(), kept, learned, held, seed: recipe.seed }))
     }
 
     pub(crate) fn agent(&self) -> &str {
@@ -224,7 +229,7 @@ impl Records {
     pub(crate) fn of_match(&self, number: u64) -> usize {
         let of = self.learned.len();
         let (pass, place) = (number / of as u64, (number % of as u64) as usize);
-        let mut chance = Chance::of_match(self.seed, pass);
+        let mut chance = SeededRng::of_match(self.seed, pass);
         let from = chance.below(of);
         // A step that is coprime to the number of records visits each of them once.
         let step = std::iter::repeat_with(|| 1 + chance.below(of)).find(|&step| common_factor(step, of) == 1);
@@ -238,8 +243,8 @@ impl Records {
     }
 
     /// The error of a flawed record, with its position.
-    pub(crate) fn flaw(&self, place: usize, flaw: &Flaw) -> LearnError {
-        let Kept { file, line, .. } = self.kept[place];
+    pub(crate) fn flaw(&self, place: usize, flaw: &InvalidRecord) -> LearnError {
+        let StoredRecord { file, line, .. } = self.kept[place];
         LearnError::Records(format!("{}, line {line}: {flaw}", self.imitation.records[file]))
     }
 }
@@ -260,7 +265,7 @@ fn check_rules(found: &Value, rules: &Rules) -> Result<(), String> {
     if of_one_round(&found) == of_one_round(rules) {
         return Ok(());
     }
-    Err(format!("the record has the rules `{}`, but the recipe has `{}`", shown(found.name()), shown(rules.name())))
+    Err(format!("the record has the rules `{}`, but the recipe has `{}`", excerpt(found.name()), excerpt(rules.name())))
 }
 
 impl Recipe {
@@ -273,7 +278,7 @@ impl Recipe {
     pub fn imitating(files: &[String], agent: Option<&str>, rules: Option<&str>) -> Result<Recipe, LearnError> {
         let survey = Survey::of(files)?;
         let refuse = |what: String| Err(LearnError::Recipe(RecipeError::Form(what)));
-        let names = || survey.agents.keys().map(|name| format!("`{}`", shown(name))).collect::<Vec<_>>().join(", ");
+        let names = || survey.agents.keys().map(|name| format!("`{}`", excerpt(name))).collect::<Vec<_>>().join(", ");
         let agent = match (agent, survey.agents.keys().next()) {
             (Some(agent), _) => agent,
             (None, Some(only)) if survey.agents.len() == 1 => only,

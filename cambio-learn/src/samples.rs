@@ -35,18 +35,18 @@ impl Samples {
 
 /// Decisions of an imitated agent in flat arrays, each with the afterstates of all candidates.
 #[derive(Clone, Default, PartialEq, Debug)]
-pub(crate) struct Choices {
+pub(crate) struct ChoiceSamples {
     /// The target is 1 for the chosen candidate and 0 for the others.
     candidates: Samples,
     ends: Vec<u32>,
 }
 
-impl Choices {
+impl ChoiceSamples {
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Adds a candidate to the decision that [`Choices::end`] ends.
+    /// Adds a candidate to the decision that [`ChoiceSamples::end`] ends.
     pub(crate) fn push(&mut self, on: &[u16], is_taken: bool) {
         self.candidates.push(on, f32::from(u8::from(is_taken)));
     }
@@ -63,7 +63,7 @@ impl Choices {
     }
 
     /// Appends other decisions.
-    pub(crate) fn append(&mut self, other: &Choices) {
+    pub(crate) fn append(&mut self, other: &ChoiceSamples) {
         let base = self.candidates.len() as u32;
         self.candidates.append(&other.candidates);
         self.ends.extend(other.ends.iter().map(|end| base + end));
@@ -72,18 +72,18 @@ impl Choices {
 
 /// The training data of a generation.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Lessons {
+pub(crate) enum TrainingData {
     /// Decisions with their returns.
     Values(Samples),
     /// The decisions of an imitated agent.
-    Choices(Choices),
+    Choices(ChoiceSamples),
 }
 
-impl Lessons {
+impl TrainingData {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Lessons::Values(samples) => samples.len(),
-            Lessons::Choices(choices) => choices.len(),
+            TrainingData::Values(samples) => samples.len(),
+            TrainingData::Choices(choices) => choices.len(),
         }
     }
 }

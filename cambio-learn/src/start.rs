@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cambio_agents::{Network, NetworkFacts};
+use cambio_agents::{Network, NetworkMetadata};
 use cambio_core::Rules;
 use cambio_exec::FileError;
 
@@ -27,7 +27,7 @@ const MOST: u64 = 1 << 26;
 /// assert!(starting_network(Recipe::SHIPPED, &Rules::preset("mini-m1")?, &[2]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(Network, NetworkFacts), LearnError> {
+pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(Network, NetworkMetadata), LearnError> {
     let refuse = |found: String, allowed: &str| {
         LearnError::Recipe(RecipeError::Field { field: "from", found, allowed: allowed.to_owned() })
     };

@@ -3,14 +3,14 @@
 //! Every number is computed in a fixed order with operations that IEEE 754 defines exactly, so the same samples give
 //! the same bits on every machine and for every SIMD width.
 
-use cambio_agents::{Floats, Network};
+use cambio_agents::{FloatNetwork, Network};
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::chance::Chance;
-use crate::samples::{Choices, Lessons, Samples};
+use crate::rng::SeededRng;
+use crate::samples::{ChoiceSamples, Samples, TrainingData};
 
-const WIDTH: usize = Floats::WIDTH;
-const SECOND: usize = Floats::SECOND;
+const WIDTH: usize = FloatNetwork::WIDTH;
+const SECOND: usize = FloatNetwork::SECOND;
 
 /// Adam's β₁: the decay of the mean of gradients.
 const BETA: f32 = 0.9;
@@ -23,7 +23,7 @@ const AVERAGE_EVERY: u64 = 16;
 
 /// The offsets of the layers in one array: rows, bias, second layer by its inputs, its bias, last layer, its bias.
 #[derive(Clone, Copy, Debug)]
-struct Parts {
+struct ParameterOffsets {
     bias: usize,
     second: usize,
     second_bias: usize,
@@ -32,13 +32,13 @@ struct Parts {
     len: usize,
 }
 
-impl Parts {
-    const fn new(inputs: usize) -> Parts {
+impl ParameterOffsets {
+    const fn new(inputs: usize) -> ParameterOffsets {
         let bias = inputs * WIDTH;
         let second = bias + WIDTH;
         let second_bias = second + WIDTH * SECOND;
         let last = second_bias + SECOND;
-        Parts { bias, second, second_bias, last, last_bias: last + SECOND, len: last + SECOND + 1 }
+        ParameterOffsets { bias, second, second_bias, last, last_bias: last + SECOND, len: last + SECOND + 1 }
     }
 }
 
@@ -76,7 +76,7 @@ impl InputSet {
 /// Trains a network to predict shares of wins.
 #[derive(Clone, Debug)]
 pub(crate) struct Trainer {
-    parts: Parts,
+    parts: ParameterOffsets,
     weights: Vec<f32>,
     average: Vec<f32>,
     gradient: Vec<f32>,
@@ -103,9 +103,9 @@ pub(crate) struct Loss {
 impl Trainer {
     /// Creates a network with random weights.
     pub(crate) fn new(inputs: usize, seed: u64) -> Trainer {
-        let parts = Parts::new(inputs);
+        let parts = ParameterOffsets::new(inputs);
         let mut weights = vec![0.0; parts.len];
-        let mut chance = Chance::new(seed);
+        let mut chance = SeededRng::new(seed);
         let mut fill = |range: std::ops::Range<usize>, scale: f32| {
             for weight in &mut weights[range] {
                 *weight = scale * 2.0 * (chance.share() + chance.share() + chance.share() - 1.5);
@@ -118,8 +118,8 @@ impl Trainer {
     }
 
     /// Starts from the weights of a network.
-    pub(crate) fn from_floats(inputs: usize, floats: &Floats) -> Trainer {
-        let parts = Parts::new(inputs);
+    pub(crate) fn from_floats(inputs: usize, floats: &FloatNetwork) -> Trainer {
+        let parts = ParameterOffsets::new(inputs);
         let mut weights = vec![0.0; parts.len];
         weights[..parts.bias].copy_from_slice(&floats.rows);
         weights[parts.bias..parts.second].copy_from_slice(&floats.bias);
@@ -135,7 +135,7 @@ impl Trainer {
     }
 
     fn with(inputs: usize, weights: Vec<f32>) -> Trainer {
-        let parts = Parts::new(inputs);
+        let parts = ParameterOffsets::new(inputs);
         let zeros = || vec![0.0; parts.len];
         Trainer {
             parts,
@@ -153,21 +153,21 @@ impl Trainer {
     }
 
     /// The current weights.
-    pub(crate) fn current(&self) -> Floats {
+    pub(crate) fn current(&self) -> FloatNetwork {
         self.floats(&self.weights)
     }
 
     /// The averaged weights, which play better. After a random start, rows of inputs that never occurred are 0.
-    pub(crate) fn averaged(&self, began_at_random: bool) -> Floats {
+    pub(crate) fn averaged(&self, began_at_random: bool) -> FloatNetwork {
         self.met(&self.average, began_at_random)
     }
 
     /// The current weights, with the same rows set to 0. After few steps the average is still near the initial weights.
-    pub(crate) fn settled(&self, began_at_random: bool) -> Floats {
+    pub(crate) fn settled(&self, began_at_random: bool) -> FloatNetwork {
         self.met(&self.weights, began_at_random)
     }
 
-    fn met(&self, weights: &[f32], began_at_random: bool) -> Floats {
+    fn met(&self, weights: &[f32], began_at_random: bool) -> FloatNetwork {
         let mut floats = self.floats(weights);
         if began_at_random {
             for (row, squares) in floats.rows.chunks_exact_mut(WIDTH).zip(self.squares.chunks_exact(WIDTH)) {
@@ -187,14 +187,14 @@ impl Trainer {
             network.set_row(row, &self.weights[row * WIDTH..][..WIDTH]);
         }
         self.moved.clear();
-        let mut floats = Floats::zero(0);
+        let mut floats = FloatNetwork::zero(0);
         self.fill_layers(&self.weights, &mut floats);
         network.set_layers(&floats);
     }
 
-    fn floats(&self, weights: &[f32]) -> Floats {
+    fn floats(&self, weights: &[f32]) -> FloatNetwork {
         let parts = self.parts;
-        let mut floats = Floats::zero(parts.bias / WIDTH);
+        let mut floats = FloatNetwork::zero(parts.bias / WIDTH);
         floats.rows.copy_from_slice(&weights[..parts.bias]);
         self.fill_layers(weights, &mut floats);
         floats.confine();
@@ -202,7 +202,7 @@ impl Trainer {
     }
 
     /// Copies the layers after the rows.
-    fn fill_layers(&self, weights: &[f32], floats: &mut Floats) {
+    fn fill_layers(&self, weights: &[f32], floats: &mut FloatNetwork) {
         let parts = self.parts;
         floats.bias.copy_from_slice(&weights[parts.bias..parts.second]);
         for (unit, row) in floats.second.chunks_exact_mut(WIDTH).enumerate() {
@@ -226,15 +226,17 @@ impl Trainer {
         steps: u64,
         [weights, average, mean, squares]: [Vec<f32>; 4],
     ) -> Option<Trainer> {
-        let len = Parts::new(inputs).len;
+        let len = ParameterOffsets::new(inputs).len;
         let fits = [&weights, &average, &mean, &squares].iter().all(|part| part.len() == len);
         fits.then(|| Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) })
     }
 
-    pub(crate) fn step(&mut self, lessons: &Lessons, batch: std::ops::Range<usize>, rate: f32) -> Loss {
-        match lessons {
-            Lessons::Values(samples) => self.arch.dispatch(Step { trainer: self, samples, batch, rate }),
-            Lessons::Choices(choices) => self.arch.dispatch(StepOfChoices { trainer: self, choices, batch, rate }),
+    pub(crate) fn step(&mut self, training_data: &TrainingData, batch: std::ops::Range<usize>, rate: f32) -> Loss {
+        match training_data {
+            TrainingData::Values(samples) => self.arch.dispatch(TrainingStep { trainer: self, samples, batch, rate }),
+            TrainingData::Choices(choices) => {
+                self.arch.dispatch(ChoiceTrainingStep { trainer: self, choices, batch, rate })
+            }
         }
     }
 
@@ -242,7 +244,7 @@ impl Trainer {
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, on: &[u16], target: f32) -> f32 {
-        let mut forward = Forward::NONE;
+        let mut forward = Activations::NONE;
         self.forward(simd, on, &mut forward);
         let share = sigmoid(forward.logit);
         self.backward(simd, on, &forward, share - target);
@@ -253,9 +255,15 @@ impl Trainer {
     /// Adds the gradient of one decision, with the cross-entropy of a softmax over its candidates; returns the loss.
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
-    fn imitate<S: Simd>(&mut self, simd: S, choices: &Choices, number: usize, forward: &mut Vec<Forward>) -> f32 {
+    fn imitate<S: Simd>(
+        &mut self,
+        simd: S,
+        choices: &ChoiceSamples,
+        number: usize,
+        forward: &mut Vec<Activations>,
+    ) -> f32 {
         let candidates = choices.get(number).len();
-        forward.resize(candidates.max(forward.len()), Forward::NONE);
+        forward.resize(candidates.max(forward.len()), Activations::NONE);
         let mut most = f32::MIN;
         for ((on, _), forward) in choices.get(number).zip(&mut *forward) {
             self.forward(simd, on, forward);
@@ -274,7 +282,7 @@ impl Trainer {
     /// The output and the activations for these inputs.
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
-    fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Forward) {
+    fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Activations) {
         let parts = self.parts;
         let weights = &self.weights[..];
         let mut first = [0.0_f32; WIDTH];
@@ -285,9 +293,9 @@ impl Trainer {
                 *sum += weight;
             }
         }
-        let Forward { active, second, logit } = forward;
+        let Activations { active, second, logit } = forward;
         for (activation, &sum) in active.iter_mut().zip(&first) {
-            *activation = sum.clamp(0.0, Floats::HIGHEST);
+            *activation = sum.clamp(0.0, FloatNetwork::HIGHEST);
         }
         second.copy_from_slice(&weights[parts.second_bias..][..SECOND]);
         for (&activation, row) in active.iter().zip(weights[parts.second..][..WIDTH * SECOND].chunks_exact(SECOND)) {
@@ -298,7 +306,7 @@ impl Trainer {
         let last = &weights[parts.last..][..SECOND];
         let mut products = [0.0_f32; SECOND];
         for ((product, &sum), &weight) in products.iter_mut().zip(&*second).zip(last) {
-            *product = sum.clamp(0.0, Floats::HIGHEST) * weight;
+            *product = sum.clamp(0.0, FloatNetwork::HIGHEST) * weight;
         }
         *logit = weights[parts.last_bias] + total(&products);
     }
@@ -306,18 +314,18 @@ impl Trainer {
     /// Adds the gradient for these inputs, from the activations and the slope of the loss with respect to the output.
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
-    fn backward<S: Simd>(&mut self, simd: S, on: &[u16], forward: &Forward, slope: f32) {
+    fn backward<S: Simd>(&mut self, simd: S, on: &[u16], forward: &Activations, slope: f32) {
         let parts = self.parts;
-        let Forward { active, second, .. } = forward;
+        let Activations { active, second, .. } = forward;
         let last = &self.weights[parts.last..][..SECOND];
         let gradient = &mut self.gradient[..];
         gradient[parts.last_bias] += slope;
         let mut back = [0.0_f32; SECOND];
         for ((back, &sum), &weight) in back.iter_mut().zip(second).zip(last) {
-            *back = if sum > 0.0 && sum < Floats::HIGHEST { slope * weight } else { 0.0 };
+            *back = if sum > 0.0 && sum < FloatNetwork::HIGHEST { slope * weight } else { 0.0 };
         }
         for (by, &sum) in gradient[parts.last..][..SECOND].iter_mut().zip(second) {
-            *by += slope * sum.clamp(0.0, Floats::HIGHEST);
+            *by += slope * sum.clamp(0.0, FloatNetwork::HIGHEST);
         }
         for (by, &back) in gradient[parts.second_bias..][..SECOND].iter_mut().zip(&back) {
             *by += back;
@@ -335,7 +343,7 @@ impl Trainer {
             }
         }
         for (through, &activation) in through.iter_mut().zip(active) {
-            *through = if activation > 0.0 && activation < Floats::HIGHEST { *through } else { 0.0 };
+            *through = if activation > 0.0 && activation < FloatNetwork::HIGHEST { *through } else { 0.0 };
         }
         for (slope, &through) in gradient[parts.bias..][..WIDTH].iter_mut().zip(&through) {
             *slope += through;
@@ -373,13 +381,13 @@ impl Trainer {
         };
         for &input in self.touched.inputs() {
             let at = usize::from(input) * WIDTH;
-            adam(at..at + WIDTH, Floats::MOST_ROW);
+            adam(at..at + WIDTH, FloatNetwork::MOST_ROW);
         }
         let parts = self.parts;
-        adam(parts.bias..parts.second, Floats::MOST_ROW * 8.0);
-        adam(parts.second..parts.second_bias, Floats::MOST_WEIGHT);
+        adam(parts.bias..parts.second, FloatNetwork::MOST_ROW * 8.0);
+        adam(parts.second..parts.second_bias, FloatNetwork::MOST_WEIGHT);
         adam(parts.second_bias..parts.last, 1000.0);
-        adam(parts.last..parts.last_bias, Floats::MOST_WEIGHT);
+        adam(parts.last..parts.last_bias, FloatNetwork::MOST_WEIGHT);
         adam(parts.last_bias..parts.len, 1000.0);
         self.across = across(&self.weights[parts.second..][..WIDTH * SECOND]);
         for &input in self.touched.inputs() {
@@ -396,7 +404,7 @@ impl Trainer {
 
 /// The activations for one set of inputs.
 #[derive(Clone, Copy)]
-struct Forward {
+struct Activations {
     /// The activations of the first layer.
     active: [f32; WIDTH],
     /// The sums of the second layer.
@@ -404,12 +412,12 @@ struct Forward {
     logit: f32,
 }
 
-impl Forward {
-    const NONE: Forward = Forward { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
+impl Activations {
+    const NONE: Activations = Activations { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
 }
 
 /// The body of [`Trainer::step`], for every SIMD width. A closure would not be compiled for each width.
-struct Step<'a> {
+struct TrainingStep<'a> {
     trainer: &'a mut Trainer,
     samples: &'a Samples,
     batch: std::ops::Range<usize>,
@@ -417,7 +425,7 @@ struct Step<'a> {
 }
 
 #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for Step<'_> {
+impl WithSimd for TrainingStep<'_> {
     type Output = Loss;
 
     #[inline(always)]
@@ -433,16 +441,16 @@ impl WithSimd for Step<'_> {
     }
 }
 
-/// Like [`Step`], for the decisions of an imitated agent.
-struct StepOfChoices<'a> {
+/// Like [`TrainingStep`], for the decisions of an imitated agent.
+struct ChoiceTrainingStep<'a> {
     trainer: &'a mut Trainer,
-    choices: &'a Choices,
+    choices: &'a ChoiceSamples,
     batch: std::ops::Range<usize>,
     rate: f32,
 }
 
 #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for StepOfChoices<'_> {
+impl WithSimd for ChoiceTrainingStep<'_> {
     type Output = Loss;
 
     #[inline(always)]

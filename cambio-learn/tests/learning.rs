@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, roster};
 use cambio_core::rng::Key;
-use cambio_core::{Action, Agent, AgentError, Observation, Pairing, Recorder, Rules, play_match};
+use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
-use cambio_learn::{Bound, Crew, Evaluation, LearnError, LearnFolder, Recipe, Training, judge};
+use cambio_learn::{Bound, Evaluation, LearnError, LearnFolder, LearnThreads, Recipe, Training, judge};
 
 fn recipe() -> Recipe {
     Recipe {
@@ -48,9 +48,9 @@ fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
 
 /// Trains in a folder for this many steps, or to the end.
 fn learn(folder: &mut LearnFolder, threads: usize, steps: Option<usize>) {
-    let crew = Crew::new(threads, &CancelToken::new()).unwrap();
+    let threads = LearnThreads::new(threads, &CancelToken::new()).unwrap();
     for _ in 0..steps.unwrap_or(usize::MAX) {
-        if folder.step(&crew).unwrap().is_none() {
+        if folder.step(&threads).unwrap().is_none() {
             return;
         }
     }
@@ -134,10 +134,10 @@ fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> Pa
     for (deal, rotation) in (0..deals).flat_map(|deal| [(deal, 0), (deal, 1)]) {
         let names = if rotation == 0 { agents } else { [agents[1], agents[0]] };
         let mut players = names.map(|spec| roster().parse(spec).unwrap().make());
-        let pairing = Pairing { rules: *rules, seats: 2, key: Key::new(9, deal) };
+        let match_setup = MatchSetup { rules: *rules, seats: 2, key: Key::new(9, deal) };
         let mut recorder = Recorder::new(rules);
-        let result = play_match(&pairing, &mut players, &mut recorder).unwrap();
-        lines += &recorder.finish(pairing.key, rotation, &names, &result).to_json();
+        let result = play_match(&match_setup, &mut players, &mut recorder).unwrap();
+        lines += &recorder.finish(match_setup.key, rotation, &names, &result).to_json();
         lines.push('\n');
     }
     let path = fresh(name).with_extension("jsonl");
@@ -198,9 +198,9 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
     std::fs::write(&records, text.replacen("a draw", "a call", 1)).unwrap();
     let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
     let mut learner = cambio_learn::Learner::new(recipe, &classic, &roster(), None).unwrap();
-    let crew = Crew::new(1, &CancelToken::new()).unwrap();
+    let threads = LearnThreads::new(1, &CancelToken::new()).unwrap();
     let flaw = loop {
-        match learner.step(&crew) {
+        match learner.step(&threads) {
             Ok(step) => assert!(step.is_some(), "the flaw was not found"),
             Err(error) => break error.to_string(),
         }
@@ -312,7 +312,7 @@ fn a_rival_that_fails_stops_learning_with_its_reason() {
     let roster = roster().with("unfinished", "Panics.", || Unfinished);
     let recipe = Recipe { rivals: [("unfinished".to_owned(), 1.0)].into(), ..recipe() };
     let mut learner = cambio_learn::Learner::new(recipe, &rules(), &roster, None).unwrap();
-    let error = learner.step(&Crew::new(1, &CancelToken::new()).unwrap()).unwrap_err().to_string();
+    let error = learner.step(&LearnThreads::new(1, &CancelToken::new()).unwrap()).unwrap_err().to_string();
     let start = "match 0 against `unfinished`: seat ";
     assert!(error.starts_with(start) && error.contains(" cannot go on: it panicked: out of ideas (round 1"), "{error}");
 }

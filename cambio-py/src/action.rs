@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cambio_core::{Action, ActionSpace, Card, Event, Rules, Seat, Sighting, Spot};
+use cambio_core::encode::ActionSpace;
+use cambio_core::{Action, Card, Event, Rules, Seat, Sighting, Spot};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};

@@ -1,12 +1,13 @@
 //! Library agents, by spec.
 
 use cambio_agents::{AgentSpec, roster};
-use cambio_core::{Action, Deal, MatchError, Players, Playing, Referee, Seat};
+use cambio_core::play::MatchError;
+use cambio_core::{Action, Deal, Players, Playing, Referee, Seat};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::PyAction;
-use crate::episode::Seated;
+use crate::episode::LibraryAgent;
 use crate::error;
 use crate::game::PyGame;
 use crate::rules::hash_of;
@@ -23,19 +24,19 @@ use crate::rules::hash_of;
 #[pyclass(eq, name = "Agent", module = "cambio_game")]
 pub(crate) struct PyAgent {
     pub(crate) spec: AgentSpec,
-    minds: Vec<Mind>,
+    followed_matches: Vec<FollowedMatch>,
 }
 
 /// An agent in one seat, with the match up to its last decision.
-struct Mind {
+struct FollowedMatch {
     seat: Seat,
-    followed: Referee<Seated>,
+    followed: Referee<LibraryAgent>,
 }
 
-impl Mind {
-    fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Result<Mind, MatchError> {
-        let players = Players::only(Seated::new(spec), seat, game.seats());
-        Ok(Mind { seat, followed: Referee::new(Deal::new(game.rules(), game.key()), players, ())? })
+impl FollowedMatch {
+    fn new(spec: &AgentSpec, game: &Playing, seat: Seat) -> Result<FollowedMatch, MatchError> {
+        let players = Players::only(LibraryAgent::new(spec), seat, game.seats());
+        Ok(FollowedMatch { seat, followed: Referee::new(Deal::new(game.rules(), game.key()), players, ())? })
     }
 
     /// Whether `game` continues the match that the agent has followed.
@@ -69,7 +70,7 @@ impl PyAgent {
 
 impl Clone for PyAgent {
     fn clone(&self) -> PyAgent {
-        PyAgent { spec: self.spec.clone(), minds: Vec::new() }
+        PyAgent { spec: self.spec.clone(), followed_matches: Vec::new() }
     }
 }
 
@@ -83,7 +84,7 @@ impl PartialEq for PyAgent {
 impl PyAgent {
     #[new]
     fn new(spec: &str) -> PyResult<PyAgent> {
-        Ok(PyAgent { spec: PyAgent::read(spec)?, minds: Vec::new() })
+        Ok(PyAgent { spec: PyAgent::read(spec)?, followed_matches: Vec::new() })
     }
 
     /// The spec, in its shortest form.
@@ -112,13 +113,15 @@ impl PyAgent {
         let Some(seat) = game.episode.actor() else {
             return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
         };
-        let place = self.minds.iter().position(|mind| mind.seat == seat);
-        let known = place.map(|place| self.minds.swap_remove(place)).filter(|mind| mind.has_followed(playing));
-        let PyAgent { spec, minds } = self;
+        let index = self.followed_matches.iter().position(|followed_match| followed_match.seat == seat);
+        let known = index
+            .map(|index| self.followed_matches.swap_remove(index))
+            .filter(|followed_match| followed_match.has_followed(playing));
+        let PyAgent { spec, followed_matches } = self;
         let decided = py.detach(|| {
-            let mut mind = known.map_or_else(|| Mind::new(spec, playing, seat), Ok)?;
-            let action = mind.decide(playing)?;
-            minds.push(mind);
+            let mut followed_match = known.map_or_else(|| FollowedMatch::new(spec, playing, seat), Ok)?;
+            let action = followed_match.decide(playing)?;
+            followed_matches.push(followed_match);
             Ok(action)
         });
         decided

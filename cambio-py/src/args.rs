@@ -32,7 +32,7 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64)
 /// The `repr` of a value for an error message, truncated to 60 characters.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
-    cambio_core::shown(&text).up_to(60).to_string()
+    cambio_core::text::excerpt(&text).up_to(60).to_string()
 }
 
 /// The name of a value's type.
@@ -73,7 +73,7 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
 
 /// Reads a spot such as `a3`.
 pub(crate) fn spot(text: &str) -> PyResult<Spot> {
-    text.parse().map_err(|error: cambio_core::ParseSpotError| error::CambioError::new_err(error.to_string()))
+    text.parse().map_err(|error: cambio_core::rules::ParseSpotError| error::CambioError::new_err(error.to_string()))
 }
 
 /// Reads a seed: a whole number or a non-empty text, as in experiment files.

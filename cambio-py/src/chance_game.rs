@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use cambio_core::{
-    Action, ActionSpace, ChanceMatch, Choices, MAX_SEATS, Outcome, RoundHistory, RoundLog, Rules, Score, Seat,
-    Standing, State, TensorSpace,
-};
+use cambio_core::encode::{ActionSpace, TensorSpace};
+use cambio_core::play::{ChanceMatch, ChanceOutcome, RoundLog};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::view::RoundHistory;
+use cambio_core::{Action, Choices, Rules, Score, Seat, Standing, State};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -73,18 +74,18 @@ impl PyChanceGame {
     }
 
     /// The outcomes of the chance node, each with its number and probability.
-    fn numbered(&self) -> PyResult<impl Iterator<Item = (u64, Outcome, f64)>> {
+    fn numbered(&self) -> PyResult<impl Iterator<Item = (u64, ChanceOutcome, f64)>> {
         let outcomes = self.game.outcomes();
         if outcomes.is_empty() {
             return Err(error::IllegalAction::new_err("this is not a chance node; see is_chance"));
         }
         Ok(outcomes.iter().enumerate().map(|(place, &(outcome, share))| match outcome {
-            Outcome::Card(card) => (card.kind() as u64, outcome, share),
-            Outcome::Order(_) => (place as u64, outcome, share),
+            ChanceOutcome::Card(card) => (card.kind() as u64, outcome, share),
+            ChanceOutcome::Order(_) => (place as u64, outcome, share),
         }))
     }
 
-    fn outcome(&self, number: u64) -> PyResult<Outcome> {
+    fn outcome(&self, number: u64) -> PyResult<ChanceOutcome> {
         let found = self.numbered()?.find(|&(other, ..)| other == number);
         let none = || error::ActionError::new_err(format!("`outcome` must be one of outcomes(), found {number}"));
         found.map(|(_, outcome, _)| outcome).ok_or_else(none)
@@ -155,8 +156,8 @@ impl PyChanceGame {
     /// An outcome as text: the label of a card, or the order of a race.
     fn outcome_text(&self, outcome: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(match self.outcome(args::whole(outcome, "outcome", 0, u64::MAX)?)? {
-            Outcome::Card(card) => self.standing().setup.rules.label(card).to_owned(),
-            Outcome::Order(order) => order.seats().map(|seat| seat.to_string()).collect::<Vec<_>>().join(" "),
+            ChanceOutcome::Card(card) => self.standing().setup.rules.label(card).to_owned(),
+            ChanceOutcome::Order(order) => order.seats().map(|seat| seat.to_string()).collect::<Vec<_>>().join(" "),
         })
     }
 

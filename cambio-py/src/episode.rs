@@ -3,10 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::AgentSpec;
+use cambio_core::engine::IllegalAction;
+use cambio_core::play::{MatchError, RoundLog, StepResult};
 use cambio_core::rng::Key;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::view::RoundHistory;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Deal, IllegalAction, MAX_SEATS, MatchError, Notice, Observation, Observer,
-    Players, Playing, Referee, RoundHistory, RoundLog, Rules, Score, Seat, Stepped,
+    Action, Agent, AgentError, Briefing, Deal, Notice, Observation, Observer, Players, Playing, Referee, Rules, Score,
+    Seat,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -29,7 +33,7 @@ impl Reward {
             "rank" => Ok(Reward::Rank),
             "score" => Ok(Reward::Score),
             _ => {
-                let found = cambio_core::shown(word);
+                let found = cambio_core::text::excerpt(word);
                 Err(error::CambioError::new_err(format!("`reward` must be rank or score, found `{found}`")))
             }
         }
@@ -54,18 +58,18 @@ fn rank_reward(ranks: &[usize], seat: usize) -> f64 {
 
 /// A score as a float, signed so that more is better.
 pub(crate) fn score_reward(rules: &Rules, score: Score) -> f64 {
-    let sign = if rules.spec().best == cambio_core::knob::Best::Most { 1.0 } else { -1.0 };
+    let sign = if rules.spec().best == cambio_core::rules::knob::Best::Most { 1.0 } else { -1.0 };
     // No negative zero.
     sign * f64::from(score.units()) / f64::from(Score::UNITS) + 0.0
 }
 
 /// A library agent in a seat. Python objects must be `Sync` and agents are not, so the agent is in a mutex, which is never
 /// contended.
-pub(crate) struct Seated(Mutex<Box<dyn Agent>>);
+pub(crate) struct LibraryAgent(Mutex<Box<dyn Agent>>);
 
-impl Seated {
-    pub(crate) fn new(spec: &AgentSpec) -> Seated {
-        Seated(Mutex::new(spec.make()))
+impl LibraryAgent {
+    pub(crate) fn new(spec: &AgentSpec) -> LibraryAgent {
+        LibraryAgent(Mutex::new(spec.make()))
     }
 
     fn agent(&mut self) -> &mut dyn Agent {
@@ -73,7 +77,7 @@ impl Seated {
     }
 }
 
-impl Agent for Seated {
+impl Agent for LibraryAgent {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.agent().begin(briefing)
     }
@@ -93,9 +97,9 @@ impl Agent for Seated {
 
 /// The agent type of a match in which the caller makes every decision. It has no values.
 #[derive(Clone)]
-pub(crate) enum Nobody {}
+pub(crate) enum NoAgent {}
 
-impl Agent for Nobody {
+impl Agent for NoAgent {
     fn decide(&mut self, _: &Observation<'_>) -> Result<Action, AgentError> {
         match *self {}
     }
@@ -137,8 +141,8 @@ impl<A: Agent, W: Observer> Episode<A, W> {
     fn let_agents_play(&mut self) {
         while self.fault.is_none() {
             match self.referee.step() {
-                Ok(Stepped::Decided(..)) => {}
-                Ok(Stepped::Waiting(_) | Stepped::Over) => return,
+                Ok(StepResult::Decided(..)) => {}
+                Ok(StepResult::Waiting(_) | StepResult::Over) => return,
                 Err(error) => self.fault = Some(error),
             }
         }
@@ -192,7 +196,7 @@ impl<A: Agent, W: Observer> Episode<A, W> {
 }
 
 /// The match of a `Game`.
-pub(crate) type GameEpisode = Episode<Nobody, (RoundHistory, RoundLog)>;
+pub(crate) type GameEpisode = Episode<NoAgent, (RoundHistory, RoundLog)>;
 
 impl GameEpisode {
     /// The match of a key, after these decisions.

@@ -1,7 +1,9 @@
 //! The exceptions. The command prints the same messages.
 
 use cambio_agents::SpecError;
-use cambio_core::{Flaw, IllegalAction as Illegal, ParseActionError, RestoreError, RulesError as BadRules};
+use cambio_core::RulesError as BadRules;
+use cambio_core::engine::{IllegalAction as Illegal, ParseActionError};
+use cambio_core::record::{InvalidRecord, RestoreError};
 use cambio_sim::PlayError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -36,7 +38,7 @@ conversions! {
     rules: BadRules => RulesError,
     illegal: Illegal => IllegalAction,
     action: ParseActionError => ActionError,
-    record: Flaw => RecordError,
+    record: InvalidRecord => RecordError,
     restore: RestoreError => RecordError,
     spec: SpecError => AgentError,
 }
@@ -45,7 +47,7 @@ conversions! {
 pub(crate) fn told(error: &PyErr, py: Python<'_>) -> String {
     let name = error.get_type(py).name().map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
     let text = error.value(py).to_string();
-    format!("it raised {name}: {}", cambio_core::shown(&text).up_to(200))
+    format!("it raised {name}: {}", cambio_core::text::excerpt(&text).up_to(200))
 }
 
 /// The exception for a run that cannot be played or read.

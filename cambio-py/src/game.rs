@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use cambio_core::encode::{ActionSpace, TensorSpace};
+use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Seed};
-use cambio_core::{ActionSpace, Choices, Playing, RoundHistory, RoundLog, Seat, Standing, State, TensorSpace};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Choices, Playing, Seat, Standing, State};
 use numpy::prelude::*;
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;

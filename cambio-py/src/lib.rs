@@ -5,8 +5,8 @@
 mod action;
 mod agent;
 mod args;
+mod batch_agent;
 mod chance_game;
-mod desk;
 mod episode;
 mod error;
 mod game;
@@ -81,7 +81,7 @@ mod _cambio {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("PRESETS", PyTuple::new(py, cambio_core::PRESETS)?)?;
-        module.add("MINI_GAMES", PyTuple::new(py, cambio_core::MINI_GAMES)?)
+        module.add("PRESETS", PyTuple::new(py, cambio_core::rules::PRESETS)?)?;
+        module.add("MINI_GAMES", PyTuple::new(py, cambio_core::rules::MINI_GAMES)?)
     }
 }

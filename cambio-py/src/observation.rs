@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::{CardSource, OwnedObservation};
+use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{
-    Action, ActionSpace, Card, Knowledge, OwnedObservation, Phase, RoundHistory, RoundLog, Rules, Score, Seat,
-    Sighting, Source, Spot, Standing, State, View,
-};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, Standing, State, View};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -20,8 +21,8 @@ fn phase_word(phase: Phase) -> &'static str {
     match phase {
         Phase::Peek => "peek",
         Phase::Start => "start",
-        Phase::Held(Source::Stock) => "drawn",
-        Phase::Held(Source::Pile(_)) => "taken",
+        Phase::Held(CardSource::Stock) => "drawn",
+        Phase::Held(CardSource::Pile(_)) => "taken",
         Phase::Window => "window",
         Phase::Gift => "gift",
         Phase::Chain => "chain",
@@ -104,7 +105,7 @@ impl PyObservation {
 
     fn history(&self) -> RoundHistory {
         let mut history = RoundHistory::new(self.rules_of(), self.seats_of());
-        let setup = cambio_core::Setup::new(self.rules_of(), self.seats_of());
+        let setup = cambio_core::engine::Setup::new(self.rules_of(), self.seats_of());
         history.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
         self.sightings.iter().for_each(|sighting| history.notice(sighting));
         history
@@ -413,7 +414,7 @@ impl PyKnowledge {
         let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let state = self.knowledge.sample(&self.observation.view.observation(), &mut stream);
-        Ok(PyWorld { state, origin: Origin::Sampled(Box::new(self.clone()), seed) })
+        Ok(PyWorld { state, origin: WorldOrigin::Sampled(Box::new(self.clone()), seed) })
     }
 
     fn __repr__(&self) -> String {
@@ -436,12 +437,12 @@ impl PyKnowledge {
 #[derive(Clone)]
 pub(crate) struct PyWorld {
     state: State,
-    origin: Origin,
+    origin: WorldOrigin,
 }
 
 /// The origin of a world. Pickles contain the origin instead of the state.
 #[derive(Clone)]
-enum Origin {
+enum WorldOrigin {
     Sampled(Box<PyKnowledge>, u64),
     Game(Box<GameEpisode>),
 }
@@ -449,7 +450,7 @@ enum Origin {
 impl PyWorld {
     /// The true positions of a game's cards.
     pub(crate) fn of_game(episode: &GameEpisode) -> PyWorld {
-        PyWorld { state: episode.playing().state().clone(), origin: Origin::Game(Box::new(episode.clone())) }
+        PyWorld { state: episode.playing().state().clone(), origin: WorldOrigin::Game(Box::new(episode.clone())) }
     }
 
     fn rules_of(&self) -> &Rules {
@@ -515,11 +516,11 @@ impl PyWorld {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match &self.origin {
-            Origin::Sampled(knowledge, seed) => {
+            WorldOrigin::Sampled(knowledge, seed) => {
                 let sample = Bound::new(py, (**knowledge).clone())?.getattr("sample")?;
                 (sample, (*seed,)).into_pyobject(py)
             }
-            Origin::Game(episode) => {
+            WorldOrigin::Game(episode) => {
                 let thaw = py.import("cambio_game._cambio")?.getattr("_world")?;
                 (thaw, episode.parts(py)?).into_pyobject(py)
             }

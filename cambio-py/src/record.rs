@@ -1,6 +1,7 @@
 //! Records of matches.
 
-use cambio_core::{Action, Card, Event, Observer, Record, RoundLog, Score, Seat, Standing, State, replay};
+use cambio_core::play::RoundLog;
+use cambio_core::{Action, Card, Event, Observer, Record, Score, Seat, Standing, State, replay};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::Value;
@@ -21,14 +22,14 @@ pub(crate) struct PyRecord {
 
 /// Collects each decision with the observation of its seat.
 #[derive(Default)]
-struct Steps {
+struct DecisionSteps {
     taken: Vec<(PyObservation, PyAction)>,
     log: RoundLog,
     round: usize,
     totals: Vec<Score>,
 }
 
-impl Observer for Steps {
+impl Observer for DecisionSteps {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         self.log.round_begins(standing, deck);
         (self.round, self.totals) = (standing.round, standing.totals.to_vec());
@@ -105,14 +106,14 @@ impl PyRecord {
 
     /// Iterates over pairs of an observation and the decision that its seat made. Raises the same errors as `verify`.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut steps = Steps::default();
+        let mut steps = DecisionSteps::default();
         replay(&self.record, &mut steps).map_err(error::record)?;
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }
 
     /// The HTML view in notebooks: the viewer of `cambio replay --html` in a frame. `None` if the record cannot be replayed.
     fn _repr_html_(&self) -> Option<String> {
-        cambio_view::Film::of(&self.record).ok().map(|film| film.widget())
+        cambio_view::Replay::of(&self.record).ok().map(|replay| replay.widget())
     }
 
     fn __repr__(&self) -> String {

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 
 use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
-use cambio_sim::sprt::{Question, Scale};
-use cambio_sim::tune::{Candidates, Method, Opponents, Scorer, Setting, Task, TuneError};
+use cambio_sim::sprt::{EloScale, SprtQuestion};
+use cambio_sim::tune::{Candidates, Opponents, PlaySetting, Scorer, Task, TuneError, TuneMethod};
 use cambio_sim::{Executor, Payoff, PlayError, Unit, read_seed};
-use cambio_stats::race::Race;
+use cambio_stats::race::RaceSettings;
 use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
 
@@ -17,22 +17,22 @@ use crate::tournament::roster_with;
 use crate::units::Bots;
 
 /// The result of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
-type Answer = (&'static str, u64, f64, (f64, f64), u64);
+type SprtAnswer = (&'static str, u64, f64, (f64, f64), u64);
 
 /// The deals that a race plays at a time. The result does not depend on this number.
 const RACE_STEP: u64 = 16;
 
-fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str) -> PyResult<Setting> {
+fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str) -> PyResult<PlaySetting> {
     let unit = if rounds { Unit::Rounds } else { Unit::Match };
     let seed: Seed = read_seed(seed).map_err(error::CambioError::new_err)?;
-    Ok(Setting { rules, folder: PathBuf::from("."), seats, unit, payoff, seed })
+    Ok(PlaySetting { rules, folder: PathBuf::from("."), seats, unit, payoff, seed })
 }
 
 /// A sequential test whose deals are played by many machines.
 #[pyclass(module = "cambio_game._cambio", name = "_Sprt")]
 pub(crate) struct PySprt {
-    setting: Setting,
-    question: Question,
+    setting: PlaySetting,
+    question: SprtQuestion,
     agents: [String; 2],
     bots: Bots,
 }
@@ -54,13 +54,13 @@ impl PySprt {
         bots: Bots,
     ) -> PyResult<PySprt> {
         let setting = setting(rules, seats, rounds, Payoff::RankPoints, seed)?;
-        let scale = if normalized { Scale::Normalized } else { Scale::Logistic };
+        let scale = if normalized { EloScale::Normalized } else { EloScale::Logistic };
         if elo.1 <= elo.0 {
             let (one, other) = elo;
             return Err(error::CambioError::new_err(format!("`elo1` must be above `elo0`, {one}, found {other}")));
         }
         let (alpha, beta) = errors;
-        let question = Question { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
+        let question = SprtQuestion { elo_0: elo.0, elo_1: elo.1, scale, alpha, beta, most_deals };
         Ok(PySprt { setting, question, agents, bots })
     }
 
@@ -76,7 +76,7 @@ impl PySprt {
 
     /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
     /// likelihood ratio, its bounds, and the number of matches.
-    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<Answer> {
+    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<SprtAnswer> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
         let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(failed)?;
@@ -98,12 +98,12 @@ pub(crate) struct PyTune {
 
 /// A Python function that returns the scores of deals. An exception of the function is stored.
 #[derive(Debug)]
-struct Handed {
+struct PlayCallback {
     play: Py<PyAny>,
     raised: Mutex<Option<PyErr>>,
 }
 
-impl Scorer for Handed {
+impl Scorer for PlayCallback {
     fn scores(
         &self,
         candidates: &Candidates<'_>,
@@ -152,10 +152,10 @@ impl PyTune {
             .map_err(|_| wrong(format!("`payoff` must be rank_points, win, points or margin, found `{payoff}`")))?;
         let (name, deals, generations, indifference, alpha, first) = method;
         let method = match name.as_str() {
-            "sweep" => Method::Sweep { deals },
-            "race" => Method::Race(Race { indifference, alpha, first, step: RACE_STEP }),
-            "halving" => Method::Halving { blocks: deals },
-            "cma" => Method::Cma { deals, generations },
+            "sweep" => TuneMethod::Sweep { deals },
+            "race" => TuneMethod::Race(RaceSettings { indifference, alpha, first, step: RACE_STEP }),
+            "halving" => TuneMethod::Halving { blocks: deals },
+            "cma" => TuneMethod::Cma { deals, generations },
             _ => return Err(wrong(format!("`method` must be sweep, race, halving or cma, found `{name}`"))),
         };
         let opponents = match field {
@@ -198,9 +198,9 @@ impl PyTune {
         out: Option<PathBuf>,
     ) -> PyResult<(String, String)> {
         let roster = roster_with(py, &self.bots)?;
-        let handed = Handed { play, raised: Mutex::new(None) };
+        let handed = PlayCallback { play, raised: Mutex::new(None) };
         py.detach(|| {
-            let progress = |step: cambio_sim::tune::Step| {
+            let progress = |step: cambio_sim::tune::TuneStep| {
                 Python::attach(|py| {
                     if let Err(error) = tell.call1(py, (step.to_string(),)) {
                         error.write_unraisable(py, None);

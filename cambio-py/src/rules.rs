@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cambio_core::{ActionSpace, Block, BlockValues, Card, PublicEvent, Rules, RulesSpec, TensorSpace};
+use cambio_core::encode::{ActionSpace, TensorBlock, TensorBlockValues, TensorSpace};
+use cambio_core::view::PublicEvent;
+use cambio_core::{Card, Rules, RulesSpec};
 use numpy::PyUntypedArray;
 use numpy::prelude::*;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -116,7 +118,7 @@ impl PyRules {
             Some(card) => Ok(self.0.points(card)),
             None => Err(error::CambioError::new_err(format!(
                 "`{}` is not a card of `{}`",
-                cambio_core::shown(card),
+                cambio_core::text::excerpt(card),
                 self.0.name()
             ))),
         }
@@ -219,7 +221,7 @@ pub(crate) fn counts<'py>(
 #[pyclass(frozen, eq, name = "Block", module = "cambio_game")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PyBlock {
-    block: Block,
+    block: TensorBlock,
     layout: (Rules, usize),
 }
 
@@ -247,8 +249,8 @@ impl PyBlock {
     #[getter]
     fn values(&self) -> &'static str {
         match self.block.values {
-            BlockValues::Flags => "flags",
-            BlockValues::Counts => "counts",
+            TensorBlockValues::Flags => "flags",
+            TensorBlockValues::Counts => "counts",
         }
     }
 
@@ -260,7 +262,7 @@ impl PyBlock {
     }
 
     fn __repr__(&self) -> String {
-        let Block { name, offset, ref shape, .. } = self.block;
+        let TensorBlock { name, offset, ref shape, .. } = self.block;
         format!("<Block {name:?} of {} at {offset}, shape {shape:?}>", self.values())
     }
 
@@ -298,7 +300,7 @@ impl PyLayout {
         PyLayout { rules: *rules, seats, space: space.clone() }
     }
 
-    fn block(&self, block: &Block) -> PyBlock {
+    fn block(&self, block: &TensorBlock) -> PyBlock {
         PyBlock { block: block.clone(), layout: (self.rules, self.seats) }
     }
 }
@@ -382,7 +384,7 @@ impl PyLayout {
             Some(block) => Ok(self.block(block)),
             None => {
                 let known: Vec<&str> = self.space.blocks().iter().map(|block| block.name).collect();
-                let name = cambio_core::shown(name);
+                let name = cambio_core::text::excerpt(name);
                 Err(PyKeyError::new_err(format!("there is no block `{name}`; the blocks are {}", known.join(", "))))
             }
         }
@@ -399,7 +401,7 @@ impl PyLayout {
     fn __str__(&self) -> String {
         let mut text = format!("{:>6}  {:<10} {:<7} shape\n", "offset", "block", "values");
         for block in self.space.blocks() {
-            let values = if block.values == BlockValues::Flags { "flags" } else { "counts" };
+            let values = if block.values == TensorBlockValues::Flags { "flags" } else { "counts" };
             let _ = writeln!(text, "{:>6}  {:<10} {values:<7} {:?}", block.offset, block.name, block.shape);
         }
         text

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cambio_agents::{Entry, NoParams, Roster, roster};
+use cambio_agents::{NoParams, Roster, RosterEntry, roster};
+use cambio_core::encode::ActionSpace;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{
-    Action, ActionSpace, Agent, AgentError, Briefing, Notice, Observation, RoundResult, Score, Sighting,
-};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Score, Sighting};
 use cambio_report::{Run, of_run};
 use cambio_sim::{
     Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, RunError, RunFolder, Runner,
@@ -17,18 +17,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::action::decision;
-use crate::desk::Desk;
+use crate::batch_agent::BatchAgent;
 use crate::error::{failed, refused};
 use crate::observation::PyObservation;
 use crate::rules::PyRules;
 use crate::{args, error};
 
 /// A Python agent: an object with a method `decide(observation)` or `decide_batch(observations)`.
-struct Bot {
+struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Py<PyAny>,
     /// For an agent with `decide_batch`, the queue of waiting matches, shared by all players.
-    desk: Option<Arc<Desk>>,
+    batch_agent: Option<Arc<BatchAgent>>,
     object: Option<Py<PyAny>>,
     /// The exception that it raised at the end of a round, reported as a fault at its next decision.
     failed: Option<String>,
@@ -38,10 +38,19 @@ struct Bot {
     decided: Vec<Action>,
 }
 
-impl Bot {
-    fn new(factory: Py<PyAny>, desk: Option<Arc<Desk>>) -> Bot {
+impl PythonAgent {
+    fn new(factory: Py<PyAny>, batch_agent: Option<Arc<BatchAgent>>) -> PythonAgent {
         let (sightings, decided) = (Vec::new(), Vec::new());
-        Bot { factory, desk, object: None, failed: None, rounds: 0, totals: Vec::new(), sightings, decided }
+        PythonAgent {
+            factory,
+            batch_agent,
+            object: None,
+            failed: None,
+            rounds: 0,
+            totals: Vec::new(),
+            sightings,
+            decided,
+        }
     }
 
     /// Creates the object if there is none, and calls its `begin`.
@@ -83,8 +92,8 @@ impl Bot {
             totals: self.totals.clone(),
         };
         let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
-        if let Some(desk) = &self.desk {
-            return desk.ask(seen, space, seat);
+        if let Some(batch_agent) = &self.batch_agent {
+            return batch_agent.ask(seen, space, seat);
         }
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
         Python::attach(|py| {
@@ -94,10 +103,10 @@ impl Bot {
     }
 }
 
-impl Agent for Bot {
+impl Agent for PythonAgent {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.failed = None;
-        if self.desk.is_some() {
+        if self.batch_agent.is_some() {
             return Ok(());
         }
         Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| error::told(&error, py)))?)
@@ -133,19 +142,19 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         let is_name =
             !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
         if !is_name {
-            let name = cambio_core::shown(name);
+            let name = cambio_core::text::excerpt(name);
             return Err(error::AgentError::new_err(format!(
                 "an agent's name must have only letters, digits, _ and -, found `{name}`"
             )));
         }
         let is_shared = factory.bind(py).hasattr("decide_batch")?;
-        let desk = is_shared.then(|| Arc::new(Desk::new(factory.clone_ref(py))));
+        let batch_agent = is_shared.then(|| Arc::new(BatchAgent::new(factory.clone_ref(py))));
         let factory = factory.clone_ref(py);
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            Bot::new(factory, desk.clone())
+            PythonAgent::new(factory, batch_agent.clone())
         };
-        all = all.with_entry(Entry::new(name, "An agent of Python.", make));
+        all = all.with_entry(RosterEntry::new(name, "An agent of Python.", make));
     }
     Ok(all)
 }
@@ -180,7 +189,7 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(S
     let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
     // Called about ten times a second, so that Ctrl-C stops the run. It can be resumed.
-    let look = |_: &cambio_sim::Progress<'_>| {
+    let look = |_: &cambio_sim::PlayProgress<'_>| {
         if Python::attach(|py| py.check_signals().is_err()) {
             token.cancel();
         }

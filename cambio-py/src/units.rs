@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cambio_report::Run;
 use cambio_sim::Executor;
-use cambio_sim::units::{LineupCost, Queue, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
+use cambio_sim::units::{LineupCost, UnitQueue, UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,20 +16,20 @@ use crate::tournament::{about, planned, roster_with};
 pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
 
 /// A unit: its first batch, the end of its batches (exclusive), its BLAKE3.
-type Told = (u64, u64, String);
+type UnitRow = (u64, u64, String);
 
 /// The cost of a lineup: cell, lineup, blocks, matches, seconds.
-type Cost = (usize, usize, u64, u64, f64);
+type CostRow = (usize, usize, u64, u64, f64);
 
-fn told(unit: WorkUnit) -> Told {
+fn told(unit: WorkUnit) -> UnitRow {
     (unit.from, unit.to, unit.hash)
 }
 
-fn costs_told(costs: Vec<LineupCost>) -> Vec<Cost> {
+fn costs_told(costs: Vec<LineupCost>) -> Vec<CostRow> {
     costs.into_iter().map(|cost| (cost.cell, cost.lineup, cost.blocks, cost.matches, cost.seconds)).collect()
 }
 
-fn costs_of(costs: Vec<Cost>) -> Vec<LineupCost> {
+fn costs_of(costs: Vec<CostRow>) -> Vec<LineupCost> {
     let read = |(cell, lineup, blocks, matches, seconds)| LineupCost { cell, lineup, blocks, matches, seconds };
     costs.into_iter().map(read).collect()
 }
@@ -85,14 +85,14 @@ pub(crate) fn _units_deals(py: Python<'_>, store: String, first: u64, behind: u6
 
 /// The units in a store.
 #[pyfunction]
-pub(crate) fn _units_there(py: Python<'_>, store: String) -> PyResult<Vec<Told>> {
+pub(crate) fn _units_there(py: Python<'_>, store: String) -> PyResult<Vec<UnitRow>> {
     let units = py.detach(|| UnitStore::open(&store)?.units()).map_err(refused)?;
     Ok(units.into_iter().map(told).collect())
 }
 
 /// The costs of the lineups so far.
 #[pyfunction]
-pub(crate) fn _units_costs(py: Python<'_>, store: String) -> PyResult<Vec<Cost>> {
+pub(crate) fn _units_costs(py: Python<'_>, store: String) -> PyResult<Vec<CostRow>> {
     py.detach(|| UnitStore::open(&store)?.costs()).map(costs_told).map_err(refused)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn _units_play(
     behind: u64,
     agents: Bots,
     threads: usize,
-) -> PyResult<(String, u64, Vec<Cost>)> {
+) -> PyResult<(String, u64, Vec<CostRow>)> {
     let roster = roster_with(py, &agents)?;
     py.detach(|| {
         let store = UnitStore::open(&store).map_err(refused)?;
@@ -124,7 +124,13 @@ pub(crate) fn _units_play(
 
 /// Plays a unit again and compares its bytes. Returns `false` without a comparison if the agents are not reproducible.
 #[pyfunction]
-pub(crate) fn _units_check(py: Python<'_>, store: String, unit: Told, agents: Bots, threads: usize) -> PyResult<bool> {
+pub(crate) fn _units_check(
+    py: Python<'_>,
+    store: String,
+    unit: UnitRow,
+    agents: Bots,
+    threads: usize,
+) -> PyResult<bool> {
     let roster = roster_with(py, &agents)?;
     py.detach(|| {
         let store = UnitStore::open(&store).map_err(refused)?;
@@ -150,7 +156,7 @@ pub(crate) fn _units_merge(py: Python<'_>, store: String, out: PathBuf) -> PyRes
 
 /// The queue of the batches that a store still lacks.
 #[pyclass(module = "cambio_game._cambio", name = "_Queue")]
-pub(crate) struct PyQueue(Queue);
+pub(crate) struct PyQueue(UnitQueue);
 
 #[pymethods]
 impl PyQueue {
@@ -159,7 +165,7 @@ impl PyQueue {
         let queue = py.detach(|| {
             let store = UnitStore::open(&store)?;
             let plan = store.plan()?;
-            let mut queue = Queue::rest(&plan, store.missing(0..plan.batch_count())?);
+            let mut queue = UnitQueue::rest(&plan, store.missing(0..plan.batch_count())?);
             queue.learn(&store.costs()?);
             Ok(queue)
         });
@@ -177,7 +183,7 @@ impl PyQueue {
     }
 
     /// Records the costs of a unit.
-    fn learn(&mut self, costs: Vec<Cost>) {
+    fn learn(&mut self, costs: Vec<CostRow>) {
         self.0.learn(&costs_of(costs));
     }
 

@@ -1,15 +1,17 @@
 //! The class `VectorGame`: many matches that one call steps.
 
 mod arrays;
-mod slot;
 mod threads;
+mod vector_match;
 
 use std::iter::zip;
 use std::sync::Arc;
 
 use cambio_agents::AgentSpec;
+use cambio_core::encode::{ActionSpace, TensorSpace};
+use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Action, ActionSpace, IllegalAction, Rules, TensorSpace};
+use cambio_core::{Action, Rules};
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -21,16 +23,16 @@ use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, text
 use crate::game::PyGame;
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Ask, Results};
-use slot::{Slots, Work};
+use arrays::{Arrays, LegalChoices, Results};
 use threads::Threads;
+use vector_match::{BatchCall, VectorMatches};
 
 /// The maximum number of matches in a batch, and of threads.
 const MOST: u64 = 1 << 20;
 const MOST_THREADS: u64 = 256;
 
 /// The settings that all matches of a batch share.
-pub(crate) struct Common {
+pub(crate) struct BatchSettings {
     rules: Rules,
     seats: usize,
     /// The seeds, and the deal of the first match.
@@ -72,10 +74,10 @@ pub(crate) struct Common {
 /// then unchanged.
 #[pyclass(eq, name = "VectorGame", module = "cambio_game")]
 pub(crate) struct PyVectorGame {
-    common: Common,
-    slots: Slots,
+    common: BatchSettings,
+    slots: VectorMatches,
     /// The seat to act and its legal decisions in each match.
-    asks: Vec<Ask>,
+    asks: Vec<LegalChoices>,
     arrays: Arrays,
     threads: Threads,
     /// Whether `reset` was called.
@@ -101,7 +103,7 @@ fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
 
 impl PyVectorGame {
     /// Applies `work` to every match and its rows, without the GIL. Raises the fault of the first match that has one.
-    fn work(&mut self, py: Python<'_>, work: Work) -> PyResult<()> {
+    fn work(&mut self, py: Python<'_>, work: BatchCall) -> PyResult<()> {
         let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
         let mut held = arrays.hold(py)?;
         let rows = held.rows(common, asks)?;
@@ -130,17 +132,18 @@ impl PyVectorGame {
 /// A batch with these deals and decisions.
 fn restored(
     py: Python<'_>,
-    common: Common,
+    common: BatchSettings,
     matches: Vec<(u64, Vec<Action>)>,
     threads: usize,
     is_begun: bool,
     results: Results,
 ) -> PyResult<PyVectorGame> {
-    let slots = Slots::new(&common, matches, is_begun).map_err(error::illegal)?;
-    let (asks, arrays, threads) = (vec![Ask::NOBODY; common.batch], Arrays::new(py, &common), Threads::new(threads)?);
+    let slots = VectorMatches::new(&common, matches, is_begun).map_err(error::illegal)?;
+    let (asks, arrays, threads) =
+        (vec![LegalChoices::NOBODY; common.batch], Arrays::new(py, &common), Threads::new(threads)?);
     let mut games = PyVectorGame { common, slots, asks, arrays, threads, is_begun };
     if is_begun {
-        games.work(py, Work::Show)?;
+        games.work(py, BatchCall::Show)?;
     }
     games.arrays.set_results(py, results)?;
     Ok(games)
@@ -217,7 +220,7 @@ impl PyVectorGame {
         let (rules, seats) = rules::table_or_default(rules, seats)?;
         let key = crate::game::key(seed, first_deal, agent_seed)?;
         let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
-        let common = Common {
+        let common = BatchSettings {
             rules,
             seats,
             key,
@@ -231,8 +234,8 @@ impl PyVectorGame {
         };
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
         let matches = (0..batch as u64).map(|number| (key.deal.wrapping_add(number), Vec::new())).collect();
-        let slots = Slots::new(&common, matches, false).map_err(error::illegal)?;
-        let (asks, threads) = (vec![Ask::NOBODY; batch], Threads::new(threads)?);
+        let slots = VectorMatches::new(&common, matches, false).map_err(error::illegal)?;
+        let (asks, threads) = (vec![LegalChoices::NOBODY; batch], Threads::new(threads)?);
         Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
     }
 
@@ -318,7 +321,7 @@ impl PyVectorGame {
     /// Restarts every match with its first deal.
     fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
         self.is_begun = true;
-        self.work(py, Work::Reset)
+        self.work(py, BatchCall::Reset)
     }
 
     /// Carries out one decision in each match. `actions` has their indices: shape `(batch,)`, dtype `int64` or `int32`.
@@ -332,7 +335,7 @@ impl PyVectorGame {
         if let Some(number) = refused {
             return Err(self.refusal(number, chosen[number]));
         }
-        self.work(py, Work::Step)
+        self.work(py, BatchCall::Step)
     }
 
     /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed alone.
@@ -358,13 +361,13 @@ impl PyVectorGame {
             let most = matches.len() - 1;
             return Err(PyIndexError::new_err(format!("`index` must be from 0 to {most}, found {index}")));
         };
-        let Common { rules, seats, reward, .. } = &self.common;
+        let BatchSettings { rules, seats, reward, .. } = &self.common;
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }
 
     /// An independent copy with new arrays.
     fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        let common = Common {
+        let common = BatchSettings {
             opponents: self.common.opponents.clone(),
             space: self.common.space,
             tensors: self.common.tensors.clone(),
@@ -379,7 +382,7 @@ impl PyVectorGame {
     }
 
     fn __repr__(&self) -> String {
-        let Common { rules, seats, batch, .. } = &self.common;
+        let BatchSettings { rules, seats, batch, .. } = &self.common;
         format!(
             "<VectorGame of {batch} matches, {:?} at {seats} seats, {} threads>",
             rules.name(),
@@ -412,7 +415,7 @@ impl PyVectorGame {
 }
 
 /// The state in a pickle: threads, whether `reset` was called, each match's deal and decisions, the results of the last step.
-type Frozen = (usize, bool, Vec<(u64, String)>, Results);
+type PickledState = (usize, bool, Vec<(u64, String)>, Results);
 
 /// Restores a batch, for `pickle`.
 #[pyfunction(name = "_vector")]
@@ -425,11 +428,11 @@ pub(crate) fn vector(
     specs: Vec<Option<String>>,
     rotates: bool,
     reward: &str,
-    state: Frozen,
+    state: PickledState,
 ) -> PyResult<PyVectorGame> {
     let (rules, seats) = rules::table(rules, seats)?;
     let (threads, is_begun, matches, results) = state;
-    let common = Common {
+    let common = BatchSettings {
         rules,
         seats,
         key: key_of(seeds)?,

@@ -1,17 +1,17 @@
 //! The section of the page about one cell: a rule system at one number of seats. The page calls a cell a table.
 
 use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest, SEAT_DEALS};
-use cambio_sim::rows::{Form, MEASURES, Measure};
-use cambio_sim::{BehaviourRow, Derived, Extent, Plan, RatingRow, SeatRow};
+use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
+use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
 use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed, spread};
-use crate::parts::{Prose, Table, TableCell, TableRow};
-use crate::plot::{Distribution, Estimate, Figure, Forest, Strips};
-use crate::verdict::{Ladder, Rung, digits, p_value};
+use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::plot::{Distribution, Figure, Forest, IntervalPoint, Strips};
+use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 
 /// The most columns of a matrix of agents. With more agents, only the best ones get a column.
 const MOST_COLUMNS: usize = 12;
@@ -26,58 +26,59 @@ pub(super) struct Section {
     title: String,
     facts: String,
     verdict: Prose,
-    standing: Table,
+    standing: ReportTable,
     means: Option<Figure<Forest>>,
     ratings: Option<Figure<Forest>>,
     ratings_note: Option<Prose>,
-    shares: Option<Table>,
-    scores: Option<Table>,
-    differences: Option<Table>,
+    shares: Option<ReportTable>,
+    scores: Option<ReportTable>,
+    differences: Option<ReportTable>,
     seat_plot: Option<Figure<Forest>>,
-    seats: Table,
+    seats: ReportTable,
     seat_test: Prose,
     calls: Figure<Strips>,
     points: Figure<Strips>,
-    behaviour: Table,
+    behaviour: ReportTable,
 }
 
 pub(super) struct CellReport<'a> {
     pub(super) plan: &'a Plan,
     /// The number of the cell in the plan.
-    pub(super) place: usize,
+    pub(super) index: usize,
     pub(super) cell: &'a CellDigest,
     pub(super) derived: &'a Derived,
-    pub(super) ladder: Ladder<'a>,
-    pub(super) extent: Extent,
+    pub(super) ladder: RankedAgents<'a>,
+    pub(super) extent: PlayedBatches,
 }
 
 impl CellReport<'_> {
     pub(super) fn title(&self) -> String {
-        let cell = &self.plan.cells[self.place];
+        let cell = &self.plan.cells[self.index];
         format!("{}, {} seats", cell.rules.name(), cell.seats)
     }
 
     fn seats(&self) -> usize {
-        self.plan.cells[self.place].seats
+        self.plan.cells[self.index].seats
     }
 
     fn is_here(&self, rules: &str, seats: usize) -> bool {
-        rules == self.plan.cells[self.place].rules.name() && seats == self.seats()
+        rules == self.plan.cells[self.index].rules.name() && seats == self.seats()
     }
 
     /// The ranks and names of the agents in the order of the ladder.
     fn names(&self) -> Vec<String> {
-        self.ladder.rungs.iter().enumerate().map(|(place, rung)| format!("{} {}", place + 1, rung.agent)).collect()
+        self.ladder.rungs.iter().enumerate().map(|(index, rung)| format!("{} {}", index + 1, rung.agent)).collect()
     }
 
     /// Like [`names`](Self::names), with the names as code.
     fn heads(&self) -> Vec<Prose> {
-        let head = |(place, rung): (usize, &Rung<'_>)| Prose::from(format!("{}\u{a0}", place + 1)).code(rung.agent);
+        let head =
+            |(index, rung): (usize, &RankedAgent<'_>)| Prose::from(format!("{}\u{a0}", index + 1)).code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()
     }
 
     pub(super) fn section(&self) -> Section {
-        let lineups = self.plan.cells[self.place].lineups.len() as u64;
+        let lineups = self.plan.cells[self.index].lineups.len() as u64;
         let deals = self.ladder.rungs.iter().map(|rung| rung.mean.clusters).max().unwrap_or(0);
         let matches: u64 = self.ladder.rungs.iter().map(|rung| rung.summary.matches).sum::<u64>() / self.seats() as u64;
         let CellBehaviour { rounds, called, .. } = self.cell.behaviour;
@@ -85,7 +86,7 @@ impl CellReport<'_> {
         let ratings: Vec<&RatingRow> = self.ladder.rungs.iter().filter_map(|rung| self.rating(rung.agent)).collect();
         let is_rated = self.ladder.rungs.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
         Section {
-            id: format!("table-{}", self.place + 1),
+            id: format!("table-{}", self.index + 1),
             title: self.title(),
             facts: format!(
                 "{}, {}, {}, {}; {} of the rounds were called.",
@@ -116,11 +117,11 @@ impl CellReport<'_> {
         self.derived.ratings.iter().find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
     }
 
-    fn standing(&self) -> Table {
+    fn standing(&self) -> ReportTable {
         let forfeits = self.ladder.rungs.iter().any(|rung| rung.summary.forfeits > 0);
         let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
         columns.extend(forfeits.then_some("forfeits"));
-        let row = |(head, rung): (Prose, &Rung<'_>)| {
+        let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
             let row = rung.summary;
             let mut cells = vec![
                 plus_minus(row.rank_points, row.rank_points_low.zip(row.rank_points_high), 3),
@@ -136,7 +137,7 @@ impl CellReport<'_> {
             cells.extend(forfeits.then(|| grouped(row.forfeits)));
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
-        Table {
+        ReportTable {
             caption: format!(
                 "The agents over all lineups of this table, the best mean of {} first. Intervals are 95 %, clustered by deal: score \
                  intervals for shares and rank points, Student’s t for the margin. Rank points are 1 for the best seat, 0 for the \
@@ -152,7 +153,7 @@ impl CellReport<'_> {
 
     fn means(&self) -> Figure<Forest> {
         let ladder = &self.ladder;
-        let estimate = |(label, rung): (String, &Rung<'_>)| Estimate {
+        let estimate = |(label, rung): (String, &RankedAgent<'_>)| IntervalPoint {
             label,
             figure: ladder.told(&rung.mean),
             mean: rung.mean.mean,
@@ -160,12 +161,12 @@ impl CellReport<'_> {
             wide: None,
             is_best: rung.is_among_best,
         };
-        let estimates: Vec<Estimate> = self.names().into_iter().zip(&ladder.rungs).map(estimate).collect();
+        let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ladder.rungs).map(estimate).collect();
         let unit = ladder.payoff.unit();
         let par = ladder.payoff.par(self.seats());
         let dashed = if par.is_some() { " The dashed line is par." } else { "" };
         Figure {
-            id: format!("means-{}", self.place + 1),
+            id: format!("means-{}", self.index + 1),
             title: format!("Mean {unit}, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
@@ -178,7 +179,7 @@ impl CellReport<'_> {
     }
 
     fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
-        let estimate = |((label, rung), row): ((String, &Rung<'_>), &&RatingRow)| Estimate {
+        let estimate = |((label, rung), row): ((String, &RankedAgent<'_>), &&RatingRow)| IntervalPoint {
             label,
             figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_low.zip(row.elo_high), 0),
             mean: row.elo.unwrap_or(0.0),
@@ -186,11 +187,11 @@ impl CellReport<'_> {
             wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
             is_best: rung.is_among_best,
         };
-        let mut estimates: Vec<Estimate> =
+        let mut estimates: Vec<IntervalPoint> =
             self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         Figure {
-            id: format!("ratings-{}", self.place + 1),
+            id: format!("ratings-{}", self.index + 1),
             title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
             description: listed(&estimates),
             caption: Prose::from("Plackett–Luce ratings from a joint fit of all games, in Elo points; ")
@@ -201,7 +202,7 @@ impl CellReport<'_> {
     }
 
     /// The empirical game, if all compositions were played.
-    fn shares(&self, rows: &[&RatingRow]) -> Option<Table> {
+    fn shares(&self, rows: &[&RatingRow]) -> Option<ReportTable> {
         rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
             (None, _) => NONE.to_owned(),
@@ -219,7 +220,7 @@ impl CellReport<'_> {
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
         let equilibrium = if self.seats() == 2 { "the maximum-entropy equilibrium" } else { "a symmetric equilibrium" };
-        Some(Table {
+        Some(ReportTable {
             caption: format!(
                 "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator dynamics, and \
                  in the α-rank, with 95 % bootstrap intervals over deals."
@@ -232,7 +233,7 @@ impl CellReport<'_> {
     }
 
     /// A matrix of pairs, with a row for every agent and a column for each of `columns`.
-    fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> Table {
+    fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> ReportTable {
         let rungs = &self.ladder.rungs;
         let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
         let left = if shown.len() < columns.len() {
@@ -240,10 +241,10 @@ impl CellReport<'_> {
         } else {
             String::new()
         };
-        let row = |(head, own): (Prose, &Rung<'_>)| {
-            let against = |&place: &usize| {
-                let other = &rungs[place];
-                if own.place == other.place {
+        let row = |(head, own): (Prose, &RankedAgent<'_>)| {
+            let against = |&index: &usize| {
+                let other = &rungs[index];
+                if own.index == other.index {
                     TableCell::from("·")
                 } else {
                     cell(own.agent, other.agent).unwrap_or_else(|| NONE.into())
@@ -251,21 +252,21 @@ impl CellReport<'_> {
             };
             TableRow { head, cells: shown.iter().map(against).collect() }
         };
-        Table {
+        ReportTable {
             caption: caption.say(left),
             corner: "row against column",
-            columns: shown.iter().map(|place| (place + 1).to_string().into()).collect(),
+            columns: shown.iter().map(|index| (index + 1).to_string().into()).collect(),
             rows: self.heads().into_iter().zip(rungs).map(row).collect(),
         }
     }
 
-    fn scores(&self) -> Option<Table> {
+    fn scores(&self) -> Option<ReportTable> {
         let rungs = &self.ladder.rungs;
         let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
-        let rivals = |place: usize| rungs.iter().filter(|other| met(rungs[place].agent, other.agent)).count();
+        let rivals = |index: usize| rungs.iter().filter(|other| met(rungs[index].agent, other.agent)).count();
         let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
         // If all agents met the same few opponents, only these are columns.
-        let columns: Vec<usize> = (0..rungs.len()).filter(|&place| most == 1 || rivals(place) > 1).collect();
+        let columns: Vec<usize> = (0..rungs.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
         let cell = |one: &str, other: &str| {
             let score = self.ladder.score(one, other)?;
             let half = spread(score.mean * 100.0, score.ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
@@ -283,7 +284,7 @@ impl CellReport<'_> {
         Some(self.matrix(caption.into(), &columns, cell))
     }
 
-    fn differences(&self) -> Table {
+    fn differences(&self) -> ReportTable {
         let (unit, digits) = (self.ladder.payoff.unit(), digits(self.ladder.payoff));
         let rungs = &self.ladder.rungs;
         let gaps =
@@ -318,7 +319,7 @@ impl CellReport<'_> {
         let estimate = |row: &&SeatRow| {
             let effect = seat_effect(row)?;
             let is_first = row.seat == 'a';
-            Some(Estimate {
+            Some(IntervalPoint {
                 label: format!("seat {}", row.seat),
                 figure: if is_first {
                     "0, by definition".to_owned()
@@ -331,9 +332,9 @@ impl CellReport<'_> {
                 is_best: false,
             })
         };
-        let estimates: Vec<Estimate> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
+        let estimates: Vec<IntervalPoint> = self.seat_rows().iter().map(estimate).collect::<Option<_>>()?;
         (!estimates.is_empty()).then(|| Figure {
-            id: format!("seats-{}", self.place + 1),
+            id: format!("seats-{}", self.index + 1),
             title: format!("Advantage of each seat over seat a, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
@@ -346,7 +347,7 @@ impl CellReport<'_> {
         })
     }
 
-    fn seat_table(&self) -> Table {
+    fn seat_table(&self) -> ReportTable {
         let digits = digits(self.ladder.payoff);
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
         let row = |row: &&SeatRow| {
@@ -364,7 +365,7 @@ impl CellReport<'_> {
         };
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
-        Table {
+        ReportTable {
             caption: format!("Results by seat, in {}.", self.ladder.payoff.unit()).into(),
             corner: "seat",
             columns: columns.into_iter().map(Prose::from).collect(),
@@ -410,7 +411,7 @@ impl CellReport<'_> {
             .names()
             .into_iter()
             .zip(&self.ladder.rungs)
-            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.behaviour.agents[rung.place]) })
+            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.behaviour.agents[rung.index]) })
             .collect();
         let told = |own: &Distribution<'_>| {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
@@ -425,7 +426,7 @@ impl CellReport<'_> {
         };
         let drawing = Strips::new(&own, origin, unit);
         Figure {
-            id: format!("{id}-{}", self.place + 1),
+            id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
             description: own.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
             caption: format!("{caption} {}", reading(&drawing)).into(),
@@ -454,7 +455,7 @@ impl CellReport<'_> {
         self.strips(name, |behaviour| &behaviour.points, (0, unit), caption)
     }
 
-    fn behaviour(&self) -> Table {
+    fn behaviour(&self) -> ReportTable {
         let of = |agent: &str| {
             let mut rows = self.derived.behaviour.iter();
             rows.find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
@@ -469,15 +470,15 @@ impl CellReport<'_> {
                 .map(|measure| {
                     let value = (measure.value)(row);
                     let text = match measure.form {
-                        Form::Count => value.map_or_else(|| NONE.to_owned(), |value| grouped(value as u64)),
-                        Form::Mean => maybe(value, 2),
-                        Form::Share => value.map_or_else(|| NONE.to_owned(), percent),
+                        MeasureForm::Count => value.map_or_else(|| NONE.to_owned(), |value| grouped(value as u64)),
+                        MeasureForm::Mean => maybe(value, 2),
+                        MeasureForm::Share => value.map_or_else(|| NONE.to_owned(), percent),
                     };
                     TableCell::from(text)
                 })
                 .collect(),
         };
-        let table = Table {
+        let table = ReportTable {
             caption: "How each agent played, per round unless noted. Actions that no agent took are omitted. Luck is by how many points \
                       the cards that an agent was dealt or drew were below the deck’s mean card; positive is good luck."
                 .into(),
@@ -555,7 +556,7 @@ fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }
 
-fn listed(estimates: &[Estimate]) -> String {
-    let told = |own: &Estimate| format!("{}: {}", own.label, own.figure);
+fn listed(estimates: &[IntervalPoint]) -> String {
+    let told = |own: &IntervalPoint| format!("{}: {}", own.label, own.figure);
     estimates.iter().map(told).collect::<Vec<_>>().join("; ") + "."
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::parts::{Prose, Table};
+use crate::parts::{Prose, ReportTable};
 use crate::plot::{Curve, Figure};
 
 /// The content of the page.
@@ -16,10 +16,10 @@ pub(crate) struct CurvePage {
     pub(crate) reading: Prose,
     pub(crate) curves: Vec<Figure<Curve>>,
     /// The table of the points, and its name.
-    pub(crate) points: Option<Table>,
+    pub(crate) points: Option<ReportTable>,
     pub(crate) points_name: &'static str,
     /// The best responses, in self-play mode.
-    pub(crate) replies: Option<Table>,
+    pub(crate) replies: Option<ReportTable>,
     pub(crate) how: Prose,
     /// The command that reproduces the results.
     pub(crate) command: String,

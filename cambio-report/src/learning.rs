@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, plus_minus};
-use crate::parts::{Prose, Table, TableCell, TableRow};
-use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 
 /// The most points of the loss curve; a longer curve is thinned to every second, third … point.
@@ -122,7 +122,7 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
     rivals.sort_unstable();
     rivals.dedup();
     let mut curves: Vec<Figure<Curve>> =
-        rivals.iter().enumerate().map(|(place, &rival)| learning.wins(place, rival)).collect();
+        rivals.iter().enumerate().map(|(index, &rival)| learning.wins(index, rival)).collect();
     curves.extend((!agreed.is_empty()).then(|| learning.agreement()));
     curves.extend((learning.curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
@@ -159,13 +159,13 @@ fn thousands(matches: u64) -> String {
 /// A curve over matches, and its description. A point has the matches, the mean, its interval and the mean in words.
 fn curve(
     points: impl Iterator<Item = (u64, f64, Option<(f64, f64)>, String)>,
-    standing: Standing,
+    standing: BestComparison,
     what: &'static str,
 ) -> (Curve, String) {
     let (mut samples, mut words) = (Vec::new(), Vec::new());
     for (matches, mean, interval, told) in points {
         let (label, at) = (thousands(matches), Some(matches as f64 / 1e3));
-        samples.push(Sample { label, at, mean, interval, band: None, share: None, standing });
+        samples.push(CurveSample { label, at, mean, interval, band: None, share: None, standing });
         words.push(format!("{} matches: {told}", grouped(matches)));
     }
     (Curve::new(&samples, "thousand matches", what), words.join("; ") + ".")
@@ -173,7 +173,7 @@ fn curve(
 
 fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, what: &'static str) -> (Curve, String) {
     let point = |row: &JudgedRow| (row.matches, 100.0 * row.share, row.interval(), format!("{} %", row.share()));
-    curve(rows.map(point), Standing::Level, what)
+    curve(rows.map(point), BestComparison::Level, what)
 }
 
 impl<'a> Learning<'a> {
@@ -229,11 +229,11 @@ impl<'a> Learning<'a> {
         self.judged.iter().filter(move |row| row.seats == seats && row.against == against)
     }
 
-    fn wins(&self, place: usize, rival: (usize, &'a str)) -> Figure<Curve> {
+    fn wins(&self, index: usize, rival: (usize, &'a str)) -> Figure<Curve> {
         let (drawing, description) = shares(self.of_rival(rival), "wins in %");
         let (seats, against) = rival;
         Figure {
-            id: format!("wins-{}", place + 1),
+            id: format!("wins-{}", index + 1),
             title: format!("Wins against {against} at {seats} seats, by matches"),
             description,
             caption: Prose::from("Against ").code(against).say(format!(
@@ -261,7 +261,7 @@ impl<'a> Learning<'a> {
         let step = self.curve.len().div_ceil(MOST_POINTS);
         let point = |row: &CurveRow| (row.matches, row.loss, None, number(row.loss, 4));
         let points = self.curve.iter().step_by(step).map(point);
-        let (drawing, description) = curve(points, Standing::Behind, "loss in nats");
+        let (drawing, description) = curve(points, BestComparison::Behind, "loss in nats");
         Figure {
             id: "loss".to_owned(),
             title: "Loss by matches".to_owned(),
@@ -272,7 +272,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    fn levels(&self, rivals: &[(usize, &'a str)]) -> Table {
+    fn levels(&self, rivals: &[(usize, &'a str)]) -> ReportTable {
         let mut levels: Vec<(u64, u64)> = self.judged.iter().map(|row| (row.level, row.matches)).collect();
         levels.dedup();
         let row = |&(level, matches): &(u64, u64)| {
@@ -285,7 +285,7 @@ impl<'a> Learning<'a> {
         };
         let heads =
             rivals.iter().map(|(seats, against)| Prose::default().code(against).say(format!(", {seats} seats")));
-        Table {
+        ReportTable {
             caption: "The network at each evaluation: training matches, and wins in percent.".into(),
             corner: "network",
             columns: std::iter::once("matches".into()).chain(heads).collect(),

@@ -49,8 +49,8 @@ pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
 /// A whole number with digit grouping: `48,000,000`.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
-    let from = |place: usize| if (digits.len() - place).is_multiple_of(3) && place > 0 { "," } else { "" };
-    digits.char_indices().flat_map(|(place, digit)| [from(place).to_owned(), digit.to_string()]).collect()
+    let from = |index: usize| if (digits.len() - index).is_multiple_of(3) && index > 0 { "," } else { "" };
+    digits.char_indices().flat_map(|(index, digit)| [from(index).to_owned(), digit.to_string()]).collect()
 }
 
 /// A number with its noun: `1 deal`, `2 deals`.

@@ -31,10 +31,10 @@ impl Prose {
 
     /// Adds a list of code: `a`, `b` and `c`.
     pub(crate) fn list(self, codes: &[&str]) -> Prose {
-        codes.iter().enumerate().fold(self, |prose, (place, code)| {
-            let joint = match place {
+        codes.iter().enumerate().fold(self, |prose, (index, code)| {
+            let joint = match index {
                 0 => "",
-                _ if place + 1 == codes.len() => " and ",
+                _ if index + 1 == codes.len() => " and ",
                 _ => ", ",
             };
             prose.say(joint).code(*code)
@@ -61,7 +61,7 @@ impl From<String> for Prose {
 
 /// A table. The first cell of each row is a header.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Table {
+pub(crate) struct ReportTable {
     pub(crate) caption: Prose,
     pub(crate) corner: &'static str,
     pub(crate) columns: Vec<Prose>,
@@ -90,9 +90,9 @@ impl<T: Into<Prose>> From<T> for TableCell {
     }
 }
 
-impl Table {
+impl ReportTable {
     /// The table with rows and columns exchanged.
-    pub(crate) fn transposed(self, corner: &'static str) -> Table {
+    pub(crate) fn transposed(self, corner: &'static str) -> ReportTable {
         let mut heads = Vec::with_capacity(self.rows.len());
         let mut rows: Vec<TableRow> =
             self.columns.into_iter().map(|head| TableRow { head, cells: Vec::new() }).collect();
@@ -102,6 +102,6 @@ impl Table {
                 own.cells.push(cell);
             }
         }
-        Table { caption: self.caption, corner, columns: heads, rows }
+        ReportTable { caption: self.caption, corner, columns: heads, rows }
     }
 }

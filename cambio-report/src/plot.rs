@@ -89,7 +89,7 @@ impl Scale {
 
 /// A row of a forest plot: an estimate with its interval.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Estimate {
+pub(super) struct IntervalPoint {
     pub(super) label: String,
     pub(super) figure: String,
     pub(super) mean: f64,
@@ -128,14 +128,14 @@ const FOREST_ROW: f64 = 34.0;
 
 impl Forest {
     /// A forest plot with an axis in this unit, and ticks with `digits` decimals.
-    pub(super) fn new(estimates: &[Estimate], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
+    pub(super) fn new(estimates: &[IntervalPoint], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
         let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
         let values = estimates
             .iter()
             .flat_map(|row| std::iter::once(row.mean).chain(ends(row.interval)).chain(ends(row.wide)))
             .chain(reference);
         let scale = Scale::around(values, LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
-        let row = |(place, row): (usize, &Estimate)| {
+        let row = |(place, row): (usize, &IntervalPoint)| {
             let top = place as f64 * FOREST_ROW;
             let on = |(low, high): (f64, f64)| (scale.at(low), scale.at(high));
             ForestRow {
@@ -286,7 +286,7 @@ fn whole(value: i64) -> String {
 
 /// A point of a curve.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct CurveSample {
     pub(super) label: String,
     /// The position on the axis; with `None` the points are equally spaced.
     pub(super) at: Option<f64>,
@@ -295,13 +295,13 @@ pub(super) struct Sample {
     pub(super) band: Option<(f64, f64)>,
     /// The share of bootstrap resamples in which it is the best.
     pub(super) share: Option<f64>,
-    pub(super) standing: Standing,
+    pub(super) standing: BestComparison,
 }
 
 /// The comparison of a point with the best one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Standing {
+pub(super) enum BestComparison {
     Best,
     /// Not distinguishable from the best.
     Level,
@@ -334,7 +334,7 @@ struct CurvePoint {
     x: f64,
     y: f64,
     bar: Option<(f64, f64)>,
-    standing: Standing,
+    standing: BestComparison,
     share: Option<f64>,
     share_text: String,
 }
@@ -343,7 +343,7 @@ const CURVE: f64 = 190.0;
 const SHARES: f64 = 44.0;
 
 impl Curve {
-    pub(super) fn new(samples: &[Sample], unit: &str, payoff: &str) -> Curve {
+    pub(super) fn new(samples: &[CurveSample], unit: &str, payoff: &str) -> Curve {
         let (left, top, foot) = (46.0, 22.0, 22.0 + CURVE);
         let has_shares = samples.iter().any(|sample| sample.share.is_some());
         let place = |number: usize| samples[number].at.unwrap_or(number as f64);
@@ -367,7 +367,7 @@ impl Curve {
         let shares = foot + 66.0;
         let share_foot = shares + SHARES;
         let most = samples.iter().filter_map(|own| own.share).fold(0.0, f64::max);
-        let point = |(own, &x): (&Sample, &f64)| CurvePoint {
+        let point = |(own, &x): (&CurveSample, &f64)| CurvePoint {
             x,
             y: up.at(own.mean),
             bar: own.interval.map(|(low, high)| (up.at(low), up.at(high))),

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use cambio_exec::write_whole;
-use cambio_sim::{Derived, Experiment, Extent, FaultPolicy, Plan, PlannedAgent, PooledRow, RunError, StoredRun};
+use cambio_sim::{Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayedBatches, PooledRow, RunError, StoredRun};
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
 use crate::cell_report::{CellReport, Section, zero};
 use crate::numbers::{NONE, count, grouped, plus_minus};
-use crate::parts::{Prose, Table, TableCell, TableRow};
+use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::template::page;
-use crate::verdict::Ladder;
+use crate::verdict::RankedAgents;
 
 const MOST_FAULTS: usize = 50;
 
@@ -20,13 +20,13 @@ const MOST_FAULTS: usize = 50;
 /// ```
 /// use std::path::Path;
 /// use cambio_report::{Run, of_run};
-/// use cambio_sim::{Executor, Experiment, Extent, Runner};
+/// use cambio_sim::{Executor, Experiment, PlayedBatches, Runner};
 ///
 /// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
 /// let all = plan.batch_count();
-/// let run = Run { plan: &plan, spec: plan.toml(), extent: Extent { batches: all, of: all }, derived: &derived };
+/// let run = Run { plan: &plan, spec: plan.toml(), extent: PlayedBatches { batches: all, of: all }, derived: &derived };
 /// assert!(of_run(run).contains("cambio run spec.toml --out again"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,7 +37,7 @@ pub struct Run<'a> {
     /// The experiment file.
     pub spec: &'a str,
     /// The number of batches played, out of all.
-    pub extent: Extent,
+    pub extent: PlayedBatches,
     /// The derived tables.
     pub derived: &'a Derived,
 }
@@ -58,14 +58,14 @@ impl<'a> Run<'a> {
 }
 
 #[derive(Serialize)]
-struct Page {
+struct RunPage {
     title: String,
     headline: Prose,
     notes: Vec<Prose>,
-    overview: Option<Table>,
-    pooled: Option<Table>,
+    overview: Option<ReportTable>,
+    pooled: Option<ReportTable>,
     sections: Vec<Section>,
-    faults: Option<Table>,
+    faults: Option<ReportTable>,
     no_faults: Prose,
     how: Vec<Prose>,
     command: String,
@@ -76,13 +76,13 @@ struct Page {
 pub fn of_run(run: Run<'_>) -> String {
     let Run { plan, extent, derived, .. } = run;
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
-        .map(|place| {
-            let cell = &derived.digest.cells[place];
-            CellReport { plan, place, cell, derived, ladder: Ladder::new(plan, place, cell, derived), extent }
+        .map(|index| {
+            let cell = &derived.digest.cells[index];
+            CellReport { plan, index, cell, derived, ladder: RankedAgents::new(plan, index, cell, derived), extent }
         })
         .collect();
     let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
-    let shown = Page {
+    let shown = RunPage {
         title: if plan.name.is_empty() { "A Cambio experiment".to_owned() } else { plan.name.clone() },
         headline: headline(&tables, extent),
         notes: notes(run, &tables),
@@ -105,7 +105,7 @@ pub fn of_run(run: Run<'_>) -> String {
 }
 
 /// The summary over all tables.
-fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
+fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> Prose {
     if let [only] = tables {
         return only.ladder.verdict(extent);
     }
@@ -126,15 +126,15 @@ fn headline(tables: &[CellReport<'_>], extent: Extent) -> Prose {
     }
     let shown = leaders.len().min(3);
     let mut prose = Prose::from(if extent.is_whole() { "" } else { "So far, " });
-    for (place, (agent, times)) in leaders[..shown].iter().enumerate() {
-        let joint = if place == 0 {
+    for (index, (agent, times)) in leaders[..shown].iter().enumerate() {
+        let joint = if index == 0 {
             ""
-        } else if place + 1 == leaders.len() {
+        } else if index + 1 == leaders.len() {
             " and "
         } else {
             ", "
         };
-        let tables = match (place, *times) {
+        let tables = match (index, *times) {
             (0, times) if times == compared && compared == 2 => " has the best mean at both tables".to_owned(),
             (0, times) if times == compared => format!(" has the best mean at all {times} tables"),
             (0, times) => format!(" has the best mean at {times} of {compared} tables"),
@@ -198,7 +198,7 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
     notes
 }
 
-fn overview(tables: &[CellReport<'_>]) -> Table {
+fn overview(tables: &[CellReport<'_>]) -> ReportTable {
     let payoff = tables[0].plan.payoff;
     let row = |table: &CellReport<'_>| {
         let ladder = &table.ladder;
@@ -230,7 +230,7 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
         ];
         TableRow { head: table.title().into(), cells: cells.into_iter().map(TableCell::from).collect() }
     };
-    Table {
+    ReportTable {
         caption: format!(
             "The leader of each table, in {}. The lead is over the next agent, with its 95 % interval, simultaneous over all pairs \
              of the table. Clear: the leader beats all others. Open with N: N agents may be as good.",
@@ -243,7 +243,7 @@ fn overview(tables: &[CellReport<'_>]) -> Table {
     }
 }
 
-fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
+fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     let is_regularised = rows[0].fit == Fit::Regularised.method();
     let mut order: Vec<&PooledRow> = rows.iter().collect();
     order.sort_by(|one, other| other.elo.total_cmp(&one.elo));
@@ -262,7 +262,7 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     } else {
         " Intervals are 95 % bootstrap intervals over deals, which have the same cards at every table."
     };
-    Table {
+    ReportTable {
         caption: Prose::from(format!("{kind} over all tables, in Elo points; "))
             .then(zero(plan))
             .say(". The model assumes that an agent is equally strong at every table; tables with more games have more weight.")
@@ -273,7 +273,7 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> Table {
     }
 }
 
-fn faults(derived: &Derived) -> Table {
+fn faults(derived: &Derived) -> ReportTable {
     let row = |row: &cambio_sim::FaultRow| TableRow {
         head: Prose::default().code(&row.agent),
         cells: vec![
@@ -286,7 +286,7 @@ fn faults(derived: &Derived) -> Table {
     let all = derived.faults.len();
     let first =
         if all > MOST_FAULTS { format!(", first {MOST_FAULTS} shown; all are in faults.csv") } else { String::new() };
-    Table {
+    ReportTable {
         caption: format!("{}{first}. faults.jsonl has the match up to each fault.", count(all as u64, "fault")).into(),
         corner: "agent",
         columns: ["what", "where", "when", "policy"].map(Prose::from).into(),

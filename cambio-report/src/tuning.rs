@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use cambio_exec::{FileError, write_whole};
-use cambio_sim::tune::{AgainstField, AgainstItself, FieldScores, Found, Point, Tuned, TuningResult, Validation};
+use cambio_sim::tune::{
+    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
+};
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
-use crate::parts::{Prose, Table, TableCell, TableRow};
-use crate::plot::{Curve, Figure, Sample, Standing};
+use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 use crate::verdict::digits;
 
@@ -17,15 +19,15 @@ use crate::verdict::digits;
 /// ```
 /// use cambio_report::{Tuning, of_tuning};
 /// use cambio_sim::Payoff;
-/// use cambio_sim::tune::{AgainstField, Found, MethodName, Point, TuningResult};
+/// use cambio_sim::tune::{AgainstField, MethodName, ResponsePoint, TuningOutcome, TuningResult};
 ///
-/// let point = |value: &str, mean| Point {
+/// let point = |value: &str, mean| ResponsePoint {
 ///     field: "greedy".into(),
 ///     agent: format!("greedy(call_at={value})"),
 ///     value: value.into(),
 ///     deals: 100,
 ///     mean,
-///     ..Point::default()
+///     ..ResponsePoint::default()
 /// };
 /// let points = [point("3", 0.48), point("6", 0.51)];
 /// let result = TuningResult {
@@ -37,7 +39,7 @@ use crate::verdict::digits;
 ///     payoff: Payoff::RankPoints,
 ///     seed: 1.into(),
 ///     command: "cambio tune …".into(),
-///     found: Found::AgainstField(AgainstField {
+///     found: TuningOutcome::AgainstField(AgainstField {
 ///         field: vec!["greedy".into()],
 ///         method: MethodName::Sweep,
 ///         blocks: 200,
@@ -54,7 +56,7 @@ use crate::verdict::digits;
 #[derive(Clone, Copy)]
 pub struct Tuning<'a> {
     /// The rows of `curve.csv`.
-    pub points: &'a [Point],
+    pub points: &'a [ResponsePoint],
     /// The content of `tuning.json`.
     pub result: &'a TuningResult,
 }
@@ -67,10 +69,10 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
     let result = tuning.result;
     let mut fields: Vec<&str> = tuning.points.iter().map(|point| point.field.as_str()).collect();
     fields.dedup();
-    let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(place, field)| tuning.curve(place, field));
+    let curves = fields.iter().take(MOST_CURVES).enumerate().map(|(index, field)| tuning.curve(index, field));
     let (verdicts, replies) = match &result.found {
-        Found::AgainstField(found) => (tuning.verdicts(found), None),
-        Found::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
+        TuningOutcome::AgainstField(found) => (tuning.verdicts(found), None),
+        TuningOutcome::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
     };
     let shown = CurvePage {
         title: format!("The best of {}", result.agent),
@@ -107,13 +109,13 @@ impl<'a> Tuning<'a> {
         format!("on {}, {} seats", self.result.rules, self.result.seats)
     }
 
-    fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a Point> + use<'a> {
+    fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a ResponsePoint> + use<'a> {
         self.points.iter().filter(move |point| point.field == field)
     }
 
     /// Whether the point is the best against its field; in self-play mode, the best response to it.
-    pub fn is_best(&self, point: &Point) -> bool {
-        if let Found::AgainstField(found) = &self.result.found {
+    pub fn is_best(&self, point: &ResponsePoint) -> bool {
+        if let TuningOutcome::AgainstField(found) = &self.result.found {
             return point.agent == found.best;
         }
         let sign = self.result.payoff.sign();
@@ -124,44 +126,44 @@ impl<'a> Tuning<'a> {
     }
 
     /// A mean with its interval, or a note that it is fixed by construction.
-    fn told(&self, point: &Point) -> String {
+    fn told(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
             return format!("{} by construction", number(point.mean, self.digits()));
         }
         plus_minus(point.mean, point.low.zip(point.high), self.digits())
     }
 
-    fn standing(&self, point: &Point) -> Standing {
+    fn standing(&self, point: &ResponsePoint) -> BestComparison {
         match point.among_best {
-            _ if self.is_best(point) => Standing::Best,
-            Some(true) => Standing::Level,
-            _ => Standing::Behind,
+            _ if self.is_best(point) => BestComparison::Best,
+            Some(true) => BestComparison::Level,
+            _ => BestComparison::Behind,
         }
     }
 
-    fn curve(&self, place: usize, field: &'a str) -> Figure<Curve> {
-        let points: Vec<&Point> = self.of_field(field).collect();
+    fn curve(&self, index: usize, field: &'a str) -> Figure<Curve> {
+        let points: Vec<&ResponsePoint> = self.of_field(field).collect();
         let at: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
-        let sample = |(place, point): (usize, &&Point)| Sample {
+        let sample = |(index, point): (usize, &&ResponsePoint)| CurveSample {
             label: point.value.clone(),
-            at: at.as_ref().map(|at| at[place]),
+            at: at.as_ref().map(|at| at[index]),
             mean: point.mean,
             interval: point.low.zip(point.high),
             band: point.low_simultaneous.zip(point.high_simultaneous),
             share: point.best_share,
             standing: self.standing(point),
         };
-        let samples: Vec<Sample> = points.iter().enumerate().map(sample).collect();
-        let told = |point: &&Point| {
+        let samples: Vec<CurveSample> = points.iter().enumerate().map(sample).collect();
+        let told = |point: &&ResponsePoint| {
             let level = match self.standing(point) {
-                Standing::Best => ", the best",
-                Standing::Level => ", not distinguishable from the best",
-                Standing::Behind => "",
+                BestComparison::Best => ", the best",
+                BestComparison::Level => ", not distinguishable from the best",
+                BestComparison::Behind => "",
             };
             format!("{}: {}{level}", point.value, self.told(point))
         };
         Figure {
-            id: format!("curve-{}", place + 1),
+            id: format!("curve-{}", index + 1),
             title: format!("Mean {} by value, against {field}", self.unit()),
             description: points.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
             caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
@@ -185,7 +187,7 @@ impl<'a> Tuning<'a> {
         let level: Vec<&str> = self
             .points
             .iter()
-            .filter(|point| self.standing(point) == Standing::Level)
+            .filter(|point| self.standing(point) == BestComparison::Level)
             .map(|point| point.value.as_str())
             .collect();
         let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
@@ -239,21 +241,21 @@ impl<'a> Tuning<'a> {
         ))
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> ReportTable {
         let digits = self.digits();
         let deals = self.points.first().map_or(0, |point| point.deals);
         let is_uneven = self.points.iter().any(|point| point.deals != deals);
-        let row = |point: &Point| {
+        let row = |point: &ResponsePoint| {
             let half = |ends: Option<(f64, f64)>| match ends {
                 None => NONE.to_owned(),
                 Some(_) if point.is_mirror => "by construction".to_owned(),
                 ends => spread(point.mean, ends, digits).trim_start().to_owned(),
             };
             let word = match self.standing(point) {
-                Standing::Best => "best",
-                Standing::Level => "level",
-                Standing::Behind if point.among_best.is_some() => "behind",
-                Standing::Behind => NONE,
+                BestComparison::Best => "best",
+                BestComparison::Level => "level",
+                BestComparison::Behind if point.among_best.is_some() => "behind",
+                BestComparison::Behind => NONE,
             };
             let cells = [
                 number(point.mean, digits),
@@ -276,7 +278,7 @@ impl<'a> Tuning<'a> {
         } else {
             ""
         };
-        Table {
+        ReportTable {
             caption: format!(
                 "The mean {} of each value, its individual and simultaneous 95 % intervals, how often it is the best under \
                  bootstrap resampling of deals, and whether it is distinguishable from the best.{of}{mirror}",
@@ -310,16 +312,16 @@ impl<'a> Tuning<'a> {
     }
 
     /// The payoff of each value against tables full of each value.
-    fn replies(&self, fields: &[&'a str]) -> Table {
+    fn replies(&self, fields: &[&'a str]) -> ReportTable {
         let mut values: Vec<&str> = self.points.iter().map(|point| point.value.as_str()).collect();
         values.truncate(values.len() / fields.len().max(1));
-        let row = |(place, value): (usize, &&str)| {
+        let row = |(index, value): (usize, &&str)| {
             let cell = |field: &&'a str| {
-                let Some(point) = self.of_field(field).nth(place) else { return NONE.into() };
+                let Some(point) = self.of_field(field).nth(index) else { return NONE.into() };
                 let mark = match self.standing(point) {
-                    Standing::Best => "▲ ",
-                    Standing::Level => "= ",
-                    Standing::Behind => "",
+                    BestComparison::Best => "▲ ",
+                    BestComparison::Level => "= ",
+                    BestComparison::Behind => "",
                 };
                 let text = format!("{mark}{}", number(point.mean, self.digits())).into();
                 let shade = if mark.is_empty() { 0.0 } else { 0.25 };
@@ -327,7 +329,7 @@ impl<'a> Tuning<'a> {
             };
             TableRow { head: (*value).into(), cells: fields.iter().map(cell).collect() }
         };
-        Table {
+        ReportTable {
             caption: format!(
                 "The mean {} of the row’s value at a table full of the column’s. ▲ is the best response to the column, = is not \
                  distinguishable from it (Hsu, 95 %).",
@@ -361,8 +363,8 @@ fn files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     let mut files = vec![("curve.csv", whole(curve)?)];
     if !scores.is_empty() {
         let mut csv = csv::Writer::from_writer(Vec::new());
-        for (place, scores) in scores.iter().enumerate() {
-            append(scores, place == 0, &mut csv)?;
+        for (index, scores) in scores.iter().enumerate() {
+            append(scores, index == 0, &mut csv)?;
         }
         files.push(("scores.csv", whole(csv)?));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cambio_sim::digest::CellDigest;
-use cambio_sim::{Derived, Extent, PairRow, Payoff, Plan, SummaryRow};
+use cambio_sim::{Derived, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
 
 use crate::numbers::{grouped, number, plus_minus};
@@ -18,18 +18,18 @@ pub(super) fn digits(payoff: Payoff) -> usize {
 }
 
 /// The agents of one table, the best mean first.
-pub(super) struct Ladder<'a> {
+pub(super) struct RankedAgents<'a> {
     pub(super) payoff: Payoff,
-    pub(super) rungs: Vec<Rung<'a>>,
+    pub(super) rungs: Vec<RankedAgent<'a>>,
     pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
     /// Whether every agent meets only copies of itself.
     is_mirror: bool,
 }
 
-pub(super) struct Rung<'a> {
+pub(super) struct RankedAgent<'a> {
     pub(super) agent: &'a str,
     /// The number of the agent in the plan.
-    pub(super) place: usize,
+    pub(super) index: usize,
     pub(super) mean: Interval,
     pub(super) summary: &'a SummaryRow,
     /// Whether it leads or is not distinguishable from the leader.
@@ -38,7 +38,7 @@ pub(super) struct Rung<'a> {
 
 /// The difference of two agents' payoffs, first minus second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gap<'a> {
+pub(super) struct PayoffDifference<'a> {
     pub(super) difference: f64,
     /// The simultaneous interval over all pairs.
     pub(super) together: Option<(f64, f64)>,
@@ -49,7 +49,7 @@ pub(super) struct Gap<'a> {
     deals: u64,
 }
 
-impl Gap<'_> {
+impl PayoffDifference<'_> {
     /// Whether the simultaneous interval excludes 0. False without a p-value: if all deals have the same difference,
     /// there is no variance to test with.
     pub(super) fn is_told_apart(&self) -> bool {
@@ -59,31 +59,31 @@ impl Gap<'_> {
 
 /// The pairwise score of the first agent against the second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Score {
+pub(super) struct PairwiseScore {
     pub(super) mean: f64,
     pub(super) ends: Option<(f64, f64)>,
 }
 
-impl<'a> Ladder<'a> {
-    pub(super) fn new(plan: &Plan, place: usize, cell: &CellDigest, derived: &'a Derived) -> Ladder<'a> {
-        let table = &plan.cells[place];
+impl<'a> RankedAgents<'a> {
+    pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
+        let table = &plan.cells[index];
         let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
-            let place = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
-            let mean = cell.payoff(place, plan.payoff)?;
-            Some(Rung { agent: &summary.agent, place, mean, summary, is_among_best: false })
+            let index = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
+            let mean = cell.payoff(index, plan.payoff)?;
+            Some(RankedAgent { agent: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));
-        let mut rungs: Vec<Rung<'a>> = here.filter_map(rung).collect();
+        let mut rungs: Vec<RankedAgent<'a>> = here.filter_map(rung).collect();
         let sign = plan.payoff.sign();
         rungs.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
         let pairs = derived.pairwise.iter().filter(|row| is_here(&row.rules, row.seats));
         let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
         let is_mirror =
             table.lineups.iter().all(|lineup| lineup.agents().iter().all(|&agent| agent == lineup.agents()[0]));
-        let mut ladder = Ladder { payoff: plan.payoff, rungs, pairs, is_mirror };
+        let mut ladder = RankedAgents { payoff: plan.payoff, rungs, pairs, is_mirror };
         let leader = ladder.rungs.first().map(|rung| rung.agent);
-        let is_level = |rung: &Rung<'a>| {
+        let is_level = |rung: &RankedAgent<'a>| {
             let gap = leader.filter(|leader| *leader != rung.agent).and_then(|leader| ladder.gap(leader, rung.agent));
             ladder.compares() && gap.is_none_or(|gap| !gap.is_told_apart())
         };
@@ -100,27 +100,32 @@ impl<'a> Ladder<'a> {
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
     }
 
-    pub(super) fn gap(&self, one: &str, other: &str) -> Option<Gap<'a>> {
+    pub(super) fn gap(&self, one: &str, other: &str) -> Option<PayoffDifference<'a>> {
         let (row, is_turned) = self.pair(one, other)?;
         let together = row.low_simultaneous.zip(row.high_simultaneous);
-        let gap =
-            Gap { difference: row.difference, together, method: row.method, p: row.p_simultaneous, deals: row.deals };
+        let gap = PayoffDifference {
+            difference: row.difference,
+            together,
+            method: row.method,
+            p: row.p_simultaneous,
+            deals: row.deals,
+        };
         let turned = |(low, high): (f64, f64)| (-high, -low);
         Some(if is_turned {
-            Gap { difference: -gap.difference, together: gap.together.map(turned), ..gap }
+            PayoffDifference { difference: -gap.difference, together: gap.together.map(turned), ..gap }
         } else {
             gap
         })
     }
 
-    pub(super) fn score(&self, one: &str, other: &str) -> Option<Score> {
+    pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
         let (row, is_turned) = self.pair(one, other)?;
         let score = row.score?;
         let ends = row.score_low.zip(row.score_high);
         Some(if is_turned {
-            Score { mean: 1.0 - score, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
+            PairwiseScore { mean: 1.0 - score, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
         } else {
-            Score { mean: score, ends }
+            PairwiseScore { mean: score, ends }
         })
     }
 
@@ -134,7 +139,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// The agents that are not distinguishable from the leader.
-    pub(super) fn rivals(&self) -> Vec<&Rung<'a>> {
+    pub(super) fn rivals(&self) -> Vec<&RankedAgent<'a>> {
         self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
     }
 
@@ -144,7 +149,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// By how much the first agent is better, with the simultaneous interval.
-    pub(super) fn told_gap(&self, gap: &Gap<'_>) -> (String, Option<String>) {
+    pub(super) fn told_gap(&self, gap: &PayoffDifference<'_>) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
         let interval = gap.together.map(|(low, high)| {
             let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
@@ -154,7 +159,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// Describes the significance of a gap: the simultaneous interval, its method, and the p-value.
-    fn assurance(&self, gap: &Gap<'_>) -> String {
+    fn assurance(&self, gap: &PayoffDifference<'_>) -> String {
         let Some((p, interval)) = gap.p.zip(self.told_gap(gap).1) else {
             return match gap.deals {
                 0 | 1 => "only one deal, so there is no test".to_owned(),
@@ -171,7 +176,7 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    pub(super) fn verdict(&self, extent: Extent) -> Prose {
+    pub(super) fn verdict(&self, extent: PlayedBatches) -> Prose {
         let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far, {text}") };
         let Some((leader, others)) = self.rungs.split_first() else {
             return "No matches were played here yet.".into();

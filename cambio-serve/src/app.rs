@@ -7,13 +7,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, Uri, header};
 use axum::response::IntoResponse as _;
-use cambio_view::{Refusal, Sitting};
+use cambio_view::{Session, SessionError};
 use tower::ServiceExt as _;
 
-use crate::answer::Problem;
+use crate::answer::ApiError;
 use crate::api;
-use crate::desk::Desk;
-use crate::gate::{Gate, HEADERS, POLICY};
+use crate::app_state::AppState;
+use crate::request_guard::{HEADERS, POLICY, RequestGuard};
 use crate::settings::Settings;
 
 /// The time limit of a response, including reading the body. Longer computations run in the background.
@@ -39,24 +39,24 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Clone, Debug)]
 pub struct App {
-    gate: Arc<Gate>,
-    desk: Arc<Desk>,
+    guard: Arc<RequestGuard>,
+    state: Arc<AppState>,
     router: Router,
 }
 
 impl App {
     /// An application for this port of the loopback address. Requests must contain the token.
     pub fn new(settings: Settings, token: String, port: u16) -> App {
-        let desk = Arc::new(Desk::new(settings));
-        App { gate: Arc::new(Gate::new(token, port)), router: api::router(Arc::clone(&desk)), desk }
+        let state = Arc::new(AppState::new(settings));
+        App { guard: Arc::new(RequestGuard::new(token, port)), router: api::router(Arc::clone(&state)), state }
     }
 
     /// Opens a table for a session, and returns its number. The agents start to decide when a page connects.
     ///
     /// # Errors
     /// If the maximum number of tables is open.
-    pub fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
-        self.desk.rooms.open(sitting)
+    pub fn open(&self, session: Session) -> Result<u64, SessionError> {
+        self.state.sessions.open(session)
     }
 
     /// Responds to a request.
@@ -74,20 +74,20 @@ impl App {
 
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
-        let path = match self.gate.admit(&head.method, &head.uri, &head.headers) {
+        let path = match self.guard.admit(&head.method, &head.uri, &head.headers) {
             Ok(path) => path,
             Err(problem) => return problem.into_response(),
         };
         let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
         match path.parse::<Uri>() {
             Ok(uri) => head.uri = uri,
-            Err(_) => return Problem(StatusCode::BAD_REQUEST, "the address is not valid".to_owned()).into_response(),
+            Err(_) => return ApiError(StatusCode::BAD_REQUEST, "the address is not valid".to_owned()).into_response(),
         }
         let answer = self.router.clone().oneshot(Request::from_parts(head, body));
         match tokio::time::timeout(ANSWER, answer).await {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},
-            Err(_) => Problem(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()).into_response(),
+            Err(_) => ApiError(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()).into_response(),
         }
     }
 }

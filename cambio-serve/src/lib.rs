@@ -3,7 +3,7 @@
 //! [`Server`] binds a port of the loopback address. [`App`] maps requests to responses, also without a network.
 //!
 //! # Hidden information
-//! A player's page receives the steps of a [`Sitting`](cambio_view::Sitting), which contain only observations,
+//! A player's page receives the steps of a [`Session`](cambio_view::Session), which contain only observations,
 //! sightings and public information. The state of the match stays in the server. `tests/hidden.rs` replays matches from
 //! decks that differ only in cards that the seat has not seen, and compares every byte. A match can be replayed only
 //! when it is over.
@@ -16,14 +16,14 @@
 mod answer;
 mod api;
 mod app;
-mod appraisals;
+mod app_state;
 mod assets;
-mod desk;
-mod gate;
 mod matches;
-mod rooms;
+mod request_guard;
+mod reviews;
 mod runs;
 mod server;
+mod sessions;
 mod settings;
 
 pub use app::App;

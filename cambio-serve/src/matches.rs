@@ -15,8 +15,8 @@ use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{Answer, Problem, json};
-use crate::desk::Desk;
+use crate::answer::{ApiError, ApiResult, json};
+use crate::app_state::AppState;
 use crate::runs::{aside, folder, may_start};
 
 /// The most matches in a list.
@@ -29,7 +29,7 @@ const LOOKING: Duration = Duration::from_secs(10);
 /// The property of the matches in a list.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum MatchFilter {
     /// All matches, in the order of the rows.
     All,
     /// A caller failed.
@@ -47,24 +47,24 @@ enum Kind {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct MatchListRequest {
     run: String,
-    kind: Kind,
+    kind: MatchFilter,
     /// An agent that takes part; empty for any agent.
     #[serde(default)]
     agent: String,
 }
 
-impl Kind {
+impl MatchFilter {
     /// Whether the rows show that the match has the property or may have it.
     fn fits(self, players: &[PlayerRow<'_>]) -> bool {
         let mut counts = players.iter().map(|player| &player.counts);
         match self {
-            Kind::All | Kind::Long | Kind::Swing => true,
-            Kind::Failed => counts.any(|counts| counts.calls > counts.calls_succeeded),
-            Kind::Wrong => counts.any(|counts| counts.snaps_wrong > 0),
-            Kind::Foreign => counts.any(|counts| counts.snaps_right_foreign > 0),
-            Kind::Guess => counts.any(|counts| {
+            MatchFilter::All | MatchFilter::Long | MatchFilter::Swing => true,
+            MatchFilter::Failed => counts.any(|counts| counts.calls > counts.calls_succeeded),
+            MatchFilter::Wrong => counts.any(|counts| counts.snaps_wrong > 0),
+            MatchFilter::Foreign => counts.any(|counts| counts.snaps_right_foreign > 0),
+            MatchFilter::Guess => counts.any(|counts| {
                 counts.snaps_right_own + counts.snaps_right_foreign + counts.snaps_wrong + counts.snaps_late > 0
             }),
         }
@@ -73,7 +73,7 @@ impl Kind {
 
 /// A match of a list, with its players by seat.
 #[derive(Serialize)]
-struct Listed {
+struct ListedMatch {
     #[serde(flatten)]
     which: StoredMatch,
     rounds: usize,
@@ -92,28 +92,28 @@ fn swing(round: &RoundRow<'_>) -> f64 {
 }
 
 /// Inserts a match in descending order of the key, and truncates the list.
-fn rank(listed: &mut Vec<Listed>, one: Listed, key: impl Fn(&Listed) -> f64) {
+fn rank(listed: &mut Vec<ListedMatch>, one: ListedMatch, key: impl Fn(&ListedMatch) -> f64) {
     let at = listed.partition_point(|other| key(other) >= key(&one));
     listed.insert(at, one);
     listed.truncate(LISTED);
 }
 
-pub(crate) fn router() -> Router<Arc<Desk>> {
+pub(crate) fn router() -> Router<Arc<AppState>> {
     Router::new().route("/api/runs/matches", get(list))
 }
 
-async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> Answer {
+async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchListRequest>) -> ApiResult {
     let found = aside(move || {
-        let path = folder(&desk, &wanted.run)?;
-        let run = StoredRun::open(&path).map_err(Problem::bad)?;
+        let path = folder(&state, &wanted.run)?;
+        let run = StoredRun::open(&path).map_err(ApiError::bad)?;
         let mut records = match wanted.kind {
-            Kind::Guess => Some(Records::open(&desk, &path)?),
+            MatchFilter::Guess => Some(RunRecords::open(&state, &path)?),
             _ => None,
         };
         let (begun, mut stopped) = (Instant::now(), false);
-        let (mut listed, mut scanned, mut fitting): (Vec<Listed>, u64, u64) = (Vec::new(), 0, 0);
-        'blocks: for stored in run.blocks().map_err(Problem::bad)? {
-            let (block, rows) = stored.map_err(Problem::bad)?;
+        let (mut listed, mut scanned, mut fitting): (Vec<ListedMatch>, u64, u64) = (Vec::new(), 0, 0);
+        'blocks: for stored in run.blocks().map_err(ApiError::bad)? {
+            let (block, rows) = stored.map_err(ApiError::bad)?;
             for (row, rounds, players) in rows.by_match() {
                 stopped = records.is_some() && begun.elapsed() > LOOKING;
                 if stopped || scanned == SCANNED {
@@ -129,7 +129,7 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
                     continue;
                 }
                 let (mut widest, mut at) = (None, None);
-                if wanted.kind == Kind::Swing {
+                if wanted.kind == MatchFilter::Swing {
                     let first =
                         rounds.iter().reduce(|widest, round| if swing(round) > swing(widest) { round } else { widest });
                     (widest, at) = (first.map(swing), first.map(|round| (round.round, 0)));
@@ -141,7 +141,7 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
                     }
                 }
                 fitting += 1;
-                let one = Listed {
+                let one = ListedMatch {
                     which: row.key.into(),
                     rounds: row.rounds,
                     turns: row.turns,
@@ -151,8 +151,8 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
                     at,
                 };
                 match wanted.kind {
-                    Kind::Long => rank(&mut listed, one, |one| f64::from(one.turns)),
-                    Kind::Swing => rank(&mut listed, one, |one| one.swing.unwrap_or(0.0)),
+                    MatchFilter::Long => rank(&mut listed, one, |one| f64::from(one.turns)),
+                    MatchFilter::Swing => rank(&mut listed, one, |one| one.swing.unwrap_or(0.0)),
                     _ if listed.len() < LISTED => listed.push(one),
                     _ => {}
                 }
@@ -164,14 +164,14 @@ async fn list(State(desk): State<Arc<Desk>>, Query(wanted): Query<Wanted>) -> An
 }
 
 /// The records of a run: stored ones, in the order of the rows, or replayed ones.
-enum Records {
+enum RunRecords {
     Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
     Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
 }
 
 /// The fields of a record that identify its match.
 #[derive(Deserialize)]
-struct Head {
+struct RecordHeader {
     rules: Value,
     seats: usize,
     deal: u64,
@@ -179,23 +179,23 @@ struct Head {
     agents: Vec<String>,
 }
 
-impl Records {
-    fn open(desk: &Desk, path: &Path) -> Result<Records, Problem> {
+impl RunRecords {
+    fn open(state: &AppState, path: &Path) -> Result<RunRecords, ApiError> {
         if let Ok(file) = File::open(path.join("records.jsonl")) {
-            return Ok(Records::Stored { lines: BufReader::new(file).lines(), next: None, own: None });
+            return Ok(RunRecords::Stored { lines: BufReader::new(file).lines(), next: None, own: None });
         }
-        let mut run = StoredRun::open(path).map_err(Problem::bad)?;
-        may_start(desk, &run)?;
+        let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
+        may_start(state, &run)?;
         run.plan.records = true;
-        let plan = Box::new(run.playable(&desk.settings.roster).map_err(Problem::bad)?);
-        Ok(Records::Played { plan, block: None })
+        let plan = Box::new(run.playable(&state.settings.roster).map_err(ApiError::bad)?);
+        Ok(RunRecords::Played { plan, block: None })
     }
 
     /// Advances to the record of this row, if it has one. Must be called for every row in order.
     fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) {
-        let Records::Stored { lines, next, own } = self else { return };
+        let RunRecords::Stored { lines, next, own } = self else { return };
         *next = next.take().or_else(|| lines.next()?.ok());
-        let is_it = |head: Head| {
+        let is_it = |head: RecordHeader| {
             let rules = head.rules.as_str().or_else(|| head.rules["name"].as_str());
             rules == Some(key.rules)
                 && (head.seats, head.deal, head.rotation) == (key.seats, key.deal, key.rotation)
@@ -206,12 +206,12 @@ impl Records {
     }
 
     /// The record of the row of the last `step`, which has this block number and rotation; `None` if it has no record.
-    fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, Problem> {
+    fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, ApiError> {
         match self {
-            Records::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
-            Records::Played { plan, block } => {
+            RunRecords::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
+            RunRecords::Played { plan, block } => {
                 if block.as_ref().is_none_or(|(own, _)| *own != number) {
-                    let rows = play_block(plan, &plan.block(number)).map_err(|fault| Problem::bad(&fault.what))?;
+                    let rows = play_block(plan, &plan.block(number)).map_err(|fault| ApiError::bad(&fault.what))?;
                     *block = Some((number, rows.records));
                 }
                 Ok(block.as_ref().and_then(|(_, records)| records.get(rotation).cloned()))
@@ -223,11 +223,11 @@ impl Records {
 /// The round and number of the first decision that snapped a card which its seat had not seen.
 fn first_guess(record: &Record) -> Option<(usize, usize)> {
     #[derive(Default)]
-    struct Guesses {
+    struct SnapGuesses {
         at: (usize, usize),
         first: Option<(usize, usize)>,
     }
-    impl Observer for Guesses {
+    impl Observer for SnapGuesses {
         fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
             self.at = (self.at.0 + 1, 0);
         }
@@ -241,7 +241,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
             }
         }
     }
-    let mut guesses = Guesses::default();
+    let mut guesses = SnapGuesses::default();
     // The part before a flaw counts too.
     let _ = replay(record, &mut guesses);
     guesses.first

@@ -12,23 +12,23 @@ use axum::routing::get;
 use cambio_sim::{StoredMatch, StoredRun};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, Problem, json, show};
-use crate::desk::Desk;
-use crate::gate::STORED_POLICY;
+use crate::answer::{ApiError, ApiResult, json, show};
+use crate::app_state::AppState;
+use crate::request_guard::STORED_POLICY;
 
 /// The most listed folders, and their greatest depth below the root.
 const FOLDERS: usize = 200;
 const DEPTH: usize = 2;
 
-type Desks = State<Arc<Desk>>;
+type Shared = State<Arc<AppState>>;
 
-pub(crate) fn router() -> Router<Arc<Desk>> {
-    Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(film)).route("/runs/report", get(report))
+pub(crate) fn router() -> Router<Arc<AppState>> {
+    Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(replay)).route("/runs/report", get(report))
 }
 
 /// A run folder in the list.
 #[derive(Serialize, Default)]
-struct Folder {
+struct RunSummary {
     name: String,
     title: String,
     agents: Vec<String>,
@@ -64,24 +64,24 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
-pub(crate) fn folder(desk: &Desk, name: &str) -> Result<PathBuf, Problem> {
-    let found = folders(&desk.settings.runs).remove(name);
-    found.ok_or_else(|| Problem(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
+pub(crate) fn folder(state: &AppState, name: &str) -> Result<PathBuf, ApiError> {
+    let found = folders(&state.settings.runs).remove(name);
+    found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
 }
 
 /// Runs blocking work on a blocking thread.
 pub(crate) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| Problem(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned()))?
+    done.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned()))?
 }
 
-async fn list(State(desk): Desks) -> Answer {
+async fn list(State(state): Shared) -> ApiResult {
     let listed = aside(move || {
-        let root = desk.settings.runs.display().to_string();
+        let root = state.settings.runs.display().to_string();
         let read = |(name, path): (String, PathBuf)| match StoredRun::open(&path) {
-            Ok(run) => Folder {
+            Ok(run) => RunSummary {
                 title: if run.plan.name.is_empty() { name.clone() } else { run.plan.name.clone() },
                 agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
                 rules: run.plan.cells.iter().map(|cell| format!("{} at {}", cell.rules.name(), cell.seats)).collect(),
@@ -91,23 +91,25 @@ async fn list(State(desk): Desks) -> Answer {
                 problem: None,
                 name,
             },
-            Err(error) => Folder { title: name.clone(), problem: Some(error.to_string()), name, ..Folder::default() },
+            Err(error) => {
+                RunSummary { title: name.clone(), problem: Some(error.to_string()), name, ..RunSummary::default() }
+            }
         };
-        let listed: Vec<Folder> = folders(&desk.settings.runs).into_iter().map(read).collect();
+        let listed: Vec<RunSummary> = folders(&state.settings.runs).into_iter().map(read).collect();
         Ok(serde_json::json!({ "root": root, "runs": listed }))
     });
     Ok(json(&listed.await?))
 }
 
 #[derive(Deserialize)]
-struct Name {
+struct RunName {
     run: String,
 }
 
-async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
+async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult {
     let text = aside(move || {
-        let path = folder(&desk, &name.run)?.join("report.html");
-        cambio_exec::read_text(&path).map_err(|_| Problem::missing("this run has no report yet"))
+        let path = folder(&state, &name.run)?.join("report.html");
+        cambio_exec::read_text(&path).map_err(|_| ApiError::missing("this run has no report yet"))
     });
     let head = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".parse().expect("a type")),
@@ -117,16 +119,16 @@ async fn report(State(desk): Desks, Query(name): Query<Name>) -> Answer {
 }
 
 /// Fails if the run has an agent that starts a program or reads a file and that the settings do not allow.
-pub(crate) fn may_start(desk: &Desk, run: &StoredRun) -> Result<(), Problem> {
+pub(crate) fn may_start(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
     let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
-    quoted.try_for_each(|agent| desk.agent(&agent.label).map(|_| ()))
+    quoted.try_for_each(|agent| state.agent(&agent.label).map(|_| ()))
 }
 
-async fn film(State(desk): Desks, Query(name): Query<Name>, Query(which): Query<StoredMatch>) -> Answer {
+async fn replay(State(state): Shared, Query(name): Query<RunName>, Query(which): Query<StoredMatch>) -> ApiResult {
     let record = aside(move || {
-        let run = StoredRun::open(&folder(&desk, &name.run)?).map_err(Problem::bad)?;
-        may_start(&desk, &run)?;
-        which.play(run, &desk.settings.roster).map_err(Problem::bad)
+        let run = StoredRun::open(&folder(&state, &name.run)?).map_err(ApiError::bad)?;
+        may_start(&state, &run)?;
+        which.play(run, &state.settings.roster).map_err(ApiError::bad)
     });
     show(record.await?).await
 }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use crate::asking::{Page, amount, get, post, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::rules::PRESETS;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Deal, Observation, PRESETS, Phase, Playing, Rules, Seat, Sighting,
+    Action, Agent, AgentError, Briefing, Card, Deal, Observation, Phase, Playing, Rules, Seat, Sighting,
 };
 use cambio_serve::{App, Settings};
-use cambio_view::{Invitation, ReactionTimes, Sitting};
+use cambio_view::{ReactionTimes, Session, SessionConfig};
 
 /// Takes the decisions of its seat from a script.
 struct Scripted {
@@ -168,7 +169,7 @@ impl World {
         let deal = self.deal.clone();
         let app = App::new(Settings::new(roster), crate::asking::TOKEN.to_owned(), 8417);
         let (person, reaction) = (self.person, self.reaction);
-        let table = app.open(Sitting::new(Invitation { deal, person, opponents, notes, practice: true, reaction }));
+        let table = app.open(Session::new(SessionConfig { deal, person, opponents, notes, practice: true, reaction }));
         let table = table.unwrap();
         let mut page = Page::of(&app, table).await;
         let mut sent = String::new();

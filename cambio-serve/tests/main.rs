@@ -1,7 +1,7 @@
 //! The tests of the server, in one binary so that it is linked once.
 
 mod abuse;
-mod appraisal;
 mod asking;
 mod hidden;
 mod matches;
+mod review;

@@ -65,7 +65,7 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
     let swings = swings["matches"].as_array().unwrap();
     assert!(swings.len() > 5 && swings.windows(2).all(|pair| pair[0]["swing"].as_f64() >= pair[1]["swing"].as_f64()));
     for listed in swings {
-        let scores = |round: &cambio_core::RoundRecord| {
+        let scores = |round: &cambio_core::record::RoundRecord| {
             let scores = round.fields["scores"].as_array().unwrap().iter().map(|score| score.as_f64().unwrap());
             let scores: Vec<f64> = scores.collect();
             (scores[0] - scores[1]).abs()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::path::Path;
 
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_sim::units::{LineupCost, Queue};
+use cambio_sim::units::{LineupCost, UnitQueue};
 use cambio_sim::{Experiment, Plan};
 
 /// Seconds per match.
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Prints the row for this number of workers.
 fn simulate(plan: &Plan, workers: usize) {
-    let mut queue = Queue::new(plan);
+    let mut queue = UnitQueue::new(plan);
     queue.learn(&[LineupCost { cell: 0, lineup: 0, blocks: 1, matches: 2, seconds: 2.0 * MATCH }]);
     let mut stream = Key::new(1, 0).stream(Purpose::Race, 0);
     let mut share = || (f64::from(stream.below(1 << 24)) + 0.5) / f64::from(1 << 24);

@@ -10,7 +10,7 @@ mod tables;
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
 use cambio_stats::Matrix;
-use cambio_stats::simultaneous::{Contrasts, Together};
+use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
 use crate::plan::{Block, Plan};
 
@@ -38,12 +38,12 @@ impl Digest {
 
     /// Adds the extract of these blocks, and their faults (lines of JSON). Blocks must be added in canonical order.
     pub(crate) fn add(&mut self, blocks: &[Block<'_>], extract: &Extract, faults: &[String]) {
-        for (place, behaviour) in &extract.behaviour {
-            self.cells[*place].behaviour.merge(behaviour);
+        for (index, behaviour) in &extract.behaviour {
+            self.cells[*index].behaviour.merge(behaviour);
         }
         for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
-            self.cells[block.place].add(block, outcomes);
-            self.last_cell = block.place;
+            self.cells[block.cell_index].add(block, outcomes);
+            self.last_cell = block.cell_index;
         }
         self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));
     }
@@ -63,15 +63,16 @@ pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
 ///
 /// # Panics
 /// If there are fewer than two agents.
-pub fn pairs_of_equals(agents: usize) -> Together {
-    let together = Together::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+pub fn pairs_of_equals(agents: usize) -> SimultaneousIntervals {
+    let together =
+        SimultaneousIntervals::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
     together.expect("two agents are a pair")
 }
 
 #[cfg(test)]
 mod tests {
     use cambio_core::rng::Bounded as _;
-    use cambio_stats::Draw as _;
+    use cambio_stats::ResampleRng as _;
 
     use super::*;
 

@@ -5,7 +5,7 @@
 //! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`units`], many
 //! machines play one run.
 //!
-//! [`sprt`], [`tune`], [`LowerBound`] and [`Advantages`] play only as many matches as an answer needs, and store nothing.
+//! [`sprt`], [`tune`], [`LowerBound`] and [`AdvantageExperiment`] play only as many matches as an answer needs, and store nothing.
 //!
 //! ```
 //! use std::path::Path;
@@ -22,7 +22,7 @@
 //! assert_eq!(rows.matches.len(), 2);
 //! ```
 
-mod advantage;
+mod advantage_experiment;
 pub mod digest;
 mod disk;
 mod exploit;
@@ -35,18 +35,18 @@ mod store;
 pub mod tune;
 pub mod units;
 
-pub use advantage::{Advantages, AskedWorth, Worth};
-pub use cambio_exec::{CancelToken, Executor, MOST_THREADS, Stopped, ThreadsError, Worker};
+pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage};
+pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
 pub use digest::{BaselineRow, Derived, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 pub use disk::{PartsError, RunError};
-pub use exploit::{LowerBound, Won};
+pub use exploit::{LowerBound, ResponderGain};
 pub use plan::{
-    Block, Cell, Experiment, Extent, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan,
-    PlanError, PlannedAgent, PlayablePlan, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
+    Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan, PlanError,
+    PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
 };
-pub use play::{AgentFault, BlockRows, PlayError, RoundError, RoundTally, Tally, play_block};
+pub use play::{AgentFault, BlockRows, MatchTally, PlayError, RoundError, RoundTally, play_block};
 pub use rows::BehaviourRow;
-pub use run::{AgainError, Findings, Progress, Replay, Report, Runner, StoredMatch, derive, verify};
+pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};

@@ -11,7 +11,7 @@ mod playable;
 mod seeds;
 mod validate;
 
-pub use blocks::{Block, Cell, Extent, Plan, PlannedAgent};
+pub use blocks::{Block, Cell, Plan, PlannedAgent, PlayedBatches};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
 };

@@ -5,14 +5,15 @@ mod fault;
 mod rows;
 mod tally;
 
-use cambio_core::{MatchError, Seat};
-use cambio_exec::{Executor, Stopped, Worker};
+use cambio_core::Seat;
+use cambio_core::play::MatchError;
+use cambio_exec::{Executor, ExecutorError, Worker};
 
-pub(crate) use block::Arena;
+pub(crate) use block::BlockPlayer;
 pub use block::play_block;
 pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
-pub use tally::{RoundTally, Tally};
+pub use tally::{MatchTally, RoundTally};
 
 /// An error while measuring rounds.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +71,7 @@ pub(crate) fn play_rounds<T: Send, S: Send>(
         Ok(())
     };
     executor.run_watched(0..deals, state, work, commit, look).map_err(|stopped| match stopped {
-        Stopped::Cancelled => RoundError::Interrupted,
-        Stopped::Failed(error) => error,
+        ExecutorError::Cancelled => RoundError::Interrupted,
+        ExecutorError::Failed(error) => error,
     })
 }

@@ -14,16 +14,19 @@ mod file;
 mod quantities;
 
 use arrayvec::ArrayVec;
-use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
+use cambio_core::engine::EndReason;
+use cambio_core::record::Fingerprint;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Score, Seat, SeatSet};
 
 pub(crate) use columns::Column;
 #[cfg(feature = "parquet")]
-pub(crate) use columns::Kind;
+pub(crate) use columns::ColumnKind;
 pub use columns::RowWriter;
 use columns::{Columns, columns};
 pub(crate) use file::{RowReader, header};
-pub use quantities::{BehaviourRow, Counts, Form, Known, MEASURES, Measure, NotSummed, Summed, Sums};
-pub(crate) use quantities::{Context, ratio};
+pub use quantities::{BehaviourRow, Counts, KnownSum, MEASURES, Measure, MeasureForm, NotSummed, QuantitySums, Summed};
+pub(crate) use quantities::{CountingContext, ratio};
 
 columns! {
     /// The key of a match: the first columns of every file.
@@ -74,7 +77,7 @@ columns! {
         /// The seat with the first turn.
         starter: Seat,
         /// The reason why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out`.
-        ended: Ending,
+        ended: EndReason,
         /// The callers in the order of their calls; empty without a call.
         callers: ArrayVec<Seat, MAX_SEATS>,
         /// The winners of the round: the successful callers; if there are none, the seats with the fewest points among

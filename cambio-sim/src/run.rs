@@ -1,8 +1,8 @@
 //! Runs: play a plan into a folder or into memory, read a folder, and verify it.
 
-mod again;
 mod batch;
 mod read;
+mod replay;
 mod verify;
 
 use std::path::Path;
@@ -16,12 +16,12 @@ use crate::plan::PlayablePlan;
 use crate::play::PlayError;
 use crate::store::{RunFolder, StoredRun};
 
-pub use again::{AgainError, StoredMatch};
-pub(crate) use batch::{Output, PlayedBatch, play_batches};
-use read::Reading;
+pub(crate) use batch::{BatchOutput, PlayedBatch, play_batches};
+use read::BatchReader;
 pub use read::derive;
 pub(crate) use read::faults_in;
-pub use verify::{Findings, Replay, verify};
+pub use replay::{ReplayError, StoredMatch};
+pub use verify::{Findings, ReplayScope, verify};
 
 /// The report of a run.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Report {
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct PlayProgress<'a> {
     /// The number of matches played in this call.
     pub played: u64,
     /// The number of matches to play in this call.
@@ -57,7 +57,7 @@ pub struct Progress<'a> {
 /// let mut folder = RunFolder::create(&path, &plan)?;
 ///
 /// let executor = Executor::new(2)?;
-/// let show = |progress: &cambio_sim::Progress<'_>| eprintln!("{} of {}", progress.played, progress.of);
+/// let show = |progress: &cambio_sim::PlayProgress<'_>| eprintln!("{} of {}", progress.played, progress.of);
 /// let report = Runner::new(&executor).with_progress(&show).run(&plan, &mut folder)?;
 ///
 /// report.outcome?;
@@ -81,7 +81,7 @@ pub struct Progress<'a> {
 #[derive(Clone, Copy)]
 pub struct Runner<'a> {
     executor: &'a Executor,
-    progress: &'a dyn Fn(&Progress<'_>),
+    progress: &'a dyn Fn(&PlayProgress<'_>),
 }
 
 impl<'a> Runner<'a> {
@@ -92,7 +92,7 @@ impl<'a> Runner<'a> {
 
     /// Calls `progress` about ten times a second, on the calling thread.
     #[must_use]
-    pub fn with_progress(self, progress: &'a dyn Fn(&Progress<'_>)) -> Runner<'a> {
+    pub fn with_progress(self, progress: &'a dyn Fn(&PlayProgress<'_>)) -> Runner<'a> {
         Runner { progress, ..self }
     }
 
@@ -107,12 +107,12 @@ impl<'a> Runner<'a> {
             Ok(())
         };
         let look = |(_, digest): &mut (u64, Digest), played| {
-            (self.progress)(&Progress { played, of: plan.matches(), digest });
+            (self.progress)(&PlayProgress { played, of: plan.matches(), digest });
             Ok(())
         };
         let mut state = (0, Digest::new(plan));
         let batches = 0..plan.batch_count();
-        let outcome = play_batches(self.executor, plan, batches, Output::Sums, &mut state, commit, look);
+        let outcome = play_batches(self.executor, plan, batches, BatchOutput::Sums, &mut state, commit, look);
         Report { outcome, matches: state.0, derived: Derived::new(plan, state.1) }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Runner<'a> {
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
         let begun = Instant::now();
         let before = folder.matches();
-        let mut reading = Reading::new(plan);
+        let mut reading = BatchReader::new(plan);
         if before > 0 {
             reading.add_all(&StoredRun::open(folder.path())?)?;
         }
@@ -140,12 +140,12 @@ impl<'a> Runner<'a> {
             Ok(())
         };
         let look = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played| {
-            (self.progress)(&Progress { played, of, digest });
+            (self.progress)(&PlayProgress { played, of, digest });
             // With slow agents, the next batch may come too late for the time limit of a commit.
             folder.commit_if_due()
         };
         let mut state = (&mut *folder, &mut digest);
-        let mut outcome = play_batches(self.executor, plan, batches, Output::Rows, &mut state, commit, look);
+        let mut outcome = play_batches(self.executor, plan, batches, BatchOutput::Rows, &mut state, commit, look);
         // Try this even after an error such as a full disk: the ledger may still fit the entries of written rows.
         let committed = folder.commit();
         let derived = Derived::new(plan, digest);

@@ -6,27 +6,27 @@ mod stored;
 use std::ops::Range;
 
 use cambio_agents::Roster;
-use cambio_exec::{Executor, Stopped, Worker};
+use cambio_exec::{Executor, ExecutorError, Worker};
 use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
-use cambio_stats::stopping::{Estimate, Stopped as StoppedTest};
+use cambio_stats::stopping::{MedianEstimate, StoppedTest};
 use cambio_stats::{Moments, Support};
 
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
 use crate::play::{AgentFault, PlayError, play_block};
 use crate::rows::PlayerRow;
-use crate::tune::Setting;
+use crate::tune::PlaySetting;
 
-pub use stored::{DuelError, StoredAnswer, StoredDuel};
+pub use stored::{DuelError, StoredDuel, StoredSprtResult};
 
 /// A test: is the first agent better than the second by `elo_0` (H0) or by `elo_1` (H1)?
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Question {
+pub struct SprtQuestion {
     /// The Elo difference of H0.
     pub elo_0: f64,
     /// The Elo difference of H1.
     pub elo_1: f64,
     /// The Elo scale of the hypotheses.
-    pub scale: Scale,
+    pub scale: EloScale,
     /// The probability of accepting H1 if H0 is true.
     pub alpha: f64,
     /// The probability of accepting H0 if H1 is true.
@@ -37,7 +37,7 @@ pub struct Question {
 
 /// A scale of Elo differences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scale {
+pub enum EloScale {
     /// Logistic Elo of the expected pairwise score.
     Logistic,
     /// Normalized Elo: (expected score − ½) over the standard deviation of a game. It depends less on luck.
@@ -46,7 +46,7 @@ pub enum Scale {
 
 /// The result of a test.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answer {
+pub struct SprtResult {
     /// The verdict; undecided if all deals were used.
     pub verdict: Verdict,
     /// The log likelihood ratio.
@@ -60,12 +60,12 @@ pub struct Answer {
     /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops when it is extreme.
     pub scores: Moments,
     /// The first agent's expected score, corrected for this bias; `None` if the scores do not vary.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<MedianEstimate>,
     /// The number of deals with each possible score.
     pub counts: Vec<u64>,
 }
 
-struct Reading {
+struct SequentialReader {
     test: Sprt,
     scores: Moments,
     deals: u64,
@@ -73,17 +73,17 @@ struct Reading {
     pairs: usize,
 }
 
-impl Reading {
-    fn new(question: &Question, pairs: usize) -> Reading {
+impl SequentialReader {
+    fn new(question: &SprtQuestion, pairs: usize) -> SequentialReader {
         let hypotheses = match question.scale {
-            Scale::Logistic => Hypotheses::Mean(score_of_elo(question.elo_0), score_of_elo(question.elo_1)),
-            Scale::Normalized => {
+            EloScale::Logistic => Hypotheses::Mean(score_of_elo(question.elo_0), score_of_elo(question.elo_1)),
+            EloScale::Normalized => {
                 let t = |elo| t_of_normalized_elo(elo, pairs);
                 Hypotheses::Normalized(t(question.elo_0), t(question.elo_1))
             }
         };
         let test = Sprt::new(hypotheses, 2 * pairs + 1, question.alpha, question.beta);
-        Reading { test, scores: Moments::default(), deals: 0, pairs }
+        SequentialReader { test, scores: Moments::default(), deals: 0, pairs }
     }
 
     /// Adds a deal by its score in halves.
@@ -98,9 +98,9 @@ impl Reading {
     }
 
     /// The answer at the end; `matches` is the number of matches per deal.
-    fn answer(self, question: &Question, matches: u64) -> Answer {
-        let Reading { test, scores, deals, .. } = self;
-        Answer {
+    fn answer(self, question: &SprtQuestion, matches: u64) -> SprtResult {
+        let SequentialReader { test, scores, deals, .. } = self;
+        SprtResult {
             estimate: question.estimate(&test, &scores),
             verdict: test.verdict(),
             ratio: test.ratio(),
@@ -114,12 +114,12 @@ impl Reading {
 }
 
 /// The reason why reading stops.
-enum End {
+enum StopReason {
     Decided,
     Fault(Box<AgentFault>),
 }
 
-impl Question {
+impl SprtQuestion {
     /// Plays until a hypothesis is accepted. Calls `progress` regularly with the number of deals and the log likelihood ratio.
     ///
     /// # Errors
@@ -129,14 +129,14 @@ impl Question {
     /// The answer does not depend on the number of threads: deals are evaluated in order, each with all its lineups.
     ///
     /// ```
-    /// use cambio_sim::sprt::{Question, Scale};
-    /// use cambio_sim::tune::Setting;
+    /// use cambio_sim::sprt::{EloScale, SprtQuestion};
+    /// use cambio_sim::tune::PlaySetting;
     /// use cambio_sim::{Executor, Unit};
     /// use cambio_stats::sprt::Verdict;
     ///
-    /// let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
+    /// let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
     /// let question =
-    ///     Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
+    ///     SprtQuestion { elo_0: 0.0, elo_1: 50.0, scale: EloScale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
     /// let (roster, executor, agents) = (cambio_agents::roster(), Executor::new(1)?, ["greedy", "random"]);
     /// let answer = question.ask(&setting, &roster, &executor, agents, |_, _| ())?;
     /// assert_eq!(answer.verdict, Verdict::Second, "greedy is the better agent");
@@ -150,34 +150,34 @@ impl Question {
     /// ```
     pub fn ask(
         &self,
-        setting: &Setting,
+        setting: &PlaySetting,
         roster: &Roster,
         executor: &Executor,
         agents: [&str; 2],
         mut progress: impl FnMut(u64, f64),
-    ) -> Result<Answer, PlayError> {
+    ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
-        let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
+        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
         // Deals after the decision are ignored, and so are their faults.
-        let commit = |reading: &mut Reading, _, halves: Result<usize, _>| {
-            reading.add(halves.map_err(End::Fault)?);
-            if reading.is_decided() { Err(End::Decided) } else { Ok(()) }
+        let commit = |reading: &mut SequentialReader, _, halves: Result<usize, _>| {
+            reading.add(halves.map_err(StopReason::Fault)?);
+            if reading.is_decided() { Err(StopReason::Decided) } else { Ok(()) }
         };
-        let look = |reading: &mut Reading, _| {
+        let look = |reading: &mut SequentialReader, _| {
             progress(reading.deals, reading.test.ratio());
             Ok(())
         };
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
-            Ok(()) | Err(Stopped::Failed(End::Decided)) => {}
-            Err(Stopped::Failed(End::Fault(fault))) => return Err(fault.into()),
-            Err(Stopped::Cancelled) => return Err(PlayError::Interrupted),
+            Ok(()) | Err(ExecutorError::Failed(StopReason::Decided)) => {}
+            Err(ExecutorError::Failed(StopReason::Fault(fault))) => return Err(fault.into()),
+            Err(ExecutorError::Cancelled) => return Err(PlayError::Interrupted),
         }
         Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
     }
 
-    fn plan(&self, setting: &Setting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
+    fn plan(&self, setting: &PlaySetting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
         let experiment = Experiment {
             seed: Some(setting.seed),
             deals: self.most_deals,
@@ -188,13 +188,13 @@ impl Question {
     }
 
     /// Plays a range of deals and returns the first agent's score on each, in halves. Splits a test over several machines; see
-    /// the example of [`Question::ask`].
+    /// the example of [`SprtQuestion::ask`].
     ///
     /// # Errors
-    /// The errors of [`Question::ask`].
+    /// The errors of [`SprtQuestion::ask`].
     pub fn halves(
         &self,
-        setting: &Setting,
+        setting: &PlaySetting,
         roster: &Roster,
         executor: &Executor,
         agents: [&str; 2],
@@ -214,20 +214,20 @@ impl Question {
     }
 
     /// Evaluates scores in the order of their deals, from deal 0 on, until a hypothesis is accepted or the scores end. A decided
-    /// answer equals the answer of [`Question::ask`].
+    /// answer equals the answer of [`SprtQuestion::ask`].
     ///
     /// # Errors
     /// If the setting is invalid.
     pub fn answer(
         &self,
-        setting: &Setting,
+        setting: &PlaySetting,
         roster: &Roster,
         agents: [&str; 2],
         halves: impl IntoIterator<Item = usize>,
-    ) -> Result<Answer, PlayError> {
+    ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
-        let mut reading = Reading::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
+        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         for halves in halves {
             reading.add(halves);
             if reading.is_decided() {
@@ -238,13 +238,13 @@ impl Question {
     }
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
-    fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<Estimate> {
+    fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<MedianEstimate> {
         let score = scores.interval(2.0, Support::Line)?;
         let deviation = score.error? * (scores.clusters as f64).sqrt();
         let games = (scores.results() / i128::from(scores.clusters)) as usize;
         let of_elo = |elo: f64| match self.scale {
-            Scale::Logistic => score_of_elo(elo),
-            Scale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
+            EloScale::Logistic => score_of_elo(elo),
+            EloScale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
         };
         let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
         let (bounds, clusters, ratio) = (test.bounds(), scores.clusters, test.ratio());
@@ -298,15 +298,21 @@ mod tests {
     fn a_deal_counts_once_however_many_lineups_it_has() {
         let executor = Executor::new(2).unwrap();
         for (seats, matches, pairs) in [(2, 2, 2), (3, 6, 12), (4, 4, 16), (5, 10, 60)] {
-            let setting = Setting { seats, seed: 4.into(), ..Setting::default() };
-            let question =
-                Question { elo_0: 0.0, elo_1: 1.0, scale: Scale::Normalized, alpha: 1e-9, beta: 1e-9, most_deals: 10 };
+            let setting = PlaySetting { seats, seed: 4.into(), ..PlaySetting::default() };
+            let question = SprtQuestion {
+                elo_0: 0.0,
+                elo_1: 1.0,
+                scale: EloScale::Normalized,
+                alpha: 1e-9,
+                beta: 1e-9,
+                most_deals: 10,
+            };
             let ask = |agents| question.ask(&setting, &cambio_agents::roster(), &executor, agents, |_, _| ()).unwrap();
             let answer = ask(["greedy", "random"]);
             assert_eq!((answer.deals, answer.matches), (10, 10 * matches), "{seats} seats");
             assert_eq!((answer.scores.clusters, answer.scores.results()), (10, 10 * pairs));
             assert_eq!(answer.counts.len(), 2 * pairs as usize + 1);
-            let mean = |answer: &Answer| answer.scores.interval(2.0, Support::Share).unwrap().mean;
+            let mean = |answer: &SprtResult| answer.scores.interval(2.0, Support::Share).unwrap().mean;
             let (own, other) = (mean(&answer), mean(&ask(["random", "greedy"])));
             assert!(own > 0.6 && (own + other - 1.0).abs() < 1e-12, "{own}");
         }

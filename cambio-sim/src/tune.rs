@@ -18,16 +18,16 @@ use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
 use cambio_exec::Executor;
 use cambio_stats::Interval;
-use cambio_stats::curve::{Estimate, estimates};
-use cambio_stats::search::Search;
+use cambio_stats::curve::{CandidateEstimate, estimates};
+use cambio_stats::search::CmaEs;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::resampling;
 use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, PlayError, play_block};
 
-pub use result::{AgainstField, AgainstItself, Comparison, Found, MethodName, TuningResult, Validation};
-pub use task::{FieldScores, MOST_DEALS, Method, Opponents, Step, Task, TuneError, Tuned};
+pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
+pub use task::{FieldScores, MOST_DEALS, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned};
 pub use values::{Values, ValuesError, ValuesFlaw};
 
 /// The stream numbers for resampling. Derived files use others.
@@ -36,7 +36,7 @@ const SEARCH: u32 = 5 << 16;
 
 /// The setting in which candidates are measured.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct PlaySetting {
     /// A preset, or a rule file.
     pub rules: String,
     /// The base folder for relative paths of rule files.
@@ -52,9 +52,9 @@ pub struct Setting {
 }
 
 /// Matches of `classic` at two seats, in rank points, with the seed 1.
-impl Default for Setting {
-    fn default() -> Setting {
-        Setting {
+impl Default for PlaySetting {
+    fn default() -> PlaySetting {
+        PlaySetting {
             rules: "classic".to_owned(),
             folder: PathBuf::from("."),
             seats: 2,
@@ -87,9 +87,9 @@ impl Scorer for Executor {
         deals: Range<u64>,
     ) -> Result<Vec<Vec<f64>>, PlayError> {
         let count = (deals.end - deals.start) as usize;
-        let at = |place: u64| {
-            let place = place as usize;
-            candidates.score(which[place / count], deals.start + (place % count) as u64)
+        let at = |index: u64| {
+            let index = index as usize;
+            candidates.score(which[index / count], deals.start + (index % count) as u64)
         };
         let mut all = Vec::with_capacity(which.len() * count);
         self.run_ordered(0..(which.len() * count) as u64, at, |_, score| {
@@ -103,10 +103,10 @@ impl Scorer for Executor {
 /// The candidates of a tuning at one table. Each plays against the same field.
 ///
 /// ```
-/// use cambio_sim::tune::{Candidates, Setting};
+/// use cambio_sim::tune::{Candidates, PlaySetting};
 /// use cambio_sim::{Executor, Unit};
 ///
-/// let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
+/// let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
 /// let executor = Executor::new(1)?;
 /// let values = ["2", "5", "30"].map(String::from);
 /// let specs = values.each_ref().map(|value| format!("greedy(call_at={value})"));
@@ -135,7 +135,7 @@ impl<'e> Candidates<'e> {
     /// # Errors
     /// If a spec, the rules or the number of seats is invalid.
     pub fn new(
-        setting: &Setting,
+        setting: &PlaySetting,
         roster: &Roster,
         scorer: &'e dyn Scorer,
         candidates: &[String],
@@ -178,10 +178,10 @@ impl<'e> Candidates<'e> {
     fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
         let cell = &self.plan.cells[0];
         let lineup = &cell.lineups[candidate];
-        let block = Block { number: 0, place: 0, cell, lineup_place: candidate, lineup, deal };
+        let block = Block { number: 0, cell_index: 0, cell, lineup_index: candidate, lineup, deal };
         let rows = play_block(&self.plan, &block)?;
-        let is_focal = |place: &usize| cell.seatings[place / cell.seats][place % cell.seats] == 0;
-        let own = rows.players.iter().enumerate().filter(|(place, _)| is_focal(place));
+        let is_focal = |index: &usize| cell.seatings[index / cell.seats][index % cell.seats] == 0;
+        let own = rows.players.iter().enumerate().filter(|(index, _)| is_focal(index));
         let sum: i64 = own.filter_map(|(_, row)| self.payoff.units(row)).sum();
         Ok(sum as f64 / self.units())
     }
@@ -202,18 +202,18 @@ impl<'e> Candidates<'e> {
 
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
-    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<Point> {
+    pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
         let estimates = estimates(scores, self.payoff.support(), &mut resampling(seed, CURVE));
         let labels = self.labels();
-        let point = |(place, estimate): (usize, Estimate)| {
-            let is_mirror = self.is_mirror(place);
-            let Estimate { interval, band, among_best, best_share } = estimate;
+        let point = |(index, estimate): (usize, CandidateEstimate)| {
+            let is_mirror = self.is_mirror(index);
+            let CandidateEstimate { interval, band, among_best, best_share } = estimate;
             let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
             let band = band.map(|band| if is_mirror { (interval.mean, interval.mean) } else { band });
-            Point {
+            ResponsePoint {
                 field: field.to_owned(),
-                agent: labels[place].clone(),
-                value: values[place].clone(),
+                agent: labels[index].clone(),
+                value: values[index].clone(),
                 deals: interval.clusters,
                 mean: interval.mean,
                 error: interval.error,
@@ -238,7 +238,7 @@ impl<'e> Candidates<'e> {
 
 /// A point of a response curve: a row of `curve.csv`.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
-pub struct Point {
+pub struct ResponsePoint {
     /// The field, that is, the opponents.
     pub field: String,
     /// The agent with its value.
@@ -269,6 +269,6 @@ pub struct Point {
 }
 
 /// A CMA-ES search over `dimensions` parameters.
-pub fn search(dimensions: usize, seed: Seed) -> Search<Stream> {
-    Search::new(dimensions, resampling(seed, SEARCH))
+pub fn search(dimensions: usize, seed: Seed) -> CmaEs<Stream> {
+    CmaEs::new(dimensions, resampling(seed, SEARCH))
 }

@@ -1,7 +1,7 @@
 //! Distributed runs: many machines play units of one run, which are then merged to a run folder.
 //!
 //! All machines access one [`UnitStore`]. [`play_unit`] plays a range of batches and commits it, [`merge_units`] creates the
-//! run folder, and a [`Queue`] selects the next unit.
+//! run folder, and a [`UnitQueue`] selects the next unit.
 
 mod blobs;
 #[cfg(feature = "cloud")]
@@ -22,13 +22,13 @@ use crate::digest::{Derived, Digest, Extract};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::PlayError;
-use crate::run::{Output, PlayedBatch, faults_in, play_batches, write_timing};
+use crate::run::{BatchOutput, PlayedBatch, faults_in, play_batches, write_timing};
 use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
 use queue::summed;
 use store::{StoredBatch, UnitWriter};
 
 pub use blobs::{Blobs, FolderBlobs};
-pub use queue::{LineupCost, Queue, SECONDS};
+pub use queue::{LineupCost, SECONDS, UnitQueue};
 pub use store::{UnitStore, WorkUnit};
 
 /// The maximum number of batches that are read ahead of writing.
@@ -45,7 +45,7 @@ pub struct PlayedUnit {
     pub costs: Vec<LineupCost>,
 }
 
-struct Sheet {
+struct UnitSheet {
     writer: UnitWriter,
     matches: u64,
     costs: Vec<LineupCost>,
@@ -69,8 +69,8 @@ struct Sheet {
 ///
 /// let experiment = Experiment { deals: 40, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-/// # let place = std::env::temp_dir().join(format!("cambio-play-unit-{}", std::process::id()));
-/// let store = UnitStore::open(place.join("store").to_str().unwrap())?;
+/// # let index = std::env::temp_dir().join(format!("cambio-play-unit-{}", std::process::id()));
+/// let store = UnitStore::open(index.join("store").to_str().unwrap())?;
 /// store.begin(&plan)?;
 ///
 /// // Two machines, one unit each.
@@ -82,9 +82,9 @@ struct Sheet {
 /// let again = play_unit(&executor, &plan, 0..middle, &store, |_| ())?;
 /// assert_eq!(again.unit, first.unit, "the same bytes have no effect");
 ///
-/// let (run, _) = merge_units(&store, &place.join("run"), |_, _| ())?;
+/// let (run, _) = merge_units(&store, &index.join("run"), |_, _| ())?;
 /// assert_eq!(run.matches(), 80);
-/// # std::fs::remove_dir_all(&place)?;
+/// # std::fs::remove_dir_all(&index)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn play_unit(
@@ -94,7 +94,7 @@ pub fn play_unit(
     store: &UnitStore,
     progress: impl FnMut(u64),
 ) -> Result<PlayedUnit, PlayError> {
-    let Sheet { writer, matches, costs } = play(executor, plan, &batches, store, progress)?;
+    let UnitSheet { writer, matches, costs } = play(executor, plan, &batches, store, progress)?;
     let unit = store.commit(writer, is_repeatable(plan, &batches))?;
     let costs = summed(costs);
     store.write_costs(&batches, &costs)?;
@@ -128,25 +128,25 @@ fn play(
     batches: &Range<u64>,
     store: &UnitStore,
     mut progress: impl FnMut(u64),
-) -> Result<Sheet, PlayError> {
-    let mut sheet = Sheet { writer: store.write(batches.clone())?, matches: 0, costs: Vec::new() };
-    let commit = |sheet: &mut Sheet, played: &mut PlayedBatch<'_>| {
+) -> Result<UnitSheet, PlayError> {
+    let mut sheet = UnitSheet { writer: store.write(batches.clone())?, matches: 0, costs: Vec::new() };
+    let commit = |sheet: &mut UnitSheet, played: &mut PlayedBatch<'_>| {
         sheet.writer.append(plan, &played.entry, &played.files, &played.extract.to_bytes())?;
         sheet.matches += played.matches;
         sheet.costs.extend(played.blocks.iter().zip(&played.took).map(|(block, took)| LineupCost {
-            cell: block.place,
-            lineup: block.lineup_place,
+            cell: block.cell_index,
+            lineup: block.lineup_index,
             blocks: 1,
             matches: block.cell.seatings.len() as u64,
             seconds: took.as_secs_f64(),
         }));
         Ok(())
     };
-    let look = |_: &mut Sheet, played| {
+    let look = |_: &mut UnitSheet, played| {
         progress(played);
         Ok(())
     };
-    let played = play_batches(executor, plan, batches.clone(), Output::Rows, &mut sheet, commit, look);
+    let played = play_batches(executor, plan, batches.clone(), BatchOutput::Rows, &mut sheet, commit, look);
     match played {
         Err(PlayError::Fault(mut fault)) => {
             fault.kept = Some(store.write_fault(batches, &fault.record.to_json())?);
@@ -195,19 +195,20 @@ pub fn merge_units(
     let derived = build_aside(out, |new| {
         let players = (about.programs.clone(), about.build.clone());
         let folder = RunFolder::fill(new, plan, (&about.spec, None), players)?;
-        let mut together = Together { store, units: &units, plan, folder, digest: Digest::new(plan), seen: Vec::new() };
+        let mut together =
+            UnitMerge { store, units: &units, plan, folder, digest: Digest::new(plan), seen: Vec::new() };
         thread::scope(|scope| {
             // Another thread reads while this thread writes.
             let (sender, batches) = mpsc::sync_channel(AHEAD);
             let (units, sender) = (&units, sender);
             let reader = scope.spawn(move || read_units(store, units, plan, &sender));
-            for (place, batch) in batches {
-                together.add(place, batch)?;
+            for (index, batch) in batches {
+                together.add(index, batch)?;
                 progress(together.seen.len() as u64, all);
             }
             reader.join().unwrap_or_else(|panic| resume_unwind(panic))
         })?;
-        let Together { mut folder, digest, .. } = together;
+        let UnitMerge { mut folder, digest, .. } = together;
         folder.commit()?;
         let derived = Derived::new(plan, digest);
         derived.write(new)?;
@@ -229,15 +230,15 @@ fn read_units(
     plan: &Plan,
     sender: &mpsc::SyncSender<(usize, StoredBatch)>,
 ) -> Result<(), RunError> {
-    for (place, unit) in units.iter().enumerate() {
+    for (index, unit) in units.iter().enumerate() {
         let batches = unit.batches();
-        let mut twins = units[..place].iter().rev().take_while(|other| other.from == unit.from);
+        let mut twins = units[..index].iter().rev().take_while(|other| other.from == unit.from);
         if twins.any(|other| other.to == unit.to) && !is_repeatable(plan, &batches) {
             continue;
         }
         let mut reader = store.read(unit)?;
         while let Some(batch) = reader.next(plan)? {
-            if sender.send((place, batch)).is_err() {
+            if sender.send((index, batch)).is_err() {
                 return Ok(());
             }
         }
@@ -246,7 +247,7 @@ fn read_units(
 }
 
 /// The run folder during a merge.
-struct Together<'s> {
+struct UnitMerge<'s> {
     store: &'s UnitStore,
     units: &'s [WorkUnit],
     plan: &'s Plan,
@@ -256,10 +257,10 @@ struct Together<'s> {
     seen: Vec<(BatchEntry, usize)>,
 }
 
-impl Together<'_> {
-    /// Adds a batch of the unit with index `place`, or compares it if the batch was already added.
-    fn add(&mut self, place: usize, batch: StoredBatch) -> Result<(), RunError> {
-        let (store, plan, unit) = (self.store, self.plan, &self.units[place]);
+impl UnitMerge<'_> {
+    /// Adds a batch of the unit with index `index`, or compares it if the batch was already added.
+    fn add(&mut self, index: usize, batch: StoredBatch) -> Result<(), RunError> {
+        let (store, plan, unit) = (self.store, self.plan, &self.units[index]);
         let StoredBatch { entry, files, sums } = batch;
         let number = entry.batch;
         if let Some((known, other)) = self.seen.get(number as usize) {
@@ -280,7 +281,7 @@ impl Together<'_> {
         self.digest.add(&blocks, &extract, &faults);
         let files: Vec<(Vec<u8>, u64)> =
             files.into_iter().zip(entry.segments.iter().map(|segment| segment.rows)).collect();
-        self.seen.push((entry.clone(), place));
+        self.seen.push((entry.clone(), index));
         self.folder.append(entry, &files)
     }
 }

@@ -5,7 +5,7 @@ use std::iter::repeat_n;
 use cambio_agents::{Belief, Likelihood};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Action, Briefing, Card, Observation, Rules, Seat, Spot};
-use cambio_solve::{Game, Limits, Moment, Posterior, Strategy};
+use cambio_solve::{Game, InfosetView, Limits, Posterior, Strategy};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
@@ -23,7 +23,7 @@ fn mini_m3() -> Game {
 }
 
 /// `SETS` information sets of a seat, spread evenly over all that fulfil the predicate.
-fn spread(game: &Game, seat: Seat, is_wanted: impl Fn(&Moment<'_>) -> bool) -> Vec<usize> {
+fn spread(game: &Game, seat: Seat, is_wanted: impl Fn(&InfosetView<'_>) -> bool) -> Vec<usize> {
     let mut all = Vec::new();
     game.visit(seat, |moment| all.extend(is_wanted(moment).then_some(moment.set))).unwrap();
     (0..SETS).map(|number| all[(2 * number + 1) * all.len() / (2 * SETS)]).collect()
@@ -35,7 +35,7 @@ fn at_each(
     seat: Seat,
     sets: &[usize],
     likelihood: Likelihood,
-    mut each: impl FnMut(&Moment<'_>, &Belief),
+    mut each: impl FnMut(&InfosetView<'_>, &Belief),
 ) {
     let mut seen = 0;
     game.visit(seat, |moment| {
@@ -106,7 +106,7 @@ fn brute_force(view: &Observation<'_>, weight: impl Fn(Spot, Card) -> f64) -> Ma
 }
 
 /// The marginals of worlds sampled from the belief.
-fn drawn(moment: &Moment<'_>, belief: &Belief) -> Marginals {
+fn drawn(moment: &InfosetView<'_>, belief: &Belief) -> Marginals {
     let spots = hidden(moment.view);
     let mut stream = Key::new(4, moment.set as u64).stream(Purpose::Race, 0);
     let mut marginals = vec![vec![0.0; moment.rules.kinds().len()]; spots.len()];

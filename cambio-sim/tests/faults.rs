@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cambio_agents::{Guarded, roster};
-use cambio_core::testing::{Effort, check_agent};
+use cambio_core::testing::{CheckScope, check_agent};
 use cambio_core::{Action, Agent, AgentError, Observation, replay};
 use cambio_sim::{AgentFault, Experiment, play_block};
 
@@ -63,7 +63,7 @@ fn an_illegal_decision_is_the_last_of_the_record_and_replay_says_what_was_legal(
 
 #[test]
 fn the_conformance_suite_tells_a_panic_from_its_own() {
-    let effort = Effort { presets: vec!["classic"], seats: vec![2], matches: 1, ..Effort::default() };
+    let effort = CheckScope { presets: vec!["classic"], seats: vec![2], matches: 1, ..CheckScope::default() };
     let error = check_agent(|| Guarded::new(Rogue { deed: || panic!("out of ideas") }), &effort).unwrap_err();
     assert!(error.to_string().contains("it panicked: out of ideas"), "{error}");
 }

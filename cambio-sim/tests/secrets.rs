@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_sim::{Executor, Experiment, PlanError, PlayablePlan, Replay, RunFolder, Runner, Secret, StoredRun, verify};
+use cambio_sim::{
+    Executor, Experiment, PlanError, PlayablePlan, ReplayScope, RunFolder, Runner, Secret, StoredRun, verify,
+};
 
 fn experiment() -> Experiment {
     let text =
@@ -64,7 +66,7 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     let error = StoredRun::open(&path).unwrap_err().to_string();
     assert!(error.contains("`secret` does not match the commitment"), "{error}");
     std::fs::write(&file, told).unwrap();
-    let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), Replay::All);
+    let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), ReplayScope::All);
     assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
     std::fs::remove_dir_all(&path).unwrap();
 }

@@ -10,8 +10,9 @@
 use std::error::Error;
 use std::time::Instant;
 
-use cambio_core::{MINI_GAMES, Rules, Seat};
-use cambio_solve::{Cfr, Game, Limits, Method, Until};
+use cambio_core::rules::MINI_GAMES;
+use cambio_core::{Rules, Seat};
+use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
@@ -44,18 +45,18 @@ fn row(name: &str) -> Result<String, Box<dyn Error>> {
     ];
     for to in [1e-3, 1e-4] {
         let begun = Instant::now();
-        let mut cfr = Cfr::new(&game, Method::DCFR);
-        cfr.run(&Until { iterations: u64::MAX, exploitability: to }, &mut |_| {});
+        let mut cfr = Cfr::new(&game, CfrMethod::DCFR);
+        cfr.run(&StopCondition { iterations: u64::MAX, exploitability: to }, &mut |_| {});
         cells.push(format!("{}, {} iterations", seconds(begun.elapsed().as_secs_f64()), cfr.iterations()));
     }
-    let mut cfr = Cfr::new(&game, Method::DCFR);
+    let mut cfr = Cfr::new(&game, CfrMethod::DCFR);
     let begun = Instant::now();
     for _ in 0..64 {
         cfr.iterate();
     }
     let rate = 64.0 * game.histories() as f64 / begun.elapsed().as_secs_f64();
     cells.push(format!("{:.0} M", rate / 1e6));
-    let strategy = cfr.run(&Until { iterations: u64::MAX, exploitability: 1e-5 }, &mut |_| {});
+    let strategy = cfr.run(&StopCondition { iterations: u64::MAX, exploitability: 1e-5 }, &mut |_| {});
     // Adding 0 after rounding turns −0 into 0.
     cells[3] = format!("{:.4}", (game.value(&strategy) * 1e4).round() / 1e4 + 0.0);
     Ok(format!("| {} |", cells.join(" | ")))

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use cambio_core::Seat;
 
-use crate::game::{Game, Tree};
+use crate::game::{Game, SequenceTree};
 use crate::strategy::Strategy;
 use crate::walk::SEATS;
-use crate::{Moment, Progress, SolveError, Until};
+use crate::{InfosetView, SolveError, SolverProgress, StopCondition};
 
 /// An information set as an agent with an abstraction perceives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,14 +29,14 @@ pub struct Perceived<K> {
 /// An agent that knows the number of sightings and of choices, but sees no card:
 /// ```
 /// use cambio_core::Rules;
-/// use cambio_solve::{Abstraction, Game, Limits, Perceived, Until};
+/// use cambio_solve::{Abstraction, Game, Limits, Perceived, StopCondition};
 ///
 /// let game = Game::compile(&Rules::preset("mini-m1")?, &Limits::default(), &mut |_| {})?;
 /// let blind = Abstraction::of(&game, |moment| {
 ///     let choices = moment.view.choices().len() as u16;
 ///     Perceived { key: (moment.sightings.len(), choices), candidates: (0..choices).map(Some).collect() }
 /// })?;
-/// let strategy = blind.solve(&Until { iterations: 200, exploitability: 0.0 }, &mut |_| {});
+/// let strategy = blind.solve(&StopCondition { iterations: 200, exploitability: 0.0 }, &mut |_| {});
 /// assert!(blind.classes() < 100);
 /// assert!((0.1..0.4).contains(&game.exploitability(&strategy)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,12 +44,12 @@ pub struct Perceived<K> {
 #[derive(Clone, Debug)]
 pub struct Abstraction<'g> {
     game: &'g Game,
-    told: [Told; SEATS],
+    told: [InformationPartition; SEATS],
 }
 
 /// The abstraction of one seat. Candidates are numbered over all classes.
 #[derive(Clone, Debug)]
-struct Told {
+struct InformationPartition {
     /// The first candidate of each class, and one more entry for the end.
     first: Vec<u32>,
     /// The class of each information set.
@@ -58,23 +58,27 @@ struct Told {
     parts: Vec<(u32, f64)>,
 }
 
-impl Told {
+impl InformationPartition {
     /// The abstraction that distinguishes everything.
-    fn all(tree: &Tree) -> Told {
+    fn all(tree: &SequenceTree) -> InformationPartition {
         let parts = (0..tree.sequences() as u32).map(|sequence| (sequence.saturating_sub(1), 1.0)).collect();
         let first = tree.first.iter().map(|first| first - 1).collect();
-        Told { first, classes: (0..tree.sets() as u32).collect(), parts }
+        InformationPartition { first, classes: (0..tree.sets() as u32).collect(), parts }
     }
 
     /// The abstraction that `perceive` describes.
     fn of<K: Ord>(
         game: &Game,
         seat: Seat,
-        perceive: &mut impl FnMut(&Moment<'_>) -> Perceived<K>,
-    ) -> Result<Told, SolveError> {
+        perceive: &mut impl FnMut(&InfosetView<'_>) -> Perceived<K>,
+    ) -> Result<InformationPartition, SolveError> {
         let tree = &game.trees[seat.index()];
         let mut known: BTreeMap<K, u32> = BTreeMap::new();
-        let mut told = Told { first: vec![0], classes: vec![0; tree.sets()], parts: vec![(0, 0.0); tree.sequences()] };
+        let mut told = InformationPartition {
+            first: vec![0],
+            classes: vec![0; tree.sets()],
+            parts: vec![(0, 0.0); tree.sequences()],
+        };
         let mut flaw = None;
         game.visit(seat, |moment| {
             let Perceived { key, candidates } = perceive(moment);
@@ -102,7 +106,7 @@ impl Told {
     }
 
     /// Probabilities in proportion to these weights of candidates; uniform in classes without weight.
-    fn probabilities(&self, tree: &Tree, weights: &[f64]) -> Vec<f64> {
+    fn probabilities(&self, tree: &SequenceTree, weights: &[f64]) -> Vec<f64> {
         let mut probabilities = vec![1.0; tree.sequences()];
         for (set, &class) in self.classes.iter().enumerate() {
             let own = self.first[class as usize] as usize..self.first[class as usize + 1] as usize;
@@ -118,8 +122,8 @@ impl Told {
 }
 
 /// A CFR+ learner in one seat.
-struct Learner<'t> {
-    told: &'t Told,
+struct ClassLearner<'t> {
+    told: &'t InformationPartition,
     /// By candidate.
     regrets: Vec<f64>,
     /// By candidate: the weighted sum of its reach probabilities, for the average strategy.
@@ -130,12 +134,12 @@ struct Learner<'t> {
     plan: Vec<f64>,
 }
 
-impl<'t> Learner<'t> {
-    fn new(tree: &Tree, told: &'t Told) -> Learner<'t> {
+impl<'t> ClassLearner<'t> {
+    fn new(tree: &SequenceTree, told: &'t InformationPartition) -> ClassLearner<'t> {
         let candidates = vec![0.0; told.first.last().map_or(0, |&end| end as usize)];
         let probabilities = told.probabilities(tree, &candidates);
         let plan = tree.plan(&probabilities);
-        Learner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
+        ClassLearner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
     }
 
     /// Updates the regrets against the other seat's plan, and the current strategy by regret matching.
@@ -167,9 +171,12 @@ impl<'g> Abstraction<'g> {
     /// If a set has no candidate, or sets with the same key have different numbers of candidates.
     pub fn of<K: Ord>(
         game: &'g Game,
-        mut perceive: impl FnMut(&Moment<'_>) -> Perceived<K>,
+        mut perceive: impl FnMut(&InfosetView<'_>) -> Perceived<K>,
     ) -> Result<Abstraction<'g>, SolveError> {
-        let told = [Told::of(game, Seat::A, &mut perceive)?, Told::of(game, Seat::B, &mut perceive)?];
+        let told = [
+            InformationPartition::of(game, Seat::A, &mut perceive)?,
+            InformationPartition::of(game, Seat::B, &mut perceive)?,
+        ];
         Ok(Abstraction { game, told })
     }
 
@@ -187,14 +194,15 @@ impl<'g> Abstraction<'g> {
     /// proved, and a class that occurs twice in a round keeps the result far from it. The exploitability of the result
     /// is exact in any case, and an upper bound on the least. It is measured, for `progress` and to stop, after 1, 2,
     /// 4, 8, … iterations and at the end, unless `until.exploitability` is 0.
-    pub fn solve(&self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
+    pub fn solve(&self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let trees = &self.game.trees;
-        let seeing = trees.each_ref().map(Told::all);
+        let seeing = trees.each_ref().map(InformationPartition::all);
         // The learners of two games: in the first, seat a has the abstraction; in the second, seat b.
         let mut tables = [0, 1].map(|own| {
-            [0, 1].map(|seat| Learner::new(&trees[seat], if seat == own { &self.told[seat] } else { &seeing[seat] }))
+            [0, 1]
+                .map(|seat| ClassLearner::new(&trees[seat], if seat == own { &self.told[seat] } else { &seeing[seat] }))
         });
-        let average = |tables: &[[Learner<'_>; SEATS]; SEATS]| Strategy {
+        let average = |tables: &[[ClassLearner<'_>; SEATS]; SEATS]| Strategy {
             probabilities: [0, 1].map(|own| self.told[own].probabilities(&trees[own], &tables[own][own].sums)),
         };
         for iteration in 1..=until.iterations {
@@ -204,7 +212,7 @@ impl<'g> Abstraction<'g> {
             }
             let is_due = until.exploitability > 0.0 && (iteration.is_power_of_two() || iteration == until.iterations);
             let found = is_due.then(|| self.game.exploitability(&average(&tables)));
-            progress(Progress::Iterated { iterations: iteration, exploitability: found });
+            progress(SolverProgress::Iterated { iterations: iteration, exploitability: found });
             if found.is_some_and(|found| found <= until.exploitability) {
                 break;
             }

@@ -1,19 +1,21 @@
 //! Queries any agent at every information set of a game, and measures its exploitability.
 
+use cambio_core::engine::Setup;
+use cambio_core::play::Failure;
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Choices, Event, Failure, Observation, Observer as _, Players, Rules, Score, Seat,
-    Setup, Sighting, Standing,
+    Action, Agent, Briefing, Card, Choices, Event, Observation, Observer as _, Players, Rules, Score, Seat, Sighting,
+    Standing,
 };
 
 use crate::game::Game;
 use crate::strategy::{Strategy, is_distribution, nash_conv};
-use crate::walk::{Decision, Node, SEATS, Visitor, walk};
-use crate::{Progress, SolveError};
+use crate::walk::{DecisionNode, HistoryNode, SEATS, Visitor, walk};
+use crate::{SolveError, SolverProgress};
 
-/// A decision at an information set, as a [`Policy`] receives it.
+/// A decision at an information set, as an [`InfosetPolicy`] receives it.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+pub struct InfosetView<'a> {
     /// The rules.
     pub rules: &'a Rules,
     /// The seat to act.
@@ -28,17 +30,17 @@ pub struct Moment<'a> {
 
 /// A policy: gives a probability for each choice at any information set.
 ///
-/// Every `FnMut(&Moment) -> Vec<f64>` is a policy, such as the visit shares of a search. [`Asked`] wraps any agent.
-pub trait Policy {
+/// Every `FnMut(&InfosetView) -> Vec<f64>` is a policy, such as the visit shares of a search. [`AgentPolicy`] wraps any agent.
+pub trait InfosetPolicy {
     /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
     ///
     /// # Errors
     /// If the agent behind the policy fails or decides illegally.
-    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError>;
+    fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError>;
 }
 
-impl<F: FnMut(&Moment<'_>) -> Vec<f64>> Policy for F {
-    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError> {
+impl<F: FnMut(&InfosetView<'_>) -> Vec<f64>> InfosetPolicy for F {
+    fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError> {
         Ok(self(moment))
     }
 }
@@ -51,20 +53,20 @@ impl<F: FnMut(&Moment<'_>) -> Vec<f64>> Policy for F {
 /// the stream, not on earlier queries. A deterministic agent gets probability 1 for its decision. A randomised agent
 /// decides with several streams, and the shares of its decisions are the probabilities.
 #[derive(Clone, Debug)]
-pub struct Asked<F> {
+pub struct AgentPolicy<F> {
     make: F,
     seed: u64,
     streams: u32,
 }
 
-impl<A: Agent, F: FnMut() -> A> Asked<F> {
+impl<A: Agent, F: FnMut() -> A> AgentPolicy<F> {
     /// Creates a policy from the agents that `make` returns. Each set is queried with `streams` streams, at least one.
-    pub fn new(make: F, seed: u64, streams: u32) -> Asked<F> {
-        Asked { make, seed, streams: streams.max(1) }
+    pub fn new(make: F, seed: u64, streams: u32) -> AgentPolicy<F> {
+        AgentPolicy { make, seed, streams: streams.max(1) }
     }
 
-    fn decide(&mut self, moment: &Moment<'_>, deal: u64) -> Result<Action, Failure> {
-        let Moment { rules, seat, sightings, view, .. } = *moment;
+    fn decide(&mut self, moment: &InfosetView<'_>, deal: u64) -> Result<Action, Failure> {
+        let InfosetView { rules, seat, sightings, view, .. } = *moment;
         let mut players = Players::only((self.make)(), seat, SEATS);
         let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
         players.brief(&Briefing { rules, seats: SEATS, seat, stream: &stream })?;
@@ -75,17 +77,17 @@ impl<A: Agent, F: FnMut() -> A> Asked<F> {
     }
 }
 
-impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
-    fn choose(&mut self, moment: &Moment<'_>) -> Result<Vec<f64>, SolveError> {
+impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<F> {
+    fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError> {
         let choices = moment.view.choices();
         let mut probabilities = vec![0.0; choices.len()];
         for stream in 0..self.streams {
             let deal = moment.set as u64 * u64::from(self.streams) + u64::from(stream);
             let decided = self.decide(moment, deal);
             let action = decided.map_err(|Failure { seat, error, .. }| SolveError::Failed { seat, error })?;
-            let place = choices.iter().position(|choice| choice == action);
+            let index = choices.iter().position(|choice| choice == action);
             let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
-            probabilities[place.ok_or(illegal)?] += 1.0 / f64::from(self.streams);
+            probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(self.streams);
         }
         Ok(probabilities)
     }
@@ -93,7 +95,7 @@ impl<A: Agent, F: FnMut() -> A> Policy for Asked<F> {
 
 /// The answers of a policy to all queries.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answers {
+pub struct PolicyAnswers {
     /// The strategy. Sets that the policy's own earlier decisions rule out were not queried. Choices there are equally
     /// likely, which changes neither the value nor the exploitability.
     pub strategy: Strategy,
@@ -106,7 +108,11 @@ impl Game {
     ///
     /// # Errors
     /// If the policy fails, or its probabilities are not a distribution over the choices.
-    pub fn ask(&self, policy: &mut dyn Policy, progress: &mut dyn FnMut(Progress)) -> Result<Answers, SolveError> {
+    pub fn ask(
+        &self,
+        policy: &mut dyn InfosetPolicy,
+        progress: &mut dyn FnMut(SolverProgress),
+    ) -> Result<PolicyAnswers, SolveError> {
         self.ask_where(policy, None, progress)
     }
 
@@ -116,25 +122,34 @@ impl Game {
     /// As [`Game::ask`].
     pub fn ask_against(
         &self,
-        policy: &mut dyn Policy,
+        policy: &mut dyn InfosetPolicy,
         against: &Strategy,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Answers, SolveError> {
+        progress: &mut dyn FnMut(SolverProgress),
+    ) -> Result<PolicyAnswers, SolveError> {
         self.ask_where(policy, Some(against), progress)
     }
 
     fn ask_where(
         &self,
-        policy: &mut dyn Policy,
+        policy: &mut dyn InfosetPolicy,
         against: Option<&Strategy>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Answers, SolveError> {
-        let mut answers = Answers { strategy: self.uniform(), asked: [0; SEATS] };
+        progress: &mut dyn FnMut(SolverProgress),
+    ) -> Result<PolicyAnswers, SolveError> {
+        let mut answers = PolicyAnswers { strategy: self.uniform(), asked: [0; SEATS] };
         for seat in [Seat::A, Seat::B] {
             let known = vec![false; self.information_sets(seat)];
             let total = answers.asked.iter().sum();
-            let mut asker =
-                Asker { game: self, seat, policy, against, progress, known, asked: 0, total, answers: &mut answers };
+            let mut asker = PolicyWalk {
+                game: self,
+                seat,
+                policy,
+                against,
+                progress,
+                known,
+                asked: 0,
+                total,
+                answers: &mut answers,
+            };
             walk(self.rules(), (), &mut asker)?;
             let asked = asker.asked;
             answers.asked[seat.index()] = asked;
@@ -146,15 +161,15 @@ impl Game {
     ///
     /// # Errors
     /// Only if there is a bug: the same tree was walked when the game was compiled.
-    pub fn visit(&self, seat: Seat, mut visit: impl FnMut(&Moment<'_>)) -> Result<(), SolveError> {
-        let mut uniform = |moment: &Moment<'_>| {
+    pub fn visit(&self, seat: Seat, mut visit: impl FnMut(&InfosetView<'_>)) -> Result<(), SolveError> {
+        let mut uniform = |moment: &InfosetView<'_>| {
             visit(moment);
             let len = moment.view.choices().len();
             vec![1.0 / len as f64; len]
         };
-        let mut answers = Answers { strategy: self.uniform(), asked: [0; SEATS] };
+        let mut answers = PolicyAnswers { strategy: self.uniform(), asked: [0; SEATS] };
         let known = vec![false; self.information_sets(seat)];
-        let mut asker = Asker {
+        let mut asker = PolicyWalk {
             game: self,
             seat,
             policy: &mut uniform,
@@ -213,49 +228,55 @@ impl Exploitability {
     }
 }
 
-struct Asker<'p> {
+struct PolicyWalk<'p> {
     game: &'p Game,
     seat: Seat,
-    policy: &'p mut dyn Policy,
+    policy: &'p mut dyn InfosetPolicy,
     against: Option<&'p Strategy>,
-    progress: &'p mut dyn FnMut(Progress),
+    progress: &'p mut dyn FnMut(SolverProgress),
     known: Vec<bool>,
     asked: usize,
     /// The number of sets of the other seat that were queried before.
     total: usize,
-    answers: &'p mut Answers,
+    answers: &'p mut PolicyAnswers,
 }
 
-impl Asker<'_> {
-    fn ask(&mut self, set: usize, choices: &Choices, node: &Node<()>, trail: &[Event<Card>]) -> Result<(), SolveError> {
+impl PolicyWalk<'_> {
+    fn ask(
+        &mut self,
+        set: usize,
+        choices: &Choices,
+        node: &HistoryNode<()>,
+        trail: &[Event<Card>],
+    ) -> Result<(), SolveError> {
         let sightings: Vec<Sighting> = trail.iter().map(|event| event.seen_from(self.seat)).collect();
         let view = node.state.observe(self.seat);
         let rules = self.game.rules();
         let probabilities =
-            self.policy.choose(&Moment { rules, seat: self.seat, set, sightings: &sightings, view: &view })?;
+            self.policy.choose(&InfosetView { rules, seat: self.seat, set, sightings: &sightings, view: &view })?;
         if probabilities.len() != choices.len() || !is_distribution(&probabilities) {
             return Err(SolveError::NoDistribution { seat: self.seat, choices: choices.len(), probabilities });
         }
         self.game.set_probabilities(&mut self.answers.strategy, self.seat, set, &probabilities);
         self.known[set] = true;
         self.asked += 1;
-        (self.progress)(Progress::Asked { sets: (self.total + self.asked) as u64 });
+        (self.progress)(SolverProgress::Asked { sets: (self.total + self.asked) as u64 });
         Ok(())
     }
 }
 
-impl Visitor for Asker<'_> {
+impl Visitor for PolicyWalk<'_> {
     type Path = ();
     const TRAIL: bool = true;
 
-    fn terminal(&mut self, _: &Node<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &HistoryNode<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
         Ok(())
     }
 
     fn decision(
         &mut self,
-        node: &Node<()>,
-        at: Decision,
+        node: &HistoryNode<()>,
+        at: DecisionNode,
         trail: &[Event<Card>],
         paths: &mut Vec<Option<()>>,
     ) -> Result<(), SolveError> {

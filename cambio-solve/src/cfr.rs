@@ -8,14 +8,14 @@
 
 use cambio_core::Seat;
 
-use crate::game::{Game, Tree};
+use crate::game::{Game, SequenceTree};
 use crate::strategy::Strategy;
 use crate::walk::SEATS;
-use crate::{Progress, Until};
+use crate::{SolverProgress, StopCondition};
 
 /// The weights of regrets and averages.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Method {
+pub enum CfrMethod {
     /// Discounted CFR (Brown and Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret
     /// Minimization"): after iteration t positive regrets are multiplied by `t^α / (t^α + 1)`, negative ones by the
     /// same factor with β, and iteration t has weight `t^γ` in the average.
@@ -32,9 +32,9 @@ pub enum Method {
     Plus,
 }
 
-impl Method {
+impl CfrMethod {
     /// Discounted CFR with the parameters that its authors recommend: α = 1.5, β = 0, γ = 2.
-    pub const DCFR: Method = Method::Discounted { alpha: 1.5, beta: 0.0, gamma: 2.0 };
+    pub const DCFR: CfrMethod = CfrMethod::Discounted { alpha: 1.5, beta: 0.0, gamma: 2.0 };
 }
 
 /// A solver by counterfactual regret minimisation.
@@ -42,10 +42,10 @@ impl Method {
 /// # Examples
 /// ```
 /// use cambio_core::Rules;
-/// use cambio_solve::{Cfr, Game, Limits, Method};
+/// use cambio_solve::{Cfr, CfrMethod, Game, Limits};
 ///
 /// let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
-/// let mut cfr = Cfr::new(&game, Method::DCFR);
+/// let mut cfr = Cfr::new(&game, CfrMethod::DCFR);
 /// (0..200).for_each(|_| cfr.iterate());
 /// let strategy = cfr.average();
 /// assert!(game.exploitability(&strategy) < 1e-4);
@@ -54,8 +54,8 @@ impl Method {
 #[derive(Clone, Debug)]
 pub struct Cfr<'g> {
     game: &'g Game,
-    method: Method,
-    seats: [Learner; SEATS],
+    method: CfrMethod,
+    seats: [SeatLearner; SEATS],
     /// The value of each sequence of the learning seat.
     worth: Vec<f64>,
     iterations: u64,
@@ -63,24 +63,24 @@ pub struct Cfr<'g> {
 
 /// The regrets and plans of one seat, by sequence.
 #[derive(Clone, Debug)]
-struct Learner {
+struct SeatLearner {
     regrets: Vec<f64>,
     /// The weighted sum of the realisation plans.
     average: Vec<f64>,
     plan: Vec<f64>,
 }
 
-impl Learner {
-    fn new(tree: &Tree) -> Learner {
+impl SeatLearner {
+    fn new(tree: &SequenceTree) -> SeatLearner {
         let zeros = vec![0.0; tree.sequences()];
-        let mut learner = Learner { regrets: zeros.clone(), average: zeros.clone(), plan: zeros };
+        let mut learner = SeatLearner { regrets: zeros.clone(), average: zeros.clone(), plan: zeros };
         learner.plan_on(tree, 0.0);
         learner
     }
 
     /// Computes the next plan by regret matching, and adds it to the average with this weight.
-    fn plan_on(&mut self, tree: &Tree, weight: f64) {
-        let Learner { regrets, average, plan } = self;
+    fn plan_on(&mut self, tree: &SequenceTree, weight: f64) {
+        let SeatLearner { regrets, average, plan } = self;
         plan[0] = 1.0;
         let mut start = 1;
         for (&end, &parent) in tree.first[1..].iter().zip(&tree.parent) {
@@ -105,13 +105,13 @@ impl Learner {
     }
 
     /// Updates the regrets from the values of the sequences, from the leaves up.
-    fn learn(&mut self, tree: &Tree, worth: &mut [f64], method: Method, iteration: f64) {
+    fn learn(&mut self, tree: &SequenceTree, worth: &mut [f64], method: CfrMethod, iteration: f64) {
         let (positive, negative) = match method {
-            Method::Discounted { alpha, beta, .. } => {
+            CfrMethod::Discounted { alpha, beta, .. } => {
                 let discount = |power: f64| libm::pow(iteration, power) / (libm::pow(iteration, power) + 1.0);
                 (discount(alpha), discount(beta))
             }
-            Method::Plus => (1.0, 0.0),
+            CfrMethod::Plus => (1.0, 0.0),
         };
         let mut end = self.regrets.len();
         for (&start, &parent) in tree.first[..tree.sets()].iter().zip(&tree.parent).rev() {
@@ -136,9 +136,9 @@ impl Learner {
 
 impl<'g> Cfr<'g> {
     /// Creates a solver in which all regrets are 0.
-    pub fn new(game: &'g Game, method: Method) -> Cfr<'g> {
-        let longest = game.trees.iter().map(Tree::sequences).max().unwrap_or(1);
-        let seats = game.trees.each_ref().map(Learner::new);
+    pub fn new(game: &'g Game, method: CfrMethod) -> Cfr<'g> {
+        let longest = game.trees.iter().map(SequenceTree::sequences).max().unwrap_or(1);
+        let seats = game.trees.each_ref().map(SeatLearner::new);
         Cfr { game, method, seats, worth: vec![0.0; longest], iterations: 0 }
     }
 
@@ -147,8 +147,8 @@ impl<'g> Cfr<'g> {
         self.iterations += 1;
         let iteration = self.iterations as f64;
         let weight = match self.method {
-            Method::Discounted { gamma, .. } => libm::pow(iteration, gamma),
-            Method::Plus => iteration,
+            CfrMethod::Discounted { gamma, .. } => libm::pow(iteration, gamma),
+            CfrMethod::Plus => iteration,
         };
         for seat in [Seat::A, Seat::B] {
             let tree = &self.game.trees[seat.index()];
@@ -187,7 +187,7 @@ impl<'g> Cfr<'g> {
     ///
     /// Exploitability is measured after each of the first iterations, later at every growth of their number by a
     /// twentieth.
-    pub fn run(&mut self, until: &Until, progress: &mut dyn FnMut(Progress)) -> Strategy {
+    pub fn run(&mut self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let mut next = self.iterations + 1;
         loop {
             if self.iterations >= until.iterations {
@@ -199,12 +199,15 @@ impl<'g> Cfr<'g> {
                 next = self.iterations + 1 + self.iterations / 20;
                 let strategy = self.average();
                 let exploitability = self.game.exploitability(&strategy);
-                progress(Progress::Iterated { iterations: self.iterations, exploitability: Some(exploitability) });
+                progress(SolverProgress::Iterated {
+                    iterations: self.iterations,
+                    exploitability: Some(exploitability),
+                });
                 if exploitability <= until.exploitability {
                     return strategy;
                 }
             } else {
-                progress(Progress::Iterated { iterations: self.iterations, exploitability: None });
+                progress(SolverProgress::Iterated { iterations: self.iterations, exploitability: None });
             }
         }
     }

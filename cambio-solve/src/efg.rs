@@ -6,8 +6,8 @@ use cambio_core::{Card, Event, Score, State};
 
 use crate::SolveError;
 use crate::game::{Game, ending, lead};
-use crate::key::Index;
-use crate::walk::{Decision, Lot, Node, Outcome, SEATS, Visitor, settled, walk};
+use crate::key::KeyIndex;
+use crate::walk::{ChanceBranch, ChanceResult, DecisionNode, HistoryNode, SEATS, Visitor, settled, walk};
 
 impl Game {
     /// Writes the whole tree of histories in Gambit's extensive-form format (`.efg`), which Gambit and `OpenSpiel`
@@ -45,9 +45,9 @@ impl Game {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_efg(&self, out: &mut dyn Write) -> Result<u64, SolveError> {
-        let out = BufWriter::new(Counted { out, bytes: 0 });
+        let out = BufWriter::new(CountingWriter { out, bytes: 0 });
         let mut writer =
-            Writer { game: self, out, forks: 0, ends: Index::default(), numbers: Vec::new(), worths: vec![] };
+            EfgWriter { game: self, out, forks: 0, ends: KeyIndex::default(), numbers: Vec::new(), worths: vec![] };
         writer.head().map_err(|error| unwritten(&error))?;
         walk(self.rules(), (), &mut writer)?;
         let counted = writer.out.into_inner().map_err(|error| unwritten(error.error()))?;
@@ -59,12 +59,12 @@ fn unwritten(error: &std::io::Error) -> SolveError {
     SolveError::Unwritten(error.to_string())
 }
 
-struct Counted<'w> {
+struct CountingWriter<'w> {
     out: &'w mut dyn Write,
     bytes: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
         let taken = self.out.write(buffer)?;
         self.bytes += taken as u64;
@@ -76,19 +76,19 @@ impl Write for Counted<'_> {
     }
 }
 
-struct Writer<'g, 'w> {
+struct EfgWriter<'g, 'w> {
     game: &'g Game,
-    out: BufWriter<Counted<'w>>,
+    out: BufWriter<CountingWriter<'w>>,
     /// The number of chance nodes so far.
     forks: u64,
     /// The distinct endings of rounds, and for each the index of its payoff in `worths`.
-    ends: Index,
+    ends: KeyIndex,
     numbers: Vec<usize>,
     /// The distinct payoffs: Gambit's outcomes, numbered from 1.
     worths: Vec<Ratio>,
 }
 
-impl Writer<'_, '_> {
+impl EfgWriter<'_, '_> {
     fn head(&mut self) -> std::io::Result<()> {
         let [a, b] = cambio_core::Seat::ALL.first_chunk::<SEATS>().expect("there are eight seats");
         writeln!(self.out, "EFG 2 R {} {{ \"{a}\" \"{b}\" }}", quoted(self.game.rules().name()))?;
@@ -114,14 +114,14 @@ impl Writer<'_, '_> {
         self.numbers[end]
     }
 
-    fn fork(&mut self, outcomes: &[Outcome]) -> std::io::Result<()> {
+    fn fork(&mut self, outcomes: &[ChanceBranch]) -> std::io::Result<()> {
         self.forks += 1;
         write!(self.out, "c \"\" {} \"\" {{", self.forks)?;
         let all = outcomes.iter().map(|outcome| i128::from(outcome.ways)).sum();
         for outcome in outcomes {
             let label = match outcome.lot {
-                Lot::Face(card) => quoted(self.game.rules().label(card)),
-                Lot::First(seat) => format!("\"{seat}\""),
+                ChanceResult::Face(card) => quoted(self.game.rules().label(card)),
+                ChanceResult::First(seat) => format!("\"{seat}\""),
             };
             write!(self.out, " {label} {}", Ratio::of(outcome.ways.into(), all))?;
         }
@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
         writeln!(self.out, "t \"\" {} \"\" {{ {worth}, {} }}", number + 1, worth.negated())
     }
 
-    fn ask(&mut self, at: &Decision, set: usize) -> std::io::Result<()> {
+    fn ask(&mut self, at: &DecisionNode, set: usize) -> std::io::Result<()> {
         let key = self.game.key(at.seat, set);
         write!(self.out, "p \"\" {} {} \"{key}\" {{", at.seat.index() + 1, set + 1)?;
         for action in at.choices.iter() {
@@ -144,23 +144,23 @@ impl Writer<'_, '_> {
     }
 }
 
-impl Visitor for Writer<'_, '_> {
+impl Visitor for EfgWriter<'_, '_> {
     type Path = ();
     const TRAIL: bool = false;
     const TREE: bool = true;
 
-    fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
-        Writer::fork(self, outcomes).map_err(|error| unwritten(&error))
+    fn fork(&mut self, outcomes: &[ChanceBranch]) -> Result<(), SolveError> {
+        EfgWriter::fork(self, outcomes).map_err(|error| unwritten(&error))
     }
 
-    fn terminal(&mut self, node: &Node<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
         self.end(&node.state).map_err(|error| unwritten(&error))
     }
 
     fn decision(
         &mut self,
-        node: &Node<()>,
-        at: Decision,
+        node: &HistoryNode<()>,
+        at: DecisionNode,
         _: &[Event<Card>],
         paths: &mut Vec<Option<()>>,
     ) -> Result<(), SolveError> {

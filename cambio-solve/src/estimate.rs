@@ -1,7 +1,8 @@
 //! Estimates of the size of a game before it is walked.
 
+use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
 use cambio_core::rng::{Bounded as _, Key as StreamKey, Purpose, Stream};
-use cambio_core::{Card, Chance, Race, RaceOrder, Rules, Setup, State};
+use cambio_core::{Card, Rules, State};
 use libm::{exp, exp10, log, log10};
 
 use crate::SolveError;
@@ -11,7 +12,7 @@ use crate::walk::SEATS;
 /// Programs"). Each walk takes a random branch at every node, and weights a node by the product of the numbers of
 /// branches on the way to it. The estimate is unbiased; for a large and uneven tree it is an order of magnitude.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
+pub struct SizeEstimate {
     /// The decimal logarithm of the number of histories.
     pub log_histories: f64,
     /// The decimal logarithm of the maximum size in bytes of the compiled game and its solver.
@@ -52,7 +53,7 @@ const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
 /// A game is rejected by its estimate only if that exceeds the limits by more than this power of ten.
 const SLACK: f64 = 0.5;
 
-impl Estimate {
+impl SizeEstimate {
     /// Estimates the size of the tree of a two-seat round.
     ///
     /// # Errors
@@ -60,7 +61,7 @@ impl Estimate {
     ///
     /// # Panics
     /// Never: a legal action can always be applied.
-    pub fn of(rules: &Rules) -> Result<Estimate, SolveError> {
+    pub fn of(rules: &Rules) -> Result<SizeEstimate, SolveError> {
         let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
         for probe in 0..PROBES {
             let stream = StreamKey::new(0x6b6e_7574_6800, probe).stream(Purpose::Deck, 0);
@@ -86,7 +87,7 @@ impl Estimate {
             bytes.add(walk.log + log(END));
         }
         let decimal = |sum: &LogSum| (sum.ln() - log(PROBES as f64)) / std::f64::consts::LN_10;
-        Ok(Estimate { log_histories: decimal(&histories), log_bytes: decimal(&bytes) })
+        Ok(SizeEstimate { log_histories: decimal(&histories), log_bytes: decimal(&bytes) })
     }
 
     /// Rejects a game that is far too large.
@@ -100,7 +101,7 @@ impl Estimate {
     }
 }
 
-impl std::fmt::Display for Estimate {
+impl std::fmt::Display for SizeEstimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "about {} histories and up to about {} of memory", count(self.log_histories), bytes(self.log_bytes))
     }
@@ -163,7 +164,7 @@ impl Chance for Probe<'_> {
 
     fn draw(&mut self, pool: &[Card]) -> usize {
         self.histories.add(self.log);
-        let is_first = |place: &usize| !pool[..*place].contains(&pool[*place]);
+        let is_first = |index: &usize| !pool[..*index].contains(&pool[*index]);
         let kinds = (0..pool.len()).filter(is_first).count();
         self.log += log(kinds as f64);
         let chosen = self.stream.below(kinds as u32) as usize;

@@ -6,13 +6,14 @@
 //! that meet at the end of a round: the payoff, averaged over chance. It is the same game: with perfect recall, the
 //! probability of a history is the product of the chance probability and of each seat's own probabilities.
 
-use cambio_core::knob::Best;
-use cambio_core::{Action, Card, Event, RoundResult, Rules, Score, Seat, State};
+use cambio_core::play::RoundResult;
+use cambio_core::rules::knob::Best;
+use cambio_core::{Action, Card, Event, Rules, Score, Seat, State};
 
-use crate::estimate::{Estimate, Limits, SOLVER_BYTES};
-use crate::key::{Index, Key};
-use crate::walk::{Decision, Node, SEATS, Visitor, settled, walk};
-use crate::{Progress, SolveError};
+use crate::estimate::{Limits, SOLVER_BYTES, SizeEstimate};
+use crate::key::{HistoryKey, KeyIndex};
+use crate::walk::{DecisionNode, HistoryNode, SEATS, Visitor, settled, walk};
+use crate::{SolveError, SolverProgress};
 
 /// A two-seat round, compiled for solving.
 ///
@@ -29,18 +30,18 @@ use crate::{Progress, SolveError};
 #[derive(Clone, Debug)]
 pub struct Game {
     rules: Rules,
-    id: Key,
+    id: HistoryKey,
     histories: u64,
     terminals: u64,
-    pub(crate) trees: [Tree; SEATS],
+    pub(crate) trees: [SequenceTree; SEATS],
     pub(crate) payoffs: Payoffs,
 }
 
 /// The decisions of one seat. A *sequence* is a choice at an information set, after all own choices before it; sequence
 /// 0 is the empty sequence.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tree {
-    index: Index,
+pub(crate) struct SequenceTree {
+    index: KeyIndex,
     /// The first sequence of each information set, and one more entry for the end.
     pub(crate) first: Vec<u32>,
     /// The sequence that leads to each information set. Its number is below the set's own sequences.
@@ -49,9 +50,9 @@ pub(crate) struct Tree {
     actions: Vec<Action>,
 }
 
-impl Tree {
-    fn new() -> Tree {
-        Tree { first: vec![1], ..Tree::default() }
+impl SequenceTree {
+    fn new() -> SequenceTree {
+        SequenceTree { first: vec![1], ..SequenceTree::default() }
     }
 
     pub(crate) fn sets(&self) -> usize {
@@ -71,11 +72,11 @@ impl Tree {
         &self.actions[range.start - 1..range.end - 1]
     }
 
-    pub(crate) fn find(&self, key: Key) -> Option<usize> {
+    pub(crate) fn find(&self, key: HistoryKey) -> Option<usize> {
         self.index.find(key)
     }
 
-    pub(crate) fn key(&self, set: usize) -> Key {
+    pub(crate) fn key(&self, set: usize) -> HistoryKey {
         self.index.keys()[set]
     }
 
@@ -85,7 +86,7 @@ impl Tree {
     }
 
     /// The number of the information set with this key, which is added if it is new.
-    fn enter(&mut self, key: Key, parent: u32, at: &Decision) -> Result<usize, SolveError> {
+    fn enter(&mut self, key: HistoryKey, parent: u32, at: &DecisionNode) -> Result<usize, SolveError> {
         let (set, is_new) = self.index.insert(key);
         if is_new {
             self.actions.extend(at.choices.iter());
@@ -198,17 +199,21 @@ impl Game {
     /// If the tree has more histories than the limit, or the compiled game and its solver would exceed the memory
     /// limit. The error contains the estimated size. A game that is far too large is rejected before any large
     /// allocation.
-    pub fn compile(rules: &Rules, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Game, SolveError> {
-        let estimate = Estimate::of(rules)?;
-        progress(Progress::Estimated(estimate));
+    pub fn compile(
+        rules: &Rules,
+        limits: &Limits,
+        progress: &mut dyn FnMut(SolverProgress),
+    ) -> Result<Game, SolveError> {
+        let estimate = SizeEstimate::of(rules)?;
+        progress(SolverProgress::Estimated(estimate));
         estimate.fits(rules, limits)?;
         let mut compiler = Compiler {
             limits,
             progress,
-            trees: [Tree::new(), Tree::new()],
+            trees: [SequenceTree::new(), SequenceTree::new()],
             entries: Vec::new(),
             merged: 0,
-            worth: Worth::new(rules),
+            worth: TerminalValues::new(rules),
             histories: 0,
             terminals: 0,
         };
@@ -226,7 +231,7 @@ impl Game {
     }
 
     /// A digest of the rules without their name: equal rules with different names have the same id.
-    pub fn id(&self) -> Key {
+    pub fn id(&self) -> HistoryKey {
         self.id
     }
 
@@ -253,7 +258,7 @@ impl Game {
 
     /// The size of the compiled game in bytes.
     pub fn bytes(&self) -> u64 {
-        self.trees.iter().map(Tree::bytes).sum::<u64>() + self.payoffs.bytes()
+        self.trees.iter().map(SequenceTree::bytes).sum::<u64>() + self.payoffs.bytes()
     }
 
     /// The memory in bytes that a solver needs in addition to the game.
@@ -273,18 +278,18 @@ impl Game {
     ///
     /// # Panics
     /// If the seat has no such set.
-    pub fn key(&self, seat: Seat, set: usize) -> Key {
+    pub fn key(&self, seat: Seat, set: usize) -> HistoryKey {
         self.trees[seat.index()].key(set)
     }
 
     /// The number of the information set with this key, if the seat has one.
-    pub fn find(&self, seat: Seat, key: Key) -> Option<usize> {
+    pub fn find(&self, seat: Seat, key: HistoryKey) -> Option<usize> {
         self.trees[seat.index()].find(key)
     }
 }
 
 /// A digest of everything in a rule table except its name.
-pub(crate) fn rules_id(rules: &Rules) -> Key {
+pub(crate) fn rules_id(rules: &Rules) -> HistoryKey {
     let mut spec = rules.spec().clone();
     spec.name = String::new();
     let mut table = spec.to_table();
@@ -293,17 +298,17 @@ pub(crate) fn rules_id(rules: &Rules) -> Key {
         let kinds = format!("{:?}", rules.kinds());
         fields.insert("deck".to_owned(), kinds.into());
     }
-    Key::of_text(&table.to_string())
+    HistoryKey::of_text(&table.to_string())
 }
 
 struct Compiler<'p> {
     limits: &'p Limits,
-    progress: &'p mut dyn FnMut(Progress),
-    trees: [Tree; SEATS],
+    progress: &'p mut dyn FnMut(SolverProgress),
+    trees: [SequenceTree; SEATS],
     entries: Vec<Entry>,
     /// The number of entries after the last merge.
     merged: usize,
-    worth: Worth,
+    worth: TerminalValues,
     histories: u64,
     terminals: u64,
 }
@@ -326,7 +331,7 @@ impl Compiler<'_> {
         // check.
         let tables: u64 = self.trees.iter().map(|tree| tree.bytes() + tree.sequences() as u64 * SOLVER_BYTES).sum();
         let bytes = tables * 3 / 2 + 3 * (self.entries.len() * size_of::<Entry>()) as u64;
-        (self.progress)(Progress::Compiling { histories: self.histories, bytes });
+        (self.progress)(SolverProgress::Compiling { histories: self.histories, bytes });
         if bytes > self.limits.memory || self.histories > self.limits.histories {
             return Err(SolveError::Grown { histories: self.histories, bytes, limits: *self.limits });
         }
@@ -343,7 +348,7 @@ impl Visitor for Compiler<'_> {
         self.histories += nodes;
     }
 
-    fn terminal(&mut self, node: &Node<[u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
         self.terminals += 1;
         let value = node.chance * self.worth.of(&node.state);
         if value != 0.0 {
@@ -354,8 +359,8 @@ impl Visitor for Compiler<'_> {
 
     fn decision(
         &mut self,
-        node: &Node<[u32; SEATS]>,
-        at: Decision,
+        node: &HistoryNode<[u32; SEATS]>,
+        at: DecisionNode,
         _: &[Event<Card>],
         paths: &mut Vec<Option<[u32; SEATS]>>,
     ) -> Result<(), SolveError> {
@@ -372,15 +377,15 @@ impl Visitor for Compiler<'_> {
 }
 
 /// The payoffs of finished rounds for seat a, averaged over unseen faces. The payoff of equal endings is computed once.
-pub(crate) struct Worth {
+pub(crate) struct TerminalValues {
     best: Best,
-    known: Index,
+    known: KeyIndex,
     worths: Vec<f64>,
 }
 
-impl Worth {
-    pub(crate) fn new(rules: &Rules) -> Worth {
-        Worth { best: rules.spec().best, known: Index::default(), worths: Vec::new() }
+impl TerminalValues {
+    pub(crate) fn new(rules: &Rules) -> TerminalValues {
+        TerminalValues { best: rules.spec().best, known: KeyIndex::default(), worths: Vec::new() }
     }
 
     pub(crate) fn of(&mut self, state: &State) -> f64 {
@@ -412,14 +417,14 @@ pub(crate) fn lead(world: &State, best: Best) -> i32 {
 
 /// A digest of everything that the result of a finished round may depend on: the seen and the number of unseen cards of
 /// each layout, the pool of the unseen cards, the callers and the reason for the end.
-pub(crate) fn ending(state: &State) -> Key {
+pub(crate) fn ending(state: &State) -> HistoryKey {
     // Sums of these mixed numbers distinguish multisets of kinds.
     let number = |card: Card| {
         let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word ^ (word >> 27)
     };
-    let mut key = Key::START;
+    let mut key = HistoryKey::START;
     let table = state.table();
     for seat in [Seat::A, Seat::B] {
         let (mut sum, mut latent) = (0_u64, 0);

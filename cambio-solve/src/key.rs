@@ -7,13 +7,13 @@ use cambio_core::{Action, Sighting};
 /// Histories with the same key are in the same information set. In a game of ten million information sets, the
 /// probability of an accidental collision is below 1e-24; compilation also checks perfect recall.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Key(u128);
+pub struct HistoryKey(u128);
 
 /// An odd constant: the fractional part of the golden ratio in 128 bits.
 const MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
-impl Key {
-    pub(crate) const START: Key = Key(0x0063_616d_6269_6f2f_736f_6c76_652f_3100);
+impl HistoryKey {
+    pub(crate) const START: HistoryKey = HistoryKey(0x0063_616d_6269_6f2f_736f_6c76_652f_3100);
 
     #[inline]
     pub(crate) fn absorb(&mut self, token: u64) {
@@ -34,8 +34,8 @@ impl Key {
     }
 
     /// A digest of text, such as a rule table.
-    pub(crate) fn of_text(text: &str) -> Key {
-        let mut key = Key::START;
+    pub(crate) fn of_text(text: &str) -> HistoryKey {
+        let mut key = HistoryKey::START;
         text.bytes().for_each(|byte| key.absorb(u64::from(byte)));
         key
     }
@@ -45,12 +45,12 @@ impl Key {
     }
 
     /// Reads the text form of a key.
-    pub(crate) fn parse(text: &str) -> Option<Key> {
-        (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok().map(Key)).flatten()
+    pub(crate) fn parse(text: &str) -> Option<HistoryKey> {
+        (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok().map(HistoryKey)).flatten()
     }
 }
 
-impl std::fmt::Display for Key {
+impl std::fmt::Display for HistoryKey {
     /// 32 hexadecimal digits.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:032x}", self.0)
@@ -59,18 +59,18 @@ impl std::fmt::Display for Key {
 
 /// Numbers keys in insertion order, by open addressing with linear probing, so that no result depends on hash order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Index {
-    keys: Vec<Key>,
+pub(crate) struct KeyIndex {
+    keys: Vec<HistoryKey>,
     /// The number of the key in each slot plus one; 0 for an empty slot.
     slots: Vec<u32>,
 }
 
-impl Index {
-    pub(crate) fn keys(&self) -> &[Key] {
+impl KeyIndex {
+    pub(crate) fn keys(&self) -> &[HistoryKey] {
         &self.keys
     }
 
-    pub(crate) fn find(&self, key: Key) -> Option<usize> {
+    pub(crate) fn find(&self, key: HistoryKey) -> Option<usize> {
         if self.slots.is_empty() {
             return None;
         }
@@ -87,7 +87,7 @@ impl Index {
 
     /// The number of a key, and whether it is new.
     #[inline]
-    pub(crate) fn insert(&mut self, key: Key) -> (usize, bool) {
+    pub(crate) fn insert(&mut self, key: HistoryKey) -> (usize, bool) {
         if self.keys.len() * 2 >= self.slots.len() {
             self.grow();
         }
@@ -121,6 +121,6 @@ impl Index {
 
     /// The memory in bytes, with as many slots as after the next growth.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.keys.capacity() * size_of::<Key>() + self.slots.len() * 2 * size_of::<u32>()) as u64
+        (self.keys.capacity() * size_of::<HistoryKey>() + self.slots.len() * 2 * size_of::<u32>()) as u64
     }
 }

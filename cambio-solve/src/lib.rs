@@ -2,7 +2,7 @@
 //!
 //! A win rate depends on the opponents, so win rates against one's own agents prove little. A game that is small enough
 //! to be solved has a ground truth: its value, an equilibrium, and, for any agent, the exact amount that a best
-//! response wins from it. The small games here are rule tables of the same engine ([`cambio_core::MINI_GAMES`]), so
+//! response wins from it. The small games here are rule tables of the same engine ([`cambio_core::rules::MINI_GAMES`]), so
 //! results about an agent, a search or a belief hold for the code that plays the large games.
 //!
 //! # A tour
@@ -11,27 +11,27 @@
 //!
 //! ```
 //! use cambio_core::{Rules, Seat};
-//! use cambio_solve::{Cfr, Game, Limits, Method, Until};
+//! use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 //!
 //! let rules = Rules::preset("mini-m1")?;
 //! let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
 //! assert_eq!(game.histories(), 28_301);
 //!
 //! // Solve it, until a best response gains at most 0.001 on average over both seats.
-//! let until = Until { iterations: 10_000, exploitability: 1e-3 };
-//! let equilibrium = Cfr::new(&game, Method::DCFR).run(&until, &mut |_| {});
+//! let until = StopCondition { iterations: 10_000, exploitability: 1e-3 };
+//! let equilibrium = Cfr::new(&game, CfrMethod::DCFR).run(&until, &mut |_| {});
 //! assert!((game.value(&equilibrium) - 11.0 / 280.0).abs() < 2e-3);
 //!
 //! // Query any agent at every information set that it can reach.
 //! use cambio_core::testing::RandomAgent;
-//! use cambio_solve::Asked;
-//! let answers = game.ask(&mut Asked::new(RandomAgent::default, 0, 10), &mut |_| {})?;
+//! use cambio_solve::AgentPolicy;
+//! let answers = game.ask(&mut AgentPolicy::new(RandomAgent::default, 0, 10), &mut |_| {})?;
 //! let found = game.exploit(&answers.strategy, &equilibrium);
 //! assert!(found.exploitability() > 0.4 && found.lost.iter().all(|lost| *lost > 0.0));
 //!
 //! // A policy may also return probabilities, such as the visit shares of a search.
-//! use cambio_solve::Moment;
-//! let mut visits = |moment: &Moment<'_>| vec![1.0 / moment.view.choices().len() as f64; moment.view.choices().len()];
+//! use cambio_solve::InfosetView;
+//! let mut visits = |moment: &InfosetView<'_>| vec![1.0 / moment.view.choices().len() as f64; moment.view.choices().len()];
 //! let uniform = game.ask(&mut visits, &mut |_| {})?;
 //! assert!((game.nash_conv(&uniform.strategy) - 1.08371).abs() < 1e-5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,7 +51,7 @@
 //!   unseen cards are exchangeable: faces that stay unseen are averaged over at the end. The tree becomes smaller by
 //!   the number of orders of the unseen cards, up to 2,520 times in M1, whose deck has that many orders. A test checks
 //!   that both trees are the same game. The engine implements lazy chance with latent faces
-//!   ([`State::deal_latent`](cambio_core::State::deal_latent), [`Chance`](cambio_core::Chance)).
+//!   ([`State::deal_latent`](cambio_core::State::deal_latent), [`Chance`](cambio_core::engine::Chance)).
 //! - A **strategy** has a probability for each choice at each information set of both seats. A **best response** is
 //!   optimal against the other seat's strategy; **`NashConv`** is the sum of both seats' gains from a best response,
 //!   and **exploitability** is half of it. Payoffs are half the score difference: 1, 0 or -1 in the mini games.
@@ -88,7 +88,7 @@
 //!
 //! Each turn multiplies the size of a game by about its number of choices and chance outcomes: a short `turn_limit`,
 //! few ranks and small hands keep it small. A game that is **too large** is rejected: before any large allocation if
-//! its [`Estimate`] is far beyond the [`Limits`], otherwise when it has grown beyond them:
+//! its [`SizeEstimate`] is far beyond the [`Limits`], otherwise when it has grown beyond them:
 //!
 //! ```
 //! use cambio_core::Rules;
@@ -107,33 +107,33 @@
 
 mod abstraction;
 mod ask;
-mod belief;
 mod cfr;
 mod efg;
 mod estimate;
 mod game;
 mod key;
 mod mccfr;
+mod posterior;
 mod respond;
 mod strategy;
 mod walk;
 
 pub use abstraction::{Abstraction, Perceived};
-pub use ask::{Answers, Asked, Exploitability, Moment, Policy};
-pub use belief::Posterior;
-pub use cfr::{Cfr, Method};
-pub use estimate::{Estimate, Limits};
+pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers};
+pub use cfr::{Cfr, CfrMethod};
+pub use estimate::{Limits, SizeEstimate};
 pub use game::Game;
-pub use key::Key;
+pub use key::HistoryKey;
 pub use mccfr::Mccfr;
-pub use respond::{Effort, Maker, Responder};
+pub use posterior::Posterior;
+pub use respond::{AgentFactory, Responder, ResponderEffort};
 pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
 use cambio_core::{Action, AgentError, Choices, Rules, Seat};
 
 /// The stopping rule of a solver: it stops at the first limit that it reaches.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Until {
+pub struct StopCondition {
     /// The maximum number of iterations.
     pub iterations: u64,
     /// The exploitability of the average strategy at which to stop; 0 disables the measurement.
@@ -142,9 +142,9 @@ pub struct Until {
 
 /// The progress of a long computation.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Progress {
+pub enum SolverProgress {
     /// The estimated size of the game, before any large allocation.
-    Estimated(Estimate),
+    Estimated(SizeEstimate),
     /// The walk of the tree has made progress.
     Compiling {
         /// The number of histories walked.
@@ -178,7 +178,7 @@ pub enum SolveError {
         /// The name of the rules.
         name: String,
         /// The estimated size.
-        estimate: Estimate,
+        estimate: SizeEstimate,
         /// The limits.
         limits: Limits,
         /// The numbers of histories and bytes at which the walk stopped; `None` if it had not begun.
@@ -264,7 +264,7 @@ pub enum SolveError {
 
 impl SolveError {
     /// Adds the name and the estimated size of the game to [`SolveError::Grown`].
-    fn about(self, rules: &Rules, estimate: &Estimate) -> SolveError {
+    fn about(self, rules: &Rules, estimate: &SizeEstimate) -> SolveError {
         match self {
             SolveError::Grown { histories, bytes, limits } => SolveError::TooLarge {
                 name: rules.name().to_owned(),
@@ -277,7 +277,7 @@ impl SolveError {
     }
 }
 
-fn too_large(name: &str, estimate: &Estimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
+fn too_large(name: &str, estimate: &SizeEstimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {
     let memory = estimate::bytes(libm::log10(limits.memory as f64));
     let allowed = format!("the limits are {} histories and {memory}", limits.histories);
     match walked {

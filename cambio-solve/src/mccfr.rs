@@ -1,15 +1,16 @@
 //! Monte Carlo counterfactual regret minimisation, for games whose compiled form does not fit into memory.
 
-use cambio_core::knob::Best;
+use cambio_core::engine::{Dice, Setup};
 use cambio_core::rng::{Key as StreamKey, Purpose, Stream};
-use cambio_core::{Action, Card, Choices, Dice, Event, Rules, Seat, Setup, State};
+use cambio_core::rules::knob::Best;
+use cambio_core::{Action, Card, Choices, Event, Rules, Seat, State};
 use rand::Rng as _;
 
 use crate::SolveError;
 use crate::estimate::Limits;
 use crate::game::{Game, payoff, rules_id};
-use crate::key::{Index, Key};
-use crate::strategy::{Strategy, Writer};
+use crate::key::{HistoryKey, KeyIndex};
+use crate::strategy::{Strategy, StrategyWriter};
 use crate::walk::SEATS;
 
 /// A solver by external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret
@@ -24,15 +25,15 @@ pub struct Mccfr {
     rules: Rules,
     limits: Limits,
     stream: Stream,
-    tables: [Table; SEATS],
+    tables: [RegretTable; SEATS],
     iterations: u64,
     histories: u64,
 }
 
 /// The regrets and the average strategy of one seat.
 #[derive(Clone, Debug, Default)]
-struct Table {
-    index: Index,
+struct RegretTable {
+    index: KeyIndex,
     /// The first choice of each information set.
     first: Vec<usize>,
     actions: Vec<Action>,
@@ -40,9 +41,9 @@ struct Table {
     average: Vec<f64>,
 }
 
-impl Table {
+impl RegretTable {
     /// The range of the choices of this set, which is added if it is new.
-    fn enter(&mut self, key: Key, choices: &Choices) -> std::ops::Range<usize> {
+    fn enter(&mut self, key: HistoryKey, choices: &Choices) -> std::ops::Range<usize> {
         let (set, is_new) = self.index.insert(key);
         if is_new {
             self.first.push(self.actions.len());
@@ -117,7 +118,7 @@ impl Mccfr {
         self.check_room()?;
         let best = self.rules.spec().best;
         for learner in [Seat::A, Seat::B] {
-            let mut keys = [Key::START; SEATS];
+            let mut keys = [HistoryKey::START; SEATS];
             let mut dice = Dice(self.stream.clone());
             let mut sink = |event: &Event<Card>| hear(*event, &mut keys);
             let state = State::deal_latent(&Setup::new(&self.rules, SEATS), &mut dice, &mut sink)
@@ -130,7 +131,7 @@ impl Mccfr {
     }
 
     fn check_room(&self) -> Result<(), SolveError> {
-        let bytes: u64 = self.tables.iter().map(Table::bytes).sum();
+        let bytes: u64 = self.tables.iter().map(RegretTable::bytes).sum();
         // A table may double before the next check.
         if bytes * 2 > self.limits.memory {
             return Err(SolveError::Sampled { iterations: self.iterations, bytes, limits: self.limits });
@@ -157,7 +158,7 @@ impl Mccfr {
     fn sample(
         &mut self,
         mut state: State,
-        mut keys: [Key; SEATS],
+        mut keys: [HistoryKey; SEATS],
         learner: Seat,
         best: Best,
     ) -> Result<f64, SolveError> {
@@ -195,7 +196,7 @@ impl Mccfr {
     fn learn(
         &mut self,
         state: &State,
-        keys: [Key; SEATS],
+        keys: [HistoryKey; SEATS],
         range: std::ops::Range<usize>,
         probabilities: &[f64],
         (learner, best): (Seat, Best),
@@ -215,7 +216,7 @@ impl Mccfr {
         Ok(value)
     }
 
-    fn carry_out(&mut self, state: &mut State, action: Action, keys: &mut [Key; SEATS]) {
+    fn carry_out(&mut self, state: &mut State, action: Action, keys: &mut [HistoryKey; SEATS]) {
         let mut dice = Dice(&mut self.stream);
         state.apply(action, &mut dice, &mut |event: &Event<Card>| hear(*event, keys)).expect("a choice is legal");
     }
@@ -253,7 +254,7 @@ impl Mccfr {
     /// The average strategy in the format of [`Strategy::write`], with only the information sets that were reached.
     pub fn write(&self) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
-        let mut writer = Writer::new(&self.rules, rules_id(&self.rules), sets);
+        let mut writer = StrategyWriter::new(&self.rules, rules_id(&self.rules), sets);
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
             for (number, &key) in table.index.keys().iter().enumerate() {
                 writer.line(seat, key, &table.actions[table.range(number)], table.average(number));
@@ -264,7 +265,7 @@ impl Mccfr {
 }
 
 #[inline]
-fn hear(event: Event<Card>, keys: &mut [Key; SEATS]) {
+fn hear(event: Event<Card>, keys: &mut [HistoryKey; SEATS]) {
     for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
         key.perceive(event.seen_from(seat));
     }

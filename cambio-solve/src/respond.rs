@@ -10,24 +10,26 @@ mod trace;
 
 use std::sync::Arc;
 
-use cambio_core::knob::Best;
+use cambio_core::engine::Setup;
+use cambio_core::play::Failure;
 use cambio_core::rng::Stream;
+use cambio_core::rules::knob::Best;
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Event, Failure, Notice, Observation, Observer as _, Players, Rules,
-    Score, Seat, Setup, Sighting, Standing, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Notice, Observation, Observer as _, Players, Rules, Score, Seat,
+    Sighting, Standing, State,
 };
 
 use crate::game::payoff;
-use crate::key::{Index, Key};
+use crate::key::{HistoryKey, KeyIndex};
 use crate::walk::SEATS;
-use trace::{Replayed, Trace};
+use trace::{ReplayedChance, RoundTrace};
 
 /// A function that makes an agent.
-pub type Maker = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
+pub type AgentFactory = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
 
 /// How much a [`Responder`] searches.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Effort {
+pub struct ResponderEffort {
     /// The number of playouts for a decision.
     pub iterations: u32,
     /// The number of deals sampled for a decision. They agree with the responder's sightings, and are weighted by the
@@ -45,10 +47,10 @@ pub struct Effort {
     pub clear: f64,
 }
 
-impl Default for Effort {
+impl Default for ResponderEffort {
     /// 1,000 playouts, 200 deals, each past decision repeated once, a doubt of 0.02, two standard errors.
-    fn default() -> Effort {
-        Effort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
+    fn default() -> ResponderEffort {
+        ResponderEffort { iterations: 1_000, candidates: 200, asks: 1, doubt: 0.02, clear: 2.0 }
     }
 }
 
@@ -63,23 +65,23 @@ impl Default for Effort {
 /// After a reshuffle, and in rounds with a carry-over, it plays the blueprint.
 #[derive(Clone)]
 pub struct Responder {
-    target: Maker,
-    blueprint: Maker,
-    effort: Effort,
-    seated: Option<Seated>,
+    target: AgentFactory,
+    blueprint: AgentFactory,
+    effort: ResponderEffort,
+    seated: Option<ResponderState>,
 }
 
 /// The state of a responder at a table.
 #[derive(Clone)]
-struct Seated {
+struct ResponderState {
     rules: Rules,
     seat: Seat,
     starter: Seat,
     stream: Stream,
-    trace: Trace,
+    trace: RoundTrace,
 }
 
-impl Seated {
+impl ResponderState {
     fn setup(&self) -> Setup {
         Setup { starter: self.starter, ..Setup::new(&self.rules, SEATS) }
     }
@@ -92,24 +94,24 @@ impl std::fmt::Debug for Responder {
 }
 
 /// The target or the blueprint, in its seat.
-type One = Players<Box<dyn Agent>>;
+type SeatPlayers = Players<Box<dyn Agent>>;
 
 /// A deal in replay or playout: the state, the agents with their sightings, and the responder's own sightings.
-struct Line {
+struct SearchedDeal {
     state: State,
-    target: One,
+    target: SeatPlayers,
     /// The blueprint plays in the responder's seat beyond the tree.
-    blueprint: Option<One>,
+    blueprint: Option<SeatPlayers>,
     heard: Vec<Sighting>,
-    key: Key,
+    key: HistoryKey,
     seat: Seat,
 }
 
-impl Line {
+impl SearchedDeal {
     /// Applies a decision, with the observed race orders of `trace`; returns whether the decision was legal.
-    fn apply(&mut self, action: Action, trace: &Trace, stream: &mut Stream) -> bool {
-        let Line { state, target, blueprint, heard, key, seat } = self;
-        let mut chance = Replayed { trace, at: heard.len(), stream };
+    fn apply(&mut self, action: Action, trace: &RoundTrace, stream: &mut Stream) -> bool {
+        let SearchedDeal { state, target, blueprint, heard, key, seat } = self;
+        let mut chance = ReplayedChance { trace, at: heard.len(), stream };
         let mut sink = |event: &Event<Card>| {
             target.event(event);
             if let Some(blueprint) = blueprint {
@@ -129,7 +131,7 @@ impl Line {
 }
 
 /// The decision of an agent in the search of the responder in seat `own`.
-fn ask(players: &mut One, view: &Observation<'_>, own: Seat) -> Result<Action, AgentError> {
+fn ask(players: &mut SeatPlayers, view: &Observation<'_>, own: Seat) -> Result<Action, AgentError> {
     let action = players.ask(view).expect("an agent sits there");
     action.map(Action::canonical).map_err(|failure| whose(failure, own))
 }
@@ -172,8 +174,8 @@ impl Branch {
 
 /// The responder's tree, with the range of the payoffs in it.
 #[derive(Default)]
-struct Tree {
-    index: Index,
+struct ResponderTree {
+    index: KeyIndex,
     /// The visits of each node, and its branches once it is expanded.
     nodes: Vec<(u32, Vec<Branch>)>,
     low: f64,
@@ -190,13 +192,13 @@ const EXPANSION: u32 = 12;
 /// The fewest visits with which the mean of a branch has a standard error.
 const FEWEST: u32 = 2;
 
-impl Tree {
-    fn new() -> Tree {
-        Tree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..Tree::default() }
+impl ResponderTree {
+    fn new() -> ResponderTree {
+        ResponderTree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..ResponderTree::default() }
     }
 
     /// Visits the node with this key, and expands it if it is due. The first node is the root.
-    fn come_to(&mut self, key: Key, choices: usize) -> usize {
+    fn come_to(&mut self, key: HistoryKey, choices: usize) -> usize {
         let (node, is_new) = self.index.insert(key);
         if is_new {
             self.nodes.push((0, Vec::new()));
@@ -244,12 +246,12 @@ impl Tree {
 
 impl Responder {
     /// Creates a responder to agents that `target` makes. Beyond its tree it plays like agents that `blueprint` makes.
-    pub fn new(target: Maker, blueprint: Maker, effort: Effort) -> Responder {
+    pub fn new(target: AgentFactory, blueprint: AgentFactory, effort: ResponderEffort) -> Responder {
         Responder { target, blueprint, effort, seated: None }
     }
 
     /// Makes the agent for a seat: the blueprint in the responder's own seat, the target in the other.
-    fn seat(&self, seated: &Seated, seat: Seat, stream: &mut Stream) -> Result<One, AgentError> {
+    fn seat(&self, seated: &ResponderState, seat: Seat, stream: &mut Stream) -> Result<SeatPlayers, AgentError> {
         let make = if seat == seated.seat { &self.blueprint } else { &self.target };
         let mut one = Players::only(make(), seat, SEATS);
         let briefing = Briefing { rules: &seated.rules, seats: SEATS, seat, stream: &stream.fork() };
@@ -259,36 +261,46 @@ impl Responder {
     }
 
     /// Makes a blueprint agent with these sightings.
-    fn blueprint(&self, seated: &Seated, sightings: &[Sighting], stream: &mut Stream) -> Result<One, AgentError> {
+    fn blueprint(
+        &self,
+        seated: &ResponderState,
+        sightings: &[Sighting],
+        stream: &mut Stream,
+    ) -> Result<SeatPlayers, AgentError> {
         let mut one = self.seat(seated, seated.seat, stream)?;
         one.perceive(seated.seat, sightings);
         Ok(one)
     }
 
     /// Deals a deck, up to the first decision; `None` if the deal fails.
-    fn deal(&self, seated: &Seated, deck: &[Card], stream: &mut Stream) -> Result<Option<Line>, AgentError> {
+    fn deal(
+        &self,
+        seated: &ResponderState,
+        deck: &[Card],
+        stream: &mut Stream,
+    ) -> Result<Option<SearchedDeal>, AgentError> {
         let seat = seated.seat;
         let mut target = self.seat(seated, other(seat), stream)?;
-        let (mut heard, mut key) = (Vec::new(), Key::START);
+        let (mut heard, mut key) = (Vec::new(), HistoryKey::START);
         let mut sink = |event: &Event<Card>| {
             target.event(event);
             heard.push(event.seen_from(seat));
             key.perceive(event.seen_from(seat));
         };
-        let mut chance = Replayed { trace: &seated.trace, at: 0, stream };
+        let mut chance = ReplayedChance { trace: &seated.trace, at: 0, stream };
         let state = State::deal(&seated.setup(), deck, &mut chance, &mut sink).ok();
-        Ok(state.map(|state| Line { state, target, blueprint: None, heard, key, seat }))
+        Ok(state.map(|state| SearchedDeal { state, target, blueprint: None, heard, key, seat }))
     }
 
     /// Replays the round in a deal up to the responder's decision, and computes the likelihood of the target's
     /// decisions; `None` if the deal is impossible.
     fn replay(
         &self,
-        seated: &Seated,
+        seated: &ResponderState,
         deck: &[Card],
         (view, weigh): (&Observation<'_>, bool),
         stream: &mut Stream,
-    ) -> Result<Option<(Line, f64)>, AgentError> {
+    ) -> Result<Option<(SearchedDeal, f64)>, AgentError> {
         let Some(mut line) = self.deal(seated, deck, stream)? else { return Ok(None) };
         let (trace, mut likelihood) = (&seated.trace, 1.0);
         while let Some(actor) = line.state.actor() {
@@ -331,14 +343,14 @@ impl Responder {
     /// Plays the round to its end: decisions in the tree by UCB1, then by the blueprint.
     fn play_on(
         &self,
-        seated: &Seated,
-        mut line: Line,
-        tree: &mut Tree,
+        seated: &ResponderState,
+        mut line: SearchedDeal,
+        tree: &mut ResponderTree,
         stream: &mut Stream,
         best: Best,
     ) -> Result<(), AgentError> {
         let mut path: Vec<(usize, usize)> = Vec::new();
-        line.key = Key::START;
+        line.key = HistoryKey::START;
         while let Some(actor) = line.state.actor() {
             let choices = line.state.choices();
             let action = if actor != seated.seat {
@@ -373,7 +385,7 @@ impl Responder {
     /// Searches for a decision; `None` if no sampled deal agrees with the sightings.
     fn search(
         &self,
-        seated: &Seated,
+        seated: &ResponderState,
         view: &Observation<'_>,
         stream: &mut Stream,
     ) -> Result<Option<Action>, AgentError> {
@@ -386,7 +398,7 @@ impl Responder {
                 deals.push((total, deck));
             }
         }
-        let mut tree = Tree::new();
+        let mut tree = ResponderTree::new();
         let best = seated.rules.spec().best;
         for iteration in 0..self.effort.iterations {
             // Systematic sampling: the deals in proportion to their weights, spread evenly.
@@ -413,7 +425,7 @@ impl Responder {
     }
 
     /// The decision of the blueprint.
-    fn wish(&self, seated: &Seated, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
+    fn wish(&self, seated: &ResponderState, view: &Observation<'_>, stream: &mut Stream) -> Result<Action, AgentError> {
         ask(&mut self.blueprint(seated, &seated.trace.sightings, stream)?, view, seated.seat)
     }
 }
@@ -429,18 +441,18 @@ impl Agent for Responder {
         if briefing.seats != SEATS {
             return Err(format!("a responder plays at 2 seats, not at {}", briefing.seats).into());
         }
-        self.seated = Some(Seated {
+        self.seated = Some(ResponderState {
             rules: *briefing.rules,
             seat: briefing.seat,
             starter: Seat::A,
             stream: briefing.stream.clone(),
-            trace: Trace::default(),
+            trace: RoundTrace::default(),
         });
         Ok(())
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
-        let Some(Seated { rules, starter, trace, .. }) = &mut self.seated else { return };
+        let Some(ResponderState { rules, starter, trace, .. }) = &mut self.seated else { return };
         match notice {
             Notice::RoundBegins(standing) => *starter = standing.setup.starter,
             Notice::Event(sighting) => trace.notice(*sighting, rules),

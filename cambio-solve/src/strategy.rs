@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use cambio_core::{Action, Rules, Seat};
 
 use crate::SolveError;
-use crate::game::{Game, Tree};
-use crate::key::Key;
+use crate::game::{Game, SequenceTree};
+use crate::key::HistoryKey;
 use crate::walk::SEATS;
 
 /// A behaviour strategy of both seats: a probability for each choice at each information set of one [`Game`].
@@ -33,7 +33,7 @@ pub(crate) fn nash_conv(best: [f64; SEATS]) -> f64 {
 impl Game {
     /// The strategy that takes each choice with equal probability.
     pub fn uniform(&self) -> Strategy {
-        let of = |tree: &Tree| {
+        let of = |tree: &SequenceTree| {
             let mut probabilities = vec![1.0; tree.sequences()];
             for set in 0..tree.sets() {
                 let range = tree.range(set);
@@ -145,17 +145,23 @@ pub(crate) fn is_distribution(probabilities: &[f64]) -> bool {
 pub const STRATEGY_FORMAT: &str = "cambio-strategy/1";
 
 /// Writes a strategy file, with one line for each information set.
-pub(crate) struct Writer {
+pub(crate) struct StrategyWriter {
     text: String,
 }
 
-impl Writer {
-    pub(crate) fn new(rules: &Rules, id: Key, sets: [usize; SEATS]) -> Writer {
+impl StrategyWriter {
+    pub(crate) fn new(rules: &Rules, id: HistoryKey, sets: [usize; SEATS]) -> StrategyWriter {
         let [a, b] = sets;
-        Writer { text: format!("{STRATEGY_FORMAT}\ngame\t{id}\t{}\nsets\t{a}\t{b}\n", rules.name()) }
+        StrategyWriter { text: format!("{STRATEGY_FORMAT}\ngame\t{id}\t{}\nsets\t{a}\t{b}\n", rules.name()) }
     }
 
-    pub(crate) fn line(&mut self, seat: Seat, key: Key, actions: &[Action], probabilities: impl Iterator<Item = f64>) {
+    pub(crate) fn line(
+        &mut self,
+        seat: Seat,
+        key: HistoryKey,
+        actions: &[Action],
+        probabilities: impl Iterator<Item = f64>,
+    ) {
         let _ = write!(self.text, "{seat}\t{key}");
         for (action, probability) in actions.iter().zip(probabilities) {
             let _ = write!(self.text, "\t{action}={probability}");
@@ -182,7 +188,7 @@ impl Strategy {
     /// written in the order of the tree walk; [`Strategy::read`] accepts any order.
     pub fn write(&self, game: &Game) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
-        let mut writer = Writer::new(game.rules(), game.id(), sets);
+        let mut writer = StrategyWriter::new(game.rules(), game.id(), sets);
         for seat in [Seat::A, Seat::B] {
             for set in 0..game.information_sets(seat) {
                 let probabilities = game.probabilities(self, seat, set).iter().copied();
@@ -222,7 +228,7 @@ impl Strategy {
                 Some("b") => Seat::B,
                 _ => return Err(refused()),
             };
-            let key = fields.next().and_then(Key::parse).ok_or_else(refused)?;
+            let key = fields.next().and_then(HistoryKey::parse).ok_or_else(refused)?;
             let set = game.find(seat, key).ok_or_else(refused)?;
             let mut probabilities = Vec::new();
             for action in game.choices(seat, set) {

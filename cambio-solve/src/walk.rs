@@ -4,11 +4,12 @@
 //! [`State::apply`] for each legal decision under each chance outcome. The engine requests an outcome only when a seat
 //! sees the face, so unseen faces do not branch.
 
-use cambio_core::knob::Race as RaceKnob;
-use cambio_core::{Action, Card, Chance, Choices, Event, Race, RaceOrder, Rules, Seat, Setup, State};
+use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
+use cambio_core::rules::knob::Race as RaceKnob;
+use cambio_core::{Action, Card, Choices, Event, Rules, Seat, State};
 
 use crate::SolveError;
-use crate::key::Key;
+use crate::key::HistoryKey;
 
 /// Games are solved for two seats.
 pub(crate) const SEATS: usize = 2;
@@ -30,19 +31,19 @@ pub(crate) trait Visitor {
     }
 
     /// A chance node; only called if [`TREE`](Visitor::TREE) is set.
-    fn fork(&mut self, outcomes: &[Outcome]) -> Result<(), SolveError> {
+    fn fork(&mut self, outcomes: &[ChanceBranch]) -> Result<(), SolveError> {
         let _ = outcomes;
         Ok(())
     }
 
     /// The end of a round.
-    fn terminal(&mut self, node: &Node<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
+    fn terminal(&mut self, node: &HistoryNode<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
 
     /// A decision with two or more choices. Pushes one path for each choice in order; `None` skips the choice.
     fn decision(
         &mut self,
-        node: &Node<Self::Path>,
-        at: Decision,
+        node: &HistoryNode<Self::Path>,
+        at: DecisionNode,
         trail: &[Event<Card>],
         paths: &mut Vec<Option<Self::Path>>,
     ) -> Result<(), SolveError>;
@@ -50,17 +51,17 @@ pub(crate) trait Visitor {
 
 /// The seat to act and its choices.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Decision {
+pub(crate) struct DecisionNode {
     pub(crate) seat: Seat,
     pub(crate) choices: Choices,
 }
 
 /// A node of the tree: a history.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<P> {
+pub(crate) struct HistoryNode<P> {
     pub(crate) state: State,
     /// The key of each seat's sightings and decisions so far.
-    pub(crate) keys: [Key; SEATS],
+    pub(crate) keys: [HistoryKey; SEATS],
     /// The product of the chance probabilities on the path from the root.
     pub(crate) chance: f64,
     pub(crate) path: P,
@@ -69,12 +70,12 @@ pub(crate) struct Node<P> {
     /// The length of the trail without `news`.
     above: usize,
     /// The chance nodes between the parent and this node that were not visited before; only with `TREE`.
-    forks: Vec<Vec<Outcome>>,
+    forks: Vec<Vec<ChanceBranch>>,
 }
 
 /// Chance that replays a script of outcomes, and records the alternatives.
 #[derive(Default)]
-pub(crate) struct Script {
+pub(crate) struct ChanceEnumerator {
     levels: Vec<Level>,
     /// The number of levels in use.
     len: usize,
@@ -86,20 +87,20 @@ pub(crate) struct Script {
 #[derive(Default)]
 struct Level {
     chosen: usize,
-    options: Vec<Outcome>,
+    options: Vec<ChanceBranch>,
 }
 
 /// An outcome of a chance node. Its probability is its ways divided by the ways of all outcomes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ChanceBranch {
     /// The index of the card in the pool, or of the seat in the race.
-    place: usize,
-    pub(crate) lot: Lot,
+    index: usize,
+    pub(crate) lot: ChanceResult,
     pub(crate) ways: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Lot {
+pub(crate) enum ChanceResult {
     /// A card of this kind is drawn.
     Face(Card),
     /// This seat comes first in a race.
@@ -118,7 +119,7 @@ impl Level {
     }
 }
 
-impl Script {
+impl ChanceEnumerator {
     /// Advances to the next sequence of outcomes; `false` if there is none.
     fn advance(&mut self) -> bool {
         self.played = 0;
@@ -133,7 +134,7 @@ impl Script {
         false
     }
 
-    fn play(&mut self, options: impl FnOnce(&mut Vec<Outcome>)) -> usize {
+    fn play(&mut self, options: impl FnOnce(&mut Vec<ChanceBranch>)) -> usize {
         if self.played == self.len {
             if self.levels.len() == self.len {
                 self.levels.push(Level::default());
@@ -146,7 +147,7 @@ impl Script {
         }
         let level = &self.levels[self.played];
         self.played += 1;
-        level.options[level.chosen].place
+        level.options[level.chosen].index
     }
 
     pub(crate) fn probability(&self) -> f64 {
@@ -154,7 +155,7 @@ impl Script {
     }
 }
 
-impl Script {
+impl ChanceEnumerator {
     /// The probability as a fraction.
     pub(crate) fn odds(&self) -> (i128, i128) {
         let levels = self.levels[..self.len].iter().map(Level::ways);
@@ -162,7 +163,7 @@ impl Script {
     }
 }
 
-impl Chance for Script {
+impl Chance for ChanceEnumerator {
     const SETTLES: bool = false;
 
     /// One outcome for each kind in the pool: copies are exchangeable.
@@ -194,17 +195,17 @@ fn racers(race: &Race<'_>) -> [Seat; SEATS] {
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
 }
 
-fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<Outcome>) {
-    let outcome = |(place, (seat, ways))| Outcome { place, lot: Lot::First(seat), ways };
+fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<ChanceBranch>) {
+    let outcome = |(index, (seat, ways))| ChanceBranch { index, lot: ChanceResult::First(seat), ways };
     options.extend(ways.into_iter().enumerate().map(outcome));
 }
 
 /// Lists the kinds of a pool in order, each with the index of one of its cards.
-fn distinct(pool: &[Card], options: &mut Vec<Outcome>) {
-    for (place, card) in pool.iter().enumerate() {
-        match options.binary_search_by_key(&Lot::Face(*card), |outcome| outcome.lot) {
+fn distinct(pool: &[Card], options: &mut Vec<ChanceBranch>) {
+    for (index, card) in pool.iter().enumerate() {
+        match options.binary_search_by_key(&ChanceResult::Face(*card), |outcome| outcome.lot) {
             Ok(known) => options[known].ways += 1,
-            Err(at) => options.insert(at, Outcome { place, lot: Lot::Face(*card), ways: 1 }),
+            Err(at) => options.insert(at, ChanceBranch { index, lot: ChanceResult::Face(*card), ways: 1 }),
         }
     }
 }
@@ -214,7 +215,7 @@ fn distinct(pool: &[Card], options: &mut Vec<Outcome>) {
 ///
 /// Pending nodes are on the heap, so a deep game cannot overflow the stack.
 pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) -> Result<(), SolveError> {
-    let mut walk = Walk { visitor, waiting: Vec::new(), script: Script::default(), trail: Vec::new() };
+    let mut walk = TreeWalk { visitor, waiting: Vec::new(), script: ChanceEnumerator::default(), trail: Vec::new() };
     walk.begin(&Setup::new(rules, SEATS), root)?;
     let mut paths = Vec::new();
     while let Some(node) = walk.waiting.pop() {
@@ -236,7 +237,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
             continue;
         }
         paths.clear();
-        walk.visitor.decision(&node, Decision { seat, choices }, &walk.trail, &mut paths)?;
+        walk.visitor.decision(&node, DecisionNode { seat, choices }, &walk.trail, &mut paths)?;
         for (action, path) in choices.iter().zip(&paths) {
             if let Some(path) = *path {
                 let mut keys = node.keys;
@@ -249,22 +250,22 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
     Ok(())
 }
 
-struct Walk<'v, V: Visitor> {
+struct TreeWalk<'v, V: Visitor> {
     visitor: &'v mut V,
-    waiting: Vec<Node<V::Path>>,
-    script: Script,
+    waiting: Vec<HistoryNode<V::Path>>,
+    script: ChanceEnumerator,
     trail: Vec<Event<Card>>,
 }
 
-impl<V: Visitor> Walk<'_, V> {
+impl<V: Visitor> TreeWalk<'_, V> {
     fn begin(&mut self, setup: &Setup, path: V::Path) -> Result<(), SolveError> {
         loop {
             let before = self.script.len;
-            let (mut keys, mut news) = ([Key::START; SEATS], Vec::new());
+            let (mut keys, mut news) = ([HistoryKey::START; SEATS], Vec::new());
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
-            self.push(before, Node { state, keys, chance: 1.0, path, news, above: 0, forks: Vec::new() });
+            self.push(before, HistoryNode { state, keys, chance: 1.0, path, news, above: 0, forks: Vec::new() });
             if !self.script.advance() {
                 self.order(0);
                 return Ok(());
@@ -273,7 +274,7 @@ impl<V: Visitor> Walk<'_, V> {
     }
 
     /// Pushes the results of a decision, one for each chance outcome.
-    fn carry_out(&mut self, node: &Node<V::Path>, action: Action, keys: [Key; SEATS], path: V::Path) {
+    fn carry_out(&mut self, node: &HistoryNode<V::Path>, action: Action, keys: [HistoryKey; SEATS], path: V::Path) {
         loop {
             let before = self.script.len;
             let mut state = node.state.clone();
@@ -281,14 +282,14 @@ impl<V: Visitor> Walk<'_, V> {
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
             let (chance, above) = (node.chance, self.trail.len());
-            self.push(before, Node { state, keys, chance, path, news, above, forks: Vec::new() });
+            self.push(before, HistoryNode { state, keys, chance, path, news, above, forks: Vec::new() });
             if !self.script.advance() {
                 return;
             }
         }
     }
 
-    fn push(&mut self, before: usize, mut node: Node<V::Path>) {
+    fn push(&mut self, before: usize, mut node: HistoryNode<V::Path>) {
         // Levels from before this run are chance nodes that were counted already.
         self.visitor.chance((self.script.len - before) as u64);
         node.chance *= self.script.probability();
@@ -308,7 +309,7 @@ impl<V: Visitor> Walk<'_, V> {
 }
 
 #[inline]
-fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<Event<Card>>) {
+fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], news: &mut Vec<Event<Card>>) {
     for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
         key.perceive(event.seen_from(seat));
     }
@@ -319,8 +320,8 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [Key; SEATS], news: &mut Vec<
 
 /// Calls `figure` for each assignment of cards to the unseen faces of a finished round. Unseen faces are exchangeable,
 /// so each assignment of the pool's cards is equally likely. The script has the probability.
-pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &Script)) {
-    let mut script = Script::default();
+pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &ChanceEnumerator)) {
+    let mut script = ChanceEnumerator::default();
     loop {
         let mut world = state.clone();
         world.settle(&mut script);

@@ -1,18 +1,18 @@
 //! Abstractions: one that distinguishes all sets solves the game, and a coarser one is more exploitable.
 
 use cambio_core::{Rules, Seat};
-use cambio_solve::{Abstraction, Game, Limits, Moment, Perceived, SolveError, Until};
+use cambio_solve::{Abstraction, Game, InfosetView, Limits, Perceived, SolveError, StopCondition};
 
 fn mini(name: &str) -> Game {
     Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
 /// Every choice is its own candidate.
-fn each<K>(moment: &Moment<'_>, key: K) -> Perceived<K> {
+fn each<K>(moment: &InfosetView<'_>, key: K) -> Perceived<K> {
     Perceived { key, candidates: (0..moment.view.choices().len() as u16).map(Some).collect() }
 }
 
-const UNTIL: Until = Until { iterations: 300, exploitability: 1e-6 };
+const UNTIL: StopCondition = StopCondition { iterations: 300, exploitability: 1e-6 };
 
 #[test]
 fn whoever_tells_all_sets_apart_solves_the_game() {
@@ -28,8 +28,8 @@ fn whoever_tells_all_sets_apart_solves_the_game() {
 #[test]
 fn whoever_tells_less_apart_can_be_exploited_for_more() {
     let game = mini("mini-m1");
-    let by = |perceive: &dyn Fn(&Moment<'_>) -> Option<i32>| {
-        let key = |moment: &Moment<'_>| (moment.sightings.len(), moment.view.choices().len(), perceive(moment));
+    let by = |perceive: &dyn Fn(&InfosetView<'_>) -> Option<i32>| {
+        let key = |moment: &InfosetView<'_>| (moment.sightings.len(), moment.view.choices().len(), perceive(moment));
         let coarse = Abstraction::of(&game, |moment| each(moment, key(moment))).unwrap();
         game.exploitability(&coarse.solve(&UNTIL, &mut |_| {}))
     };
@@ -50,7 +50,7 @@ fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
         Perceived { key: len, candidates }
     })
     .unwrap();
-    let strategy = told.solve(&Until { iterations: 3, exploitability: 0.0 }, &mut |_| {});
+    let strategy = told.solve(&StopCondition { iterations: 3, exploitability: 0.0 }, &mut |_| {});
     let mut seen = 0;
     for set in 0..game.information_sets(Seat::A) {
         let found = game.probabilities(&strategy, Seat::A, set);
@@ -67,7 +67,7 @@ fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let game = mini("mini-m0");
-    let refused = |perceive: &dyn Fn(&Moment<'_>) -> Perceived<u8>| {
+    let refused = |perceive: &dyn Fn(&InfosetView<'_>) -> Perceived<u8>| {
         let error = Abstraction::of(&game, |moment| perceive(moment)).unwrap_err();
         assert!(matches!(error, SolveError::Unlike { .. }), "{error}");
     };

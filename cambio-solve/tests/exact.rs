@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::tree::{Book, Tree, dealt, orders, page};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{MINI_GAMES, Phase, Rules, RulesSpec, Seat};
-use cambio_solve::{Cfr, Game, Limits, Method, Strategy, Until};
+use cambio_core::rules::MINI_GAMES;
+use cambio_core::{Phase, Rules, RulesSpec, Seat};
+use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition, Strategy};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
@@ -65,8 +66,8 @@ fn counts_and_values_are_those_that_two_programs_agree_on() {
         let game = mini(name);
         assert_eq!((game.histories(), SEATS.map(|seat| game.information_sets(seat))), (histories, sets), "{name}");
         assert!((game.nash_conv(&game.uniform()) - nash_conv).abs() < 5e-6, "{name}");
-        let strategy =
-            Cfr::new(&game, Method::DCFR).run(&Until { iterations: 20_000, exploitability: to }, &mut |_| {});
+        let strategy = Cfr::new(&game, CfrMethod::DCFR)
+            .run(&StopCondition { iterations: 20_000, exploitability: to }, &mut |_| {});
         // The value of an equilibrium lies within twice its exploitability.
         assert!((game.value(&strategy) - value).abs() < 2.0 * to, "{name}: {}", game.value(&strategy));
     }

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use cambio_core::engine::Dice;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Action, Card, Dice, Event, Knowledge, RoundResult, Rules, Score, Seat, Sighting, State};
-use cambio_solve::{Cfr, Game, Limits, Method, Moment, Until};
+use cambio_core::{Action, Card, Event, Knowledge, Rules, Score, Seat, Sighting, State};
+use cambio_solve::{Cfr, CfrMethod, Game, InfosetView, Limits, StopCondition};
 
 /// The exploitability on M1 that separates a correct search from a leaky one.
 const LIMIT: f64 = 0.005;
@@ -55,7 +57,7 @@ fn roots(world: &State, named: Named) -> [u64; 2] {
     })
 }
 
-fn search(moment: &Moment<'_>, named: Named, iterations: u32, stream: &mut Stream) -> Vec<f64> {
+fn search(moment: &InfosetView<'_>, named: Named, iterations: u32, stream: &mut Stream) -> Vec<f64> {
     let mut knowledge = Knowledge::new(moment.rules, 2, moment.seat);
     moment.sightings.iter().for_each(|sighting| knowledge.notice(sighting));
     let mut tree: BTreeMap<u64, Vec<Edge>> = BTreeMap::new();
@@ -123,7 +125,7 @@ fn actor_of(event: Event<Card>) -> Option<Seat> {
 
 fn exploitability(game: &Game, named: Named, iterations: u32) -> f64 {
     let mut stream = Key::new(1, 0).stream(Purpose::Deck, 0);
-    let mut policy = |moment: &Moment<'_>| search(moment, named, iterations, &mut stream);
+    let mut policy = |moment: &InfosetView<'_>| search(moment, named, iterations, &mut stream);
     let answers = game.ask(&mut policy, &mut |_| {}).unwrap();
     game.exploitability(&answers.strategy)
 }
@@ -146,9 +148,9 @@ fn a_correct_tree_passes_and_a_leaky_one_is_caught() {
 fn an_equilibrium_passes() {
     let game = m1();
     let equilibrium =
-        Cfr::new(&game, Method::DCFR).run(&Until { iterations: 10_000, exploitability: 1e-4 }, &mut |_| {});
+        Cfr::new(&game, CfrMethod::DCFR).run(&StopCondition { iterations: 10_000, exploitability: 1e-4 }, &mut |_| {});
     let mut follow =
-        |moment: &Moment<'_>| -> Vec<f64> { game.probabilities(&equilibrium, moment.seat, moment.set).to_vec() };
+        |moment: &InfosetView<'_>| -> Vec<f64> { game.probabilities(&equilibrium, moment.seat, moment.set).to_vec() };
     let answers = game.ask(&mut follow, &mut |_| {}).unwrap();
     assert!(game.exploitability(&answers.strategy) < LIMIT);
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use crate::tree::{Node, Tree};
 use cambio_core::{Rules, Seat};
-use cambio_solve::{Cfr, Game, Limits, Method, Until};
+use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 use cfr::{GameTree, Moves, NodeType, Outcomes, PlayerNum, SolveMethod, SolveParams};
 
 #[derive(Clone, Copy)]
@@ -67,8 +67,8 @@ fn both(name: &str, iterations: u64) -> [(f64, f64); 2] {
     let (strategies, _) =
         theirs.solve(SolveMethod::Full, iterations, 0.0, 1, SolveParams::default()).expect("one thread is available");
     let info = strategies.get_info();
-    let mut ours = Cfr::new(&game, Method::DCFR);
-    let strategy = ours.run(&Until { iterations, exploitability: 0.0 }, &mut |_| {});
+    let mut ours = Cfr::new(&game, CfrMethod::DCFR);
+    let strategy = ours.run(&StopCondition { iterations, exploitability: 0.0 }, &mut |_| {});
     [(info.player_utility(PlayerNum::One), info.regret()), (game.value(&strategy), game.nash_conv(&strategy))]
 }
 

@@ -2,7 +2,9 @@
 
 use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
-use cambio_solve::{Asked, Cfr, Game, Limits, Mccfr, Method, Moment, SolveError, Strategy, StrategyError, Until};
+use cambio_solve::{
+    AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, Mccfr, SolveError, StopCondition, Strategy, StrategyError,
+};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
@@ -11,15 +13,16 @@ fn mini(name: &str) -> Game {
 }
 
 fn solved(game: &Game, to: f64) -> Strategy {
-    Cfr::new(game, Method::DCFR).run(&Until { iterations: 100_000, exploitability: to }, &mut |_| {})
+    Cfr::new(game, CfrMethod::DCFR).run(&StopCondition { iterations: 100_000, exploitability: to }, &mut |_| {})
 }
 
 #[test]
 fn discounted_plus_and_sampling_agree() {
     let rules = Rules::preset("mini-m1").unwrap();
     let game = mini("mini-m1");
-    for method in [Method::DCFR, Method::Plus] {
-        let strategy = Cfr::new(&game, method).run(&Until { iterations: 2_000, exploitability: 1e-6 }, &mut |_| {});
+    for method in [CfrMethod::DCFR, CfrMethod::Plus] {
+        let strategy =
+            Cfr::new(&game, method).run(&StopCondition { iterations: 2_000, exploitability: 1e-6 }, &mut |_| {});
         assert!(game.exploitability(&strategy) <= 1e-5, "{method:?}");
         assert!((game.value(&strategy) - 11.0 / 280.0).abs() < 2e-5, "{method:?}");
     }
@@ -136,7 +139,7 @@ fn the_estimate_of_a_small_game_is_near_its_size() {
     let mut told = None;
     let rules = Rules::preset("mini-m3").unwrap();
     let game = Game::compile(&rules, &Limits::default(), &mut |progress| {
-        if let cambio_solve::Progress::Estimated(estimate) = progress {
+        if let cambio_solve::SolverProgress::Estimated(estimate) = progress {
             told = Some(estimate);
         }
     })
@@ -151,7 +154,7 @@ fn a_policy_that_follows_a_strategy_is_that_strategy_where_it_comes() {
     let game = mini("mini-m1");
     let strategy = solved(&game, 1e-4);
     let mut follow =
-        |moment: &Moment<'_>| -> Vec<f64> { game.probabilities(&strategy, moment.seat, moment.set).to_vec() };
+        |moment: &InfosetView<'_>| -> Vec<f64> { game.probabilities(&strategy, moment.seat, moment.set).to_vec() };
     let answers = game.ask(&mut follow, &mut |_| {}).unwrap();
     assert!((game.nash_conv(&answers.strategy) - game.nash_conv(&strategy)).abs() < 1e-12);
     assert!((0..2).all(|seat| answers.asked[seat] <= game.information_sets(SEATS[seat])));
@@ -164,11 +167,11 @@ fn a_policy_that_follows_a_strategy_is_that_strategy_where_it_comes() {
 #[test]
 fn a_random_agent_asked_often_is_nearly_uniform() {
     let game = mini("mini-m0");
-    let mut policy = Asked::new(RandomAgent::default, 5, 400);
+    let mut policy = AgentPolicy::new(RandomAgent::default, 5, 400);
     let answers = game.ask(&mut policy, &mut |_| {}).unwrap();
     assert_eq!(answers.asked, [114, 108]);
     assert!((game.nash_conv(&answers.strategy) - 1.08889).abs() < 0.1, "{}", game.nash_conv(&answers.strategy));
-    let mut again = Asked::new(RandomAgent::default, 5, 400);
+    let mut again = AgentPolicy::new(RandomAgent::default, 5, 400);
     assert_eq!(game.ask(&mut again, &mut |_| {}).unwrap(), answers, "the same seed gives the same answers");
 }
 
@@ -184,10 +187,10 @@ impl Agent for Fixed {
 #[test]
 fn a_player_is_asked_only_where_it_comes_and_its_faults_are_told() {
     let game = mini("mini-m1");
-    let answers = game.ask(&mut Asked::new(|| Fixed(None), 0, 1), &mut |_| {}).unwrap();
+    let answers = game.ask(&mut AgentPolicy::new(|| Fixed(None), 0, 1), &mut |_| {}).unwrap();
     assert!(answers.asked.iter().sum::<usize>() < 1_000, "{:?}", answers.asked);
-    let error = game.ask(&mut Asked::new(|| Fixed(Some(Action::Take)), 0, 1), &mut |_| {}).unwrap_err();
+    let error = game.ask(&mut AgentPolicy::new(|| Fixed(Some(Action::Take)), 0, 1), &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "seat a decided `take`, which is illegal; legal: draw, call");
-    let error = game.ask(&mut |_: &Moment<'_>| vec![0.5, 0.25], &mut |_| {}).unwrap_err();
+    let error = game.ask(&mut |_: &InfosetView<'_>| vec![0.5, 0.25], &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "seat a answered [0.5, 0.25]; expected 2 probabilities that add up to 1");
 }

@@ -13,8 +13,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use cambio_stats::simultaneous::{Contrasts, Together};
-use cambio_stats::{Draw as _, Joint, Matrix, Support, f_tail, hotelling, t_quantile};
+use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
+use cambio_stats::{Joint, Matrix, ResampleRng as _, Support, f_tail, hotelling, t_quantile};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 
 const SEED: &str = "2026";
@@ -153,7 +153,7 @@ fn repeat(field: &Field, truths: &[f64], deals: u64, repetitions: u32, seed: u64
             counts.score[agent] += u32::from(holds(interval.low().zip(interval.high()), truth(agent)));
             counts.t[agent] += u32::from(holds(Some((mean - t * error, mean + t * error)), truth(agent)));
         }
-        let together = Together::new(&of_agents, Contrasts::Pairs, &mut rng).expect("there are pairs");
+        let together = SimultaneousIntervals::new(&of_agents, Contrasts::Pairs, &mut rng).expect("there are pairs");
         let common = common_error(&of_agents, deals as f64 - 1.0, &mut rng);
         let (mut all_hold, mut all_hold_in_common) = (true, true);
         for one in 0..seats {

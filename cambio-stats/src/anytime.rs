@@ -31,7 +31,7 @@ pub fn factor(clusters: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::{Draw as _, stream};
+    use crate::resampling::{ResampleRng as _, stream};
 
     #[test]
     fn whoever_looks_at_every_cluster_is_misled_one_time_in_twenty_at_most() {

@@ -4,12 +4,12 @@ use rand::Rng;
 
 use crate::interval::{Interval, LEVEL, Support};
 use crate::matrix::Matrix;
-use crate::resampling::Draw as _;
-use crate::simultaneous::{Contrasts, Together, best_set};
+use crate::resampling::ResampleRng as _;
+use crate::simultaneous::{Contrasts, SimultaneousIntervals, best_set};
 
 /// The estimate of one candidate.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
+pub struct CandidateEstimate {
     /// The mean, with a pointwise interval.
     pub interval: Interval,
     /// The ends of the simultaneous band over all candidates; `None` if the candidates have different clusters.
@@ -37,26 +37,26 @@ const RESAMPLES: usize = 1000;
 /// let found = estimates(&scores, Support::Line, &mut ChaCha8Rng::seed_from_u64(1));
 /// assert_eq!((found[0].among_best, found[1].among_best), (Some(false), Some(true)));
 /// ```
-pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> Vec<Estimate> {
+pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> Vec<CandidateEstimate> {
     let clusters = scores.iter().map(Vec::len).min().unwrap_or(0);
     let is_common = scores.iter().all(|scores| scores.len() == clusters) && clusters > 1 && scores.len() > 1;
     let covariance = covariance_of_means(scores, clusters);
     let freedom = clusters as f64 - 1.0;
-    let together = is_common.then(|| Together::new(&covariance, Contrasts::Single, rng)).flatten();
+    let together = is_common.then(|| SimultaneousIntervals::new(&covariance, Contrasts::Single, rng)).flatten();
     let means: Vec<f64> = scores.iter().map(|scores| scores.iter().sum::<f64>() / scores.len() as f64).collect();
     let best = is_common.then(|| best_set(&means, &covariance, freedom, LEVEL, rng));
     let shares = is_common.then(|| best_shares(scores, clusters, rng));
-    let estimate = |place: usize| {
-        let own = &scores[place];
+    let estimate = |index: usize| {
+        let own = &scores[index];
         let count = own.len() as f64;
-        let squares: f64 = own.iter().map(|score| (score - means[place]).powi(2)).sum();
+        let squares: f64 = own.iter().map(|score| (score - means[index]).powi(2)).sum();
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
-        let interval = Interval::new(means[place], error, own.len() as u64, support);
-        Estimate {
+        let interval = Interval::new(means[index], error, own.len() as u64, support);
+        CandidateEstimate {
             interval,
             band: together.as_ref().and_then(|together| together.ends(&interval)),
-            among_best: best.as_ref().map(|best| best[place]),
-            best_share: shares.as_ref().map(|shares| shares[place]),
+            among_best: best.as_ref().map(|best| best[index]),
+            best_share: shares.as_ref().map(|shares| shares[index]),
         }
     };
     (0..scores.len()).map(estimate).collect()

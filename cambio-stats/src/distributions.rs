@@ -190,12 +190,12 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
 /// The integral of a function by Simpson's rule in an even number of steps.
 pub(crate) fn integral(low: f64, high: f64, steps: u32, density: impl Fn(f64) -> f64) -> f64 {
     let step = (high - low) / f64::from(steps);
-    let weight = |place: u32| match place % 2 {
-        _ if place == 0 || place == steps => 1.0,
+    let weight = |index: u32| match index % 2 {
+        _ if index == 0 || index == steps => 1.0,
         0 => 2.0,
         _ => 4.0,
     };
-    (0..=steps).map(|place| weight(place) * density(low + f64::from(place) * step)).sum::<f64>() * step / 3.0
+    (0..=steps).map(|index| weight(index) * density(low + f64::from(index) * step)).sum::<f64>() * step / 3.0
 }
 
 /// The standard normal distribution function.

@@ -7,7 +7,7 @@
 use rand::Rng;
 
 use crate::matrix::{Matrix, Vector};
-use crate::resampling::Draw as _;
+use crate::resampling::ResampleRng as _;
 
 /// The number of groups of clusters to keep for resampling. Beyond it neighbouring groups are merged.
 const GROUPS: usize = 512;
@@ -72,9 +72,9 @@ impl GameSums {
         if mixed as u128 + strategies as u128 != wanted {
             return None;
         }
-        let place =
+        let index =
             |profile: &&[usize]| compositions.binary_search(&composition(profile, strategies)).expect("it is listed");
-        let of_profile = profiles.iter().map(place).collect();
+        let of_profile = profiles.iter().map(index).collect();
         Some(GameSums { strategies, players, compositions, of_profile, groups: Vec::new(), width: 1, in_group: 0 })
     }
 
@@ -87,8 +87,8 @@ impl GameSums {
             self.groups.push(vec![(0, 0); self.compositions.len() * self.strategies]);
             self.in_group = 1;
         }
-        let place = self.of_profile[profile] * self.strategies + strategy;
-        let sums = &mut self.groups.last_mut().expect("a group was begun")[place];
+        let index = self.of_profile[profile] * self.strategies + strategy;
+        let sums = &mut self.groups.last_mut().expect("a group was begun")[index];
         sums.0 += n;
         sums.1 += s;
     }
@@ -113,12 +113,12 @@ impl GameSums {
     }
 
     /// The game of all clusters, with payoffs in units of `1 / scale`; `None` if a composition has no result.
-    pub fn game(&self, scale: f64) -> Option<Game> {
+    pub fn game(&self, scale: f64) -> Option<EmpiricalGame> {
         self.weighted(scale, &vec![1; self.groups.len()])
     }
 
     /// A bootstrap resample of the game, over groups of clusters (Efron 1979).
-    pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<Game> {
+    pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<EmpiricalGame> {
         let mut weights = vec![0; self.groups.len()];
         for _ in 0..self.groups.len() {
             weights[rng.index(self.groups.len())] += 1;
@@ -126,7 +126,7 @@ impl GameSums {
         self.weighted(scale, &weights)
     }
 
-    fn weighted(&self, scale: f64, weights: &[i64]) -> Option<Game> {
+    fn weighted(&self, scale: f64, weights: &[i64]) -> Option<EmpiricalGame> {
         let mut sums = vec![(0, 0); self.compositions.len() * self.strategies];
         for (group, weight) in self.groups.iter().zip(weights).filter(|(_, weight)| **weight > 0) {
             for (sum, part) in sums.iter_mut().zip(group) {
@@ -135,10 +135,10 @@ impl GameSums {
             }
         }
         let mut payoffs = Vec::new();
-        for (place, counts) in self.compositions.iter().enumerate() {
+        for (index, counts) in self.compositions.iter().enumerate() {
             let mut row = vec![0.0; self.strategies];
             for strategy in (0..self.strategies).filter(|&strategy| counts[strategy] > 0) {
-                let (n, s) = sums[place * self.strategies + strategy];
+                let (n, s) = sums[index * self.strategies + strategy];
                 if n == 0 {
                     return None;
                 }
@@ -146,7 +146,7 @@ impl GameSums {
             }
             payoffs.push((counts.clone(), row));
         }
-        Some(Game { strategies: self.strategies, players: self.players, payoffs })
+        Some(EmpiricalGame { strategies: self.strategies, players: self.players, payoffs })
     }
 }
 
@@ -155,24 +155,24 @@ impl GameSums {
 /// # Examples
 /// ```
 /// use cambio_stats::Matrix;
-/// use cambio_stats::empirical::Game;
+/// use cambio_stats::empirical::EmpiricalGame;
 ///
 /// // Rock, paper, scissors: a win is 1, a loss 0, a tie ½.
-/// let game = Game::of_matrix(&Matrix::from_row_slice(3, 3, &[0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]));
+/// let game = EmpiricalGame::of_matrix(&Matrix::from_row_slice(3, 3, &[0.5, 0.0, 1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.5]));
 /// let mixture = game.nash().unwrap();
 /// assert!(mixture.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-6));
 /// assert!(game.regret(&mixture) < 1e-6 && game.regret(&[1.0, 0.0, 0.0]) > 0.4);
 /// ```
 #[derive(Clone, PartialEq, Debug)]
-pub struct Game {
+pub struct EmpiricalGame {
     strategies: usize,
     players: usize,
     payoffs: Vec<(Vec<u8>, Vec<f64>)>,
 }
 
-impl Game {
+impl EmpiricalGame {
     /// A two-player game from its matrix: row i, column j is the payoff of i against j.
-    pub fn of_matrix(matrix: &Matrix) -> Game {
+    pub fn of_matrix(matrix: &Matrix) -> EmpiricalGame {
         let strategies = matrix.nrows();
         let mut payoffs = Vec::new();
         for i in 0..strategies {
@@ -182,7 +182,7 @@ impl Game {
                 payoffs.push((composition(&[i, j], strategies), row));
             }
         }
-        Game { strategies, players: 2, payoffs }
+        EmpiricalGame { strategies, players: 2, payoffs }
     }
 
     /// The matrix of a two-player game: the payoff of i against j, ½ against itself; `None` with more players.
@@ -538,15 +538,15 @@ mod tests {
 
     #[test]
     fn rock_paper_scissors_is_played_evenly_and_copies_share_by_entropy() {
-        let game = Game::of_matrix(&matrix(&[&[0.5, 0.0, 1.0], &[1.0, 0.5, 0.0], &[0.0, 1.0, 0.5]]));
+        let game = EmpiricalGame::of_matrix(&matrix(&[&[0.5, 0.0, 1.0], &[1.0, 0.5, 0.0], &[0.0, 1.0, 0.5]]));
         close(&game.nash().unwrap(), &[1.0 / 3.0; 3], 1e-9);
         close(&game.alpha_rank(10.0, 50).unwrap(), &[1.0 / 3.0; 3], 1e-9);
-        let uneven = Game::of_matrix(&matrix(&[&[0.5, 0.0, 0.9], &[1.0, 0.5, 0.2], &[0.1, 0.8, 0.5]]));
+        let uneven = EmpiricalGame::of_matrix(&matrix(&[&[0.5, 0.0, 0.9], &[1.0, 0.5, 0.2], &[0.1, 0.8, 0.5]]));
         // The equilibrium of an antisymmetric game [0, -a, b; a, 0, -c; -b, c, 0] is (c, b, a) / sum.
         let sum = 0.3 + 0.4 + 0.5;
         close(&uneven.nash().unwrap(), &[0.3 / sum, 0.4 / sum, 0.5 / sum], 1e-6);
         // Two copies of scissors divide the share of one.
-        let copies = Game::of_matrix(&matrix(&[
+        let copies = EmpiricalGame::of_matrix(&matrix(&[
             &[0.5, 0.0, 1.0, 1.0],
             &[1.0, 0.5, 0.0, 0.0],
             &[0.0, 1.0, 0.5, 0.5],
@@ -568,7 +568,7 @@ mod tests {
                     payoffs[(i, j)] = (rng.index(13) as f64 + 24.0) / 60.0;
                     payoffs[(j, i)] = 1.0 - payoffs[(i, j)];
                 }
-                let game = Game::of_matrix(&payoffs);
+                let game = EmpiricalGame::of_matrix(&payoffs);
                 let shares = game.nash().unwrap();
                 let regret = game.regret(&shares);
                 assert!(regret < 1e-6, "{regret}: {shares:?}");
@@ -578,7 +578,7 @@ mod tests {
 
     #[test]
     fn a_dominated_strategy_has_no_share() {
-        let game = Game::of_matrix(&matrix(&[&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6], &[0.3, 0.4, 0.5]]));
+        let game = EmpiricalGame::of_matrix(&matrix(&[&[0.5, 0.6, 0.7], &[0.4, 0.5, 0.6], &[0.3, 0.4, 0.5]]));
         close(&game.nash().unwrap(), &[1.0, 0.0, 0.0], 1e-6);
         close(&game.replicator(500.0), &[1.0, 0.0, 0.0], 1e-6);
         close(&game.alpha_rank(100.0, 50).unwrap(), &[1.0, 0.0, 0.0], 1e-3);
@@ -610,12 +610,12 @@ mod tests {
     fn a_group_of_three_who_are_better_when_rare_is_shared() {
         // The only player of a strategy gets 0.7, the others 0.4: in equilibrium both strategies are equally frequent.
         let payoffs = vec![(vec![1, 2], vec![0.7, 0.4]), (vec![2, 1], vec![0.4, 0.7])];
-        let game = Game { strategies: 2, players: 3, payoffs };
+        let game = EmpiricalGame { strategies: 2, players: 3, payoffs };
         close(&game.nash().unwrap(), &[0.5, 0.5], 1e-9);
         close(&game.alpha_rank(1.0, 20).unwrap(), &[0.5, 0.5], 1e-12);
         // If the first strategy gains more from being alone, with shares p and q: 0.4 q² + 0.2 pq = 0.2 p², so p = 2q.
         let payoffs = vec![(vec![1, 2], vec![0.9, 0.3]), (vec![2, 1], vec![0.4, 0.7])];
-        let uneven = Game { strategies: 2, players: 3, payoffs };
+        let uneven = EmpiricalGame { strategies: 2, players: 3, payoffs };
         let shares = uneven.nash().unwrap();
         close(&shares, &[2.0 / 3.0, 1.0 / 3.0], 1e-6);
         let by = 1e-6;

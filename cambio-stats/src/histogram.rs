@@ -43,11 +43,11 @@ impl Histogram {
             self.counts.splice(0..0, std::iter::repeat_n(0, more));
             self.least = value;
         }
-        let place = (value - self.least) as usize;
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+        let index = (value - self.least) as usize;
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
         }
-        self.counts[place] += times;
+        self.counts[index] += times;
     }
 
     /// The number of counted values.

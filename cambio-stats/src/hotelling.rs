@@ -5,7 +5,7 @@ use crate::matrix::{Matrix, Vector};
 
 /// The result of a test.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Test {
+pub struct HotellingTest {
     /// The F statistic.
     pub f: f64,
     /// The degrees of freedom of the numerator and of the denominator.
@@ -31,7 +31,7 @@ pub struct Test {
 /// let found = test(&[2.0], &Matrix::from_element(1, 1, 0.64), 12).unwrap();
 /// assert!((found.f - 6.25).abs() < 1e-12 && (found.p - 0.0295).abs() < 1e-4);
 /// ```
-pub fn test(means: &[f64], covariance: &Matrix, clusters: u64) -> Option<Test> {
+pub fn test(means: &[f64], covariance: &Matrix, clusters: u64) -> Option<HotellingTest> {
     let (q, clusters) = (means.len() as f64, clusters as f64);
     let freedom = (q, clusters - q);
     if means.is_empty() || freedom.1 < 1.0 {
@@ -40,13 +40,13 @@ pub fn test(means: &[f64], covariance: &Matrix, clusters: u64) -> Option<Test> {
     let means = Vector::from_column_slice(means);
     let wald = means.dot(&covariance.clone().cholesky()?.solve(&means));
     let f = wald * freedom.1 / (q * (clusters - 1.0));
-    f.is_finite().then(|| Test { f, freedom, p: f_tail(f, freedom.0, freedom.1) })
+    f.is_finite().then(|| HotellingTest { f, freedom, p: f_tail(f, freedom.0, freedom.1) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::{Draw as _, stream};
+    use crate::resampling::{ResampleRng as _, stream};
 
     /// Regression test: the chi-square limit, which was used before, rejects 22 % here instead of 5 %.
     #[test]

@@ -176,7 +176,7 @@ enum Effective {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::{Draw as _, stream};
+    use crate::resampling::{ResampleRng as _, stream};
 
     /// Reference: `statsmodels.stats.proportion.proportion_confint(45, 60, method="wilson")` with the normal quantile: 0.6277
     /// to 0.8422. With many clusters t is that quantile.

@@ -8,7 +8,7 @@
 //! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
 //! they can, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`search`] optimises many
-//! parameters. Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`Draw`]).
+//! parameters. Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
 //!
 //! Every function returns the same bits on every CPU: logarithms and the like come from `libm`, not from the platform.
 //!
@@ -50,7 +50,7 @@ pub use interval::{Interval, LEVEL, Support};
 pub use joint::Joint;
 pub use matrix::Matrix;
 pub use moments::Moments;
-pub use resampling::Draw;
+pub use resampling::ResampleRng;
 
 /// Elo points per natural unit of strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;

@@ -8,7 +8,7 @@ use crate::distributions::t_power;
 /// plan too few clusters for effects above one and a half deviations.
 ///
 /// For simultaneous intervals, `alpha` is the individual level of each comparison,
-/// [`Together::alpha_at`](crate::simultaneous::Together::alpha_at).
+/// [`SimultaneousIntervals::alpha_at`](crate::simultaneous::SimultaneousIntervals::alpha_at).
 ///
 /// # Panics
 /// If a number is not positive, or a probability not between 0 and 1.
@@ -63,15 +63,15 @@ pub fn widened(deviation: f64, effect: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::{Draw as _, stream};
-    use crate::simultaneous::{Contrasts, Together};
+    use crate::resampling::{ResampleRng as _, stream};
+    use crate::simultaneous::{Contrasts, SimultaneousIntervals};
     use crate::{Joint, Matrix, Support};
 
     /// Regression test: formerly a plan was for the interval of one pair alone, and the actual power was 66 %.
     #[test]
     fn a_plan_for_all_pairs_together_finds_the_difference_as_often_as_it_says() {
         let runs = crate::amount(120, 1000);
-        let alpha = Together::new(&Matrix::identity(4, 4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
+        let alpha = SimultaneousIntervals::new(&Matrix::identity(4, 4), Contrasts::Pairs, &mut stream(1, 5)).unwrap();
         let alpha = alpha.alpha_at(0.95);
         // Four agents with deviation 1, so that a difference has √2; the first is better by 0.8.
         let found = |clusters: u64| {
@@ -84,7 +84,7 @@ mod tests {
                     joint.add(&[1; 4], &[score(0.8), score(0.0), score(0.0), score(0.0)]);
                 }
                 let covariance = Matrix::from_fn(4, 4, |i, j| joint.covariance(i, j).unwrap() / 1e12);
-                let together = Together::new(&covariance, Contrasts::Pairs, &mut rng).unwrap();
+                let together = SimultaneousIntervals::new(&covariance, Contrasts::Pairs, &mut rng).unwrap();
                 let (difference, _) = joint.difference(0, 1, 1e6, Support::Line).unwrap();
                 found += u32::from(together.ends(&difference).unwrap().0 > 0.0);
             }

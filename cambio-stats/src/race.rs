@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The result of a selection.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Choice {
+pub struct RaceResult {
     /// The selected candidate.
     pub best: usize,
     /// The scores of each candidate on the replications that it was judged by.
@@ -19,10 +19,10 @@ pub struct Choice {
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::race::Race;
+/// use cambio_stats::race::RaceSettings;
 ///
 /// // Candidate 2 is better by 1 than every other; the noise is common to all of them.
-/// let race = Race { indifference: 0.5, alpha: 0.05, first: 10, step: 10 };
+/// let race = RaceSettings { indifference: 0.5, alpha: 0.05, first: 10, step: 10 };
 /// let choice = race.run(3, |alive, replications| {
 ///     let score = |candidate: usize, replication: u64| f64::from(candidate == 2) + (replication as f64).sin();
 ///     Ok::<_, ()>(alive.iter().map(|&candidate| replications.clone().map(|r| score(candidate, r)).collect()).collect())
@@ -30,7 +30,7 @@ pub struct Choice {
 /// assert_eq!(choice.unwrap().best, 2);
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Race {
+pub struct RaceSettings {
     /// The difference δ below which any choice is acceptable.
     pub indifference: f64,
     /// The maximum probability of a wrong choice if the best is better by more than that.
@@ -41,7 +41,7 @@ pub struct Race {
     pub step: u64,
 }
 
-impl Race {
+impl RaceSettings {
     /// Runs the race (Kim and Nelson 2001, "A fully sequential procedure for indifference-zone selection in
     /// simulation", with c = 1 and common random numbers). The first stage gives the variances S² of the differences.
     /// After r replications, a candidate is eliminated if its mean is below another's by more than max{0, δ/(2r) ·
@@ -56,7 +56,7 @@ impl Race {
         &self,
         candidates: usize,
         mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
-    ) -> Result<Choice, E> {
+    ) -> Result<RaceResult, E> {
         assert!(candidates > 0 && self.first >= 2, "a race needs a candidate, and two replications in its first stage");
         let mut alive: Vec<usize> = (0..candidates).collect();
         let mut scores = ask(&alive, 0..self.first)?;
@@ -104,7 +104,7 @@ impl Race {
             }
             r += 1;
         }
-        Ok(Choice { best: alive[0], scores, spent })
+        Ok(RaceResult { best: alive[0], scores, spent })
     }
 }
 
@@ -138,7 +138,7 @@ pub fn halve<E>(
     candidates: usize,
     budget: u64,
     mut ask: impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, E>,
-) -> Result<Choice, E> {
+) -> Result<RaceResult, E> {
     assert!(candidates > 0, "halving needs a candidate");
     let rounds = u64::from(candidates.next_power_of_two().ilog2()).max(1);
     let mut alive: Vec<usize> = (0..candidates).collect();
@@ -146,7 +146,7 @@ pub fn halve<E>(
     let (mut spent, mut played) = (0, 0);
     if candidates == 1 {
         // A single candidate gets the whole budget.
-        return Ok(Choice { best: 0, scores: ask(&alive, 0..budget.max(1))?, spent: budget.max(1) });
+        return Ok(RaceResult { best: 0, scores: ask(&alive, 0..budget.max(1))?, spent: budget.max(1) });
     }
     while alive.len() > 1 {
         let replications = (budget / (alive.len() as u64 * rounds)).max(1);
@@ -159,13 +159,13 @@ pub fn halve<E>(
         alive.sort_by(|&one, &other| mean(other).total_cmp(&mean(one)).then(one.cmp(&other)));
         alive.truncate(alive.len().div_ceil(2));
     }
-    Ok(Choice { best: alive[0], scores, spent })
+    Ok(RaceResult { best: alive[0], scores, spent })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resampling::Draw as _;
+    use crate::resampling::ResampleRng as _;
     use crate::resampling::stream;
     use std::convert::Infallible;
 
@@ -185,7 +185,7 @@ mod tests {
     fn the_race_chooses_the_best_as_often_as_it_promises() {
         // The least favourable means: all others are worse by exactly the indifference.
         let means = [0.45, 0.45, 0.5, 0.45, 0.45, 0.45];
-        let race = Race { indifference: 0.05, alpha: 0.05, first: 20, step: 10 };
+        let race = RaceSettings { indifference: 0.05, alpha: 0.05, first: 20, step: 10 };
         let runs = crate::amount(300, 2000);
         let right = (0..runs).filter(|&seed| race.run(6, planted(&means, seed)).unwrap().best == 2).count();
         // P(correct) ≥ 0.95; a share below 0.95 − 3.3 standard deviations has a probability of 1 in 2,000.
@@ -196,11 +196,11 @@ mod tests {
     #[test]
     fn a_race_of_clear_means_ends_soon_and_halving_keeps_to_its_budget() {
         let means = [0.1, 0.9, 0.2, 0.3, 0.4];
-        let race = Race { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
+        let race = RaceSettings { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
         let choice = race.run(5, planted(&means, 7)).unwrap();
         assert_eq!((choice.best, choice.spent), (1, 50));
         let close = [0.45, 0.5, 0.49];
-        let (few, many) = (Race { step: 3, ..race }, Race { step: 50, ..race });
+        let (few, many) = (RaceSettings { step: 3, ..race }, RaceSettings { step: 50, ..race });
         let (few, many) = (few.run(3, planted(&close, 7)).unwrap(), many.run(3, planted(&close, 7)).unwrap());
         assert_eq!((few.best, few.scores), (many.best, many.scores), "requesting replications ahead changes nothing");
         let choice = halve(5, 300, planted(&means, 7)).unwrap();
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn who_is_level_throughout_does_not_race_for_ever() {
-        let race = Race { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
+        let race = RaceSettings { indifference: 0.05, alpha: 0.05, first: 10, step: 5 };
         let same = |which: &[usize], replications: Range<u64>| -> Result<Vec<Vec<f64>>, Infallible> {
             Ok(which
                 .iter()

@@ -11,7 +11,7 @@ mod pooled;
 
 use std::collections::BTreeMap;
 
-pub use pooled::{Pooled, pool};
+pub use pooled::{PooledStrengths, pool};
 
 use crate::matrix::{Matrix, Vector};
 
@@ -242,18 +242,19 @@ pub struct Strengths {
 }
 
 /// The contribution of one ranking at the current strengths, by player: log likelihood, score, and negative Hessian.
-struct Part {
+struct RankingTerms {
     likelihood: f64,
     score: [f64; MAX_ENTRIES],
     hessian: [[f64; MAX_ENTRIES]; MAX_ENTRIES],
 }
 
-fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Part {
+fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> RankingTerms {
     let n = entries.len();
     let natural: Vec<f64> = (0..n).map(&strengths).collect();
     let most = natural.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = natural.iter().map(|strength| libm::exp(strength - most)).collect();
-    let mut part = Part { likelihood: 0.0, score: [0.0; MAX_ENTRIES], hessian: [[0.0; MAX_ENTRIES]; MAX_ENTRIES] };
+    let mut part =
+        RankingTerms { likelihood: 0.0, score: [0.0; MAX_ENTRIES], hessian: [[0.0; MAX_ENTRIES]; MAX_ENTRIES] };
     for rank in 1..=n {
         let tied: Vec<bool> = entries.iter().map(|player| player.1 == rank).collect();
         let together = tied.iter().filter(|tied| **tied).count();
@@ -340,7 +341,7 @@ impl Model<'_> {
 
     /// The parameters of a player and a position. The first position has none. Without a prior the last player has none
     /// either, because only differences of strengths are identified.
-    fn places(&self, fit: Fit, player: usize, position: usize) -> impl Iterator<Item = usize> {
+    fn indices(&self, fit: Fit, player: usize, position: usize) -> impl Iterator<Item = usize> {
         let free = self.free(fit);
         let of_player = (player < free).then_some(player);
         let of_position = (self.positions > 0 && position > 0).then(|| free + position - 1);
@@ -352,24 +353,24 @@ impl Model<'_> {
         if fit == Fit::Likelihood { self.players - 1 } else { self.players }
     }
 
-    fn parts(&self, fit: Fit, at: &Vector) -> Vec<Part> {
-        let strength = |player, position| self.places(fit, player, position).map(|place| at[place]).sum();
+    fn parts(&self, fit: Fit, at: &Vector) -> Vec<RankingTerms> {
+        let strength = |player, position| self.indices(fit, player, position).map(|index| at[index]).sum();
         self.games.iter().map(|entries| part(entries, |position| strength(entries[position].0, position))).collect()
     }
 
-    fn likelihood(&self, parts: &[Part]) -> f64 {
+    fn likelihood(&self, parts: &[RankingTerms]) -> f64 {
         parts.iter().zip(&self.rankings.counts).map(|(part, n)| *n as f64 * part.likelihood).sum()
     }
 
     /// Adds the contribution of a ranking, `count` times, to the score and the negative Hessian.
-    fn add(&self, fit: Fit, game: usize, part: &Part, count: f64, score: &mut Vector, hessian: &mut Matrix) {
+    fn add(&self, fit: Fit, game: usize, part: &RankingTerms, count: f64, score: &mut Vector, hessian: &mut Matrix) {
         let entries = &self.games[game];
         for (one, &(player, _)) in entries.iter().enumerate() {
-            for place in self.places(fit, player, one) {
-                score[place] += count * part.score[one];
+            for index in self.indices(fit, player, one) {
+                score[index] += count * part.score[one];
                 for (other, &(rival, _)) in entries.iter().enumerate() {
-                    for next in self.places(fit, rival, other) {
-                        hessian[(place, next)] += count * part.hessian[one][other];
+                    for next in self.indices(fit, rival, other) {
+                        hessian[(index, next)] += count * part.hessian[one][other];
                     }
                 }
             }
@@ -383,7 +384,7 @@ impl Model<'_> {
         // The log density of one parameter is θ − 2 ln(1 + e^θ); `share` gives its slope and curvature.
         let prior = |value: f64| -value.abs() - 2.0 * libm::log1p(libm::exp(-value.abs()));
         let share = |value: f64| 1.0 / (1.0 + libm::exp(-value));
-        let goal = |parts: &[Part], at: &Vector| {
+        let goal = |parts: &[RankingTerms], at: &Vector| {
             let extra = if has_prior { at.iter().map(|value| prior(*value)).sum() } else { 0.0 };
             self.likelihood(parts) + extra
         };
@@ -396,10 +397,10 @@ impl Model<'_> {
             for ((game, part), &count) in now.iter().enumerate().zip(&self.rankings.counts) {
                 self.add(fit, game, part, count as f64, &mut score, &mut hessian);
             }
-            for place in (0..size).filter(|_| has_prior) {
-                let won = share(at[place]);
-                score[place] += 1.0 - 2.0 * won;
-                hessian[(place, place)] += 2.0 * won * (1.0 - won);
+            for index in (0..size).filter(|_| has_prior) {
+                let won = share(at[index]);
+                score[index] += 1.0 - 2.0 * won;
+                hessian[(index, index)] += 2.0 * won * (1.0 - won);
             }
             inverse = hessian.cholesky()?.inverse();
             let step = &inverse * score;
@@ -432,7 +433,7 @@ impl Model<'_> {
     }
 
     /// Σ g gᵀ over the clusters, and their number.
-    fn meat(&self, fit: Fit, now: &[Part]) -> (Matrix, u64) {
+    fn meat(&self, fit: Fit, now: &[RankingTerms]) -> (Matrix, u64) {
         let size = self.free(fit) + self.positions;
         let mut meat = Matrix::zeros(size, size);
         let mut clusters = 0_u64;
@@ -440,8 +441,8 @@ impl Model<'_> {
             let mut score = Vector::zeros(size);
             for &(number, count) in &cluster.counts {
                 for (position, &(player, _)) in self.games[number as usize].iter().enumerate() {
-                    for place in self.places(fit, player, position) {
-                        score[place] += f64::from(count) * now[number as usize].score[position];
+                    for index in self.indices(fit, player, position) {
+                        score[index] += f64::from(count) * now[number as usize].score[position];
                     }
                 }
             }
@@ -453,9 +454,9 @@ impl Model<'_> {
 
     /// The matrix that shifts fitted parameters so that the sum of the strengths is 0, or the anchor's strength.
     fn change(&self, fit: Fit, anchor: Option<usize>) -> Matrix {
-        Matrix::from_fn(self.players, self.free(fit), |player, place| {
-            let own = if player == place { 1.0 } else { 0.0 };
-            own - anchor.map_or(1.0 / self.players as f64, |anchor| if anchor == place { 1.0 } else { 0.0 })
+        Matrix::from_fn(self.players, self.free(fit), |player, index| {
+            let own = if player == index { 1.0 } else { 0.0 };
+            own - anchor.map_or(1.0 / self.players as f64, |anchor| if anchor == index { 1.0 } else { 0.0 })
         })
     }
 
@@ -470,8 +471,8 @@ impl Model<'_> {
         let change = self.change(found.fit, anchor);
         let of_players = found.covariance.view((0, 0), (free, free));
         let position = |position: usize| {
-            let place = free + position;
-            (found.at[place], (found.clusters > 1).then(|| found.covariance[(place, place)].max(0.0).sqrt()))
+            let index = free + position;
+            (found.at[index], (found.clusters > 1).then(|| found.covariance[(index, index)].max(0.0).sqrt()))
         };
         Strengths {
             fit: found.fit,

@@ -7,14 +7,14 @@ use rand::Rng;
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::Draw as _;
+/// use cambio_stats::ResampleRng as _;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 ///
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);
 /// assert!(rng.index(6) < 6);
 /// assert!((0.0..1.0).contains(&rng.uniform()));
 /// ```
-pub trait Draw: Rng {
+pub trait ResampleRng: Rng {
     /// A uniform integer below `bound` (Lemire 2019, "Fast random integer generation in an interval", algorithm 5).
     ///
     /// # Panics
@@ -43,7 +43,7 @@ pub trait Draw: Rng {
     }
 }
 
-impl<R: Rng + ?Sized> Draw for R {}
+impl<R: Rng + ?Sized> ResampleRng for R {}
 
 /// Streams for tests, by seed and name, as runs derive them.
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::matrix::{Matrix, Vector};
-use crate::resampling::Draw as _;
+use crate::resampling::ResampleRng as _;
 
 /// A CMA-ES search in the unit cube for the point with the highest score (Hansen 2016, "The CMA evolution strategy: a
 /// tutorial", figure 6, with the default parameters of table 1; points outside the cube are moved to its edge before
@@ -11,11 +11,11 @@ use crate::resampling::Draw as _;
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::search::Search;
+/// use cambio_stats::search::CmaEs;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 ///
 /// // The best point of the unit square is at (0.2, 0.7).
-/// let mut search = Search::new(2, ChaCha8Rng::seed_from_u64(1));
+/// let mut search = CmaEs::new(2, ChaCha8Rng::seed_from_u64(1));
 /// for _ in 0..80 {
 ///     let score = |point: &Vec<f64>| -(point[0] - 0.2).powi(2) - (point[1] - 0.7).powi(2);
 ///     search.step(|points| Ok::<_, ()>(points.iter().map(score).collect())).unwrap();
@@ -24,7 +24,7 @@ use crate::resampling::Draw as _;
 /// assert!((centre[0] - 0.2).abs() < 0.01 && (centre[1] - 0.7).abs() < 0.01);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Search<R> {
+pub struct CmaEs<R> {
     mean: Vector,
     sigma: f64,
     covariance: Matrix,
@@ -34,10 +34,10 @@ pub struct Search<R> {
     rng: R,
 }
 
-impl<R: Rng> Search<R> {
+impl<R: Rng> CmaEs<R> {
     /// Creates a search in this many dimensions, from the middle of the cube.
-    pub fn new(dimensions: usize, rng: R) -> Search<R> {
-        Search {
+    pub fn new(dimensions: usize, rng: R) -> CmaEs<R> {
+        CmaEs {
             mean: Vector::repeat(dimensions, 0.5),
             sigma: 0.3,
             covariance: Matrix::identity(dimensions, dimensions),
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_top_of_a_noisy_hill_is_found() {
-        let mut search = Search::new(3, stream(1, 5 << 16));
+        let mut search = CmaEs::new(3, stream(1, 5 << 16));
         let mut noise = stream(2, 2);
         let top = [0.2, 0.7, 0.95];
         for _ in 0..60 {

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::distributions::{chi_square_cdf, normal_quantile, t_quantile};
 use crate::matrix::{Matrix, Vector};
-use crate::resampling::Draw as _;
+use crate::resampling::ResampleRng as _;
 
 /// The number of directions that are drawn.
 const DRAWS: usize = 20_000;
@@ -48,7 +48,7 @@ fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&Vec
 /// times a factor that depends only on the direction. The chi variable is integrated exactly and directions are drawn
 /// (Deák 1980, "Three digit accurate multiple normal probabilities"), so the quantile of a single comparison is exact.
 #[derive(Clone, PartialEq, Debug)]
-struct Largest {
+struct MaximumDistribution {
     /// The maximum in each direction, averaged in groups of neighbours.
     sizes: Vec<f64>,
     rank: f64,
@@ -56,12 +56,12 @@ struct Largest {
     others: i32,
 }
 
-impl Largest {
-    fn new(mut sizes: Vec<f64>, rank: usize, others: usize) -> Largest {
+impl MaximumDistribution {
+    fn new(mut sizes: Vec<f64>, rank: usize, others: usize) -> MaximumDistribution {
         sizes.sort_by(f64::total_cmp);
         let group = sizes.len().div_ceil(GROUPS).max(1);
         let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
-        Largest { sizes: sizes.chunks(group).map(mean).collect(), rank: rank as f64, others: others as i32 }
+        MaximumDistribution { sizes: sizes.chunks(group).map(mean).collect(), rank: rank as f64, others: others as i32 }
     }
 
     /// The probability that no comparison exceeds this many standard errors.
@@ -112,27 +112,27 @@ impl Largest {
 /// # Examples
 /// ```
 /// use cambio_stats::Matrix;
-/// use cambio_stats::simultaneous::{Contrasts, Together};
+/// use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
 ///
 /// // All differences of three independent means: Tukey's 3.314 / √2 with infinitely many degrees of freedom.
 /// let mut rng = ChaCha8Rng::seed_from_u64(1);
-/// let together = Together::new(&Matrix::identity(3, 3), Contrasts::Pairs, &mut rng).unwrap();
+/// let together = SimultaneousIntervals::new(&Matrix::identity(3, 3), Contrasts::Pairs, &mut rng).unwrap();
 /// assert!((together.factor(1e9) - 2.344).abs() < 0.01);
 /// // The p-value of one comparison is corrected for all three.
 /// assert!((together.p(0.05) - 0.122).abs() < 0.005);
 /// ```
 #[derive(Clone, PartialEq, Debug)]
-pub struct Together {
-    largest: Largest,
+pub struct SimultaneousIntervals {
+    largest: MaximumDistribution,
     /// The individual level at which all hold together at 95 %.
     alpha: f64,
 }
 
-impl Together {
+impl SimultaneousIntervals {
     /// The comparisons of estimates with this covariance; `None` if there are none. Comparisons with zero variance are
     /// treated as independent.
-    pub fn new(covariance: &Matrix, contrasts: Contrasts, rng: &mut impl Rng) -> Option<Together> {
+    pub fn new(covariance: &Matrix, contrasts: Contrasts, rng: &mut impl Rng) -> Option<SimultaneousIntervals> {
         let size = covariance.nrows();
         let pairs: Vec<(usize, Option<usize>)> = match contrasts {
             Contrasts::Single => (0..size).map(|one| (one, None)).collect(),
@@ -161,8 +161,8 @@ impl Together {
                 sizes.push(used.iter().map(size).fold(0.0, f64::max));
             })
         };
-        let largest = Largest::new(sizes, rank, pairs.len() - used.len());
-        let mut together = Together { largest, alpha: 0.0 };
+        let largest = MaximumDistribution::new(sizes, rank, pairs.len() - used.len());
+        let mut together = SimultaneousIntervals { largest, alpha: 0.0 };
         together.alpha = together.alpha_at(crate::LEVEL);
         Some(together)
     }
@@ -212,8 +212,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     order.sort_by(|&one, &other| p_values[one].total_cmp(&p_values[other]));
     let mut corrected = vec![0.0; p_values.len()];
     let mut most: f64 = 0.0;
-    for (place, &test) in order.iter().enumerate() {
-        most = most.max((p_values.len() - place) as f64 * p_values[test]).min(1.0);
+    for (index, &test) in order.iter().enumerate() {
+        most = most.max((p_values.len() - index) as f64 * p_values[test]).min(1.0);
         corrected[test] = most;
     }
     corrected
@@ -221,7 +221,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 
 /// The candidates that are not distinguishable from the best: candidate i is out if another mean is higher by more than
 /// the quantile of the largest such difference (Edwards and Hsu 1983, "Multiple comparisons with the best treatment",
-/// eq. 2.2, with the quantile as in [`Together`]). The true best is in the set with probability `level` or more.
+/// eq. 2.2, with the quantile as in [`SimultaneousIntervals`]). The true best is in the set with probability `level` or more.
 ///
 /// # Examples
 /// ```
@@ -257,7 +257,7 @@ pub fn best_set(means: &[f64], covariance: &Matrix, freedom: f64, level: f64, rn
         let largest = |sample: &Vector| {
             varying.iter().map(|&(l, deviation)| (sample[l] - sample[i]) / deviation).fold(f64::NEG_INFINITY, f64::max)
         };
-        let quantile = Largest::new(samples.iter().map(largest).collect(), rank, 0).quantile(level);
+        let quantile = MaximumDistribution::new(samples.iter().map(largest).collect(), rank, 0).quantile(level);
         let alpha = crate::normal_cdf(-quantile).min(1.0 - level);
         let factor = t_quantile(1.0 - alpha, freedom.max(1.0));
         varying.iter().all(|&(l, deviation)| means[l] - means[i] <= factor * deviation)
@@ -283,9 +283,10 @@ mod tests {
     #[test]
     fn one_comparison_has_the_quantile_of_t_and_several_have_those_of_the_tables() {
         let factor = |size: usize, contrasts| {
-            Together::new(&Matrix::identity(size, size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
+            SimultaneousIntervals::new(&Matrix::identity(size, size), contrasts, &mut stream(1, 1)).unwrap().factor(1e9)
         };
-        let one = Together::new(&Matrix::from_element(1, 1, 4.0), Contrasts::Single, &mut stream(1, 1)).unwrap();
+        let one =
+            SimultaneousIntervals::new(&Matrix::from_element(1, 1, 4.0), Contrasts::Single, &mut stream(1, 1)).unwrap();
         assert!((one.factor(10.0) - 2.228_139).abs() < 1e-6 && (one.p(0.03) - 0.03).abs() < 1e-9);
         // Šidák: the normal quantile at 0.95^(1/5).
         assert!((factor(5, Contrasts::Single) - 2.569).abs() < 0.01);
@@ -302,7 +303,7 @@ mod tests {
             // Two agents with a constant sum: all comparisons are the same one.
             let pair = Matrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
             for contrasts in [Contrasts::Single, Contrasts::Pairs] {
-                let together = Together::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();
+                let together = SimultaneousIntervals::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();
                 for freedom in [4.0, 11.0, 79.0, 1e6] {
                     let (found, alone) = (together.factor(freedom), t_quantile(0.975, freedom));
                     assert!(found >= alone && found < alone * 1.001, "{seed}: {found}, alone {alone}");
@@ -314,7 +315,7 @@ mod tests {
     #[test]
     fn the_interval_leaves_0_out_just_where_the_corrected_p_value_is_below_5_percent() {
         let covariance = Matrix::from_fn(4, 4, |i, j| if i == j { 1.0 + i as f64 } else { 0.3 });
-        let together = Together::new(&covariance, Contrasts::Pairs, &mut stream(1, 4)).unwrap();
+        let together = SimultaneousIntervals::new(&covariance, Contrasts::Pairs, &mut stream(1, 4)).unwrap();
         for freedom in [5.0, 30.0] {
             let factor = together.factor(freedom);
             for (times, is_told) in [(0.999, false), (1.001, true)] {

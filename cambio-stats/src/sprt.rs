@@ -244,7 +244,7 @@ pub fn t_of_normalized_elo(elo: f64, games: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::distributions::beta;
-    use crate::resampling::{Draw as _, stream};
+    use crate::resampling::{ResampleRng as _, stream};
 
     #[test]
     fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {

@@ -18,7 +18,7 @@ use crate::distributions::integral;
 
 /// A sequential test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Stopped {
+pub struct StoppedTest {
     /// The means of the two hypotheses, the second larger.
     pub means: (f64, f64),
     /// The bounds of the log likelihood ratio, one below 0 and one above.
@@ -35,7 +35,7 @@ pub struct Stopped {
 
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
+pub struct MedianEstimate {
     /// The median-unbiased estimate: it is as likely too high as too low.
     pub median: f64,
     /// The lower end.
@@ -44,7 +44,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-impl Stopped {
+impl StoppedTest {
     /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal.
     ///
     /// # Panics
@@ -52,14 +52,14 @@ impl Stopped {
     ///
     /// # Examples
     /// ```
-    /// use cambio_stats::stopping::Stopped;
+    /// use cambio_stats::stopping::StoppedTest;
     ///
     /// // Is it ½ or 0.52? After 600 clusters with a deviation of 0.3 the second was accepted; their mean was 0.5321.
-    /// let test = Stopped { means: (0.5, 0.52), bounds: (-2.94, 2.94), mean: 0.5321, deviation: 0.3, clusters: 600, ratio: 2.95 };
+    /// let test = StoppedTest { means: (0.5, 0.52), bounds: (-2.94, 2.94), mean: 0.5321, deviation: 0.3, clusters: 600, ratio: 2.95 };
     /// let found = test.estimate().unwrap();
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
-    pub fn estimate(&self) -> Option<Estimate> {
+    pub fn estimate(&self) -> Option<MedianEstimate> {
         if self.clusters == 0 || self.deviation.is_nan() || self.deviation <= 0.0 {
             return None;
         }
@@ -71,7 +71,7 @@ impl Stopped {
             }
             f64::midpoint(low, high)
         };
-        Some(Estimate { median: at(0.5), low: at(0.025), high: at(0.975) })
+        Some(MedianEstimate { median: at(0.5), low: at(0.025), high: at(0.975) })
     }
 
     /// The probability, under this mean, of an outcome at least as high as the observed one.
@@ -80,7 +80,7 @@ impl Stopped {
         let middle = f64::midpoint(first, second);
         // Frequencies fitted to a hypothesis have a larger variance, by the squared distance from the observed mean.
         let step = (second - first) / (self.deviation.powi(2) + (self.mean - middle).powi(2));
-        let walk = Walk {
+        let walk = BrownianMotion {
             drift: step * (mean - middle),
             variance: (step * self.deviation).powi(2),
             below: -self.bounds.0,
@@ -100,7 +100,7 @@ impl Stopped {
 
 /// Brownian motion from 0 between two bounds.
 #[derive(Clone, Copy, Debug)]
-struct Walk {
+struct BrownianMotion {
     drift: f64,
     variance: f64,
     /// The distance of the lower bound below 0.
@@ -108,9 +108,9 @@ struct Walk {
     above: f64,
 }
 
-impl Walk {
-    fn mirrored(self) -> Walk {
-        Walk { drift: -self.drift, below: self.above, above: self.below, ..self }
+impl BrownianMotion {
+    fn mirrored(self) -> BrownianMotion {
+        BrownianMotion { drift: -self.drift, below: self.above, above: self.below, ..self }
     }
 
     fn width(&self) -> f64 {
@@ -128,7 +128,7 @@ impl Walk {
         self.variance * time < 0.5 * self.width() * self.width()
     }
 
-    /// [`Walk::above_by`] as an image series, by reflection at the bounds: each term is an inverse Gaussian
+    /// [`BrownianMotion::above_by`] as an image series, by reflection at the bounds: each term is an inverse Gaussian
     /// distribution function.
     fn above_by_images(&self, time: f64) -> f64 {
         let (spread, drift) = ((self.variance * time).sqrt(), self.drift.abs());
@@ -216,13 +216,13 @@ mod tests {
     #[test]
     fn images_and_waves_say_the_same_and_far_means_are_estimated() {
         for drift in [-0.1, 0.0, 0.07] {
-            let walk = Walk { drift, variance: 0.1, below: 2.9, above: 2.2 };
+            let walk = BrownianMotion { drift, variance: 0.1, below: 2.9, above: 2.2 };
             // Just before and after the time at which the code switches to the other series.
             let time = 0.5 * walk.width() * walk.width() / walk.variance;
             let (before, after) = (walk.above_by(time * (1.0 - 1e-9)), walk.above_by(time * (1.0 + 1e-9)));
             assert!((before - after).abs() < 1e-8, "{drift}: {before} {after}");
         }
-        let test = Stopped {
+        let test = StoppedTest {
             means: (0.4928, 0.5072),
             bounds: (-2.944, 2.944),
             mean: 0.246,
@@ -233,19 +233,19 @@ mod tests {
         let found = test.estimate().unwrap();
         assert!((found.median - 0.246).abs() < 0.02 && found.low < 0.22 && found.high > 0.27, "{found:?}");
     }
-    use crate::resampling::{Draw as _, stream};
+    use crate::resampling::{ResampleRng as _, stream};
     use crate::sprt::{Hypotheses, Sprt, Verdict};
 
     #[test]
     fn all_there_is_adds_up_to_1() {
         for (drift, time) in [(0.0, 30.0), (0.05, 80.0), (-0.2, 10.0), (0.3, 400.0)] {
-            let walk = Walk { drift, variance: 0.1, below: 2.9, above: 2.2 };
+            let walk = BrownianMotion { drift, variance: 0.1, below: 2.9, above: 2.2 };
             let all = walk.above_by(time) + walk.mirrored().above_by(time) + walk.between(-2.9, time);
             // The density between the bounds is integrated in 200 steps.
             assert!((all - 1.0).abs() < 1e-6, "{drift} {time}: {all}");
         }
         // Without drift, the probability of each bound is proportional to the distance of the other.
-        let walk = Walk { drift: 0.0, variance: 0.1, below: 1.0, above: 3.0 };
+        let walk = BrownianMotion { drift: 0.0, variance: 0.1, below: 1.0, above: 3.0 };
         assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
     }
 
@@ -271,7 +271,7 @@ mod tests {
                 }
                 let mean = sum / clusters as f64;
                 let deviation = (squares / clusters as f64 - mean * mean).sqrt();
-                let stopped = Stopped {
+                let stopped = StoppedTest {
                     means: (0.5, 0.53),
                     bounds: test.bounds(),
                     mean,

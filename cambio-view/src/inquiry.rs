@@ -3,15 +3,15 @@
 use std::fmt;
 
 use cambio_agents::AgentSpec;
+use cambio_core::play::{ConsideredAction, Explanation, MatchError, RoundResult};
 use cambio_core::rng::{Key, Seed};
 use cambio_core::{
-    Action, Agent, Briefing, Card, Considered, Event, Explanation, MatchError, Observer, Players, Record, Referee,
-    RoundResult, Seat, Standing, State, replay,
+    Action, Agent, Briefing, Card, Event, Observer, Players, Record, Referee, Seat, Standing, State, replay,
 };
 use serde::Serialize;
 
-use crate::belief::{Beliefs, Believer};
-use crate::sitting::{Invitation, Refusal};
+use crate::card_probabilities::{BeliefTracker, CardProbabilities};
+use crate::session::{SessionConfig, SessionError};
 
 /// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]
@@ -25,7 +25,7 @@ struct ConsideredView {
 
 /// The unit of the values and the candidates, the most visited or the most valuable first.
 fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
-    let view = |one: &Considered| ConsideredView {
+    let view = |one: &ConsideredAction| ConsideredView {
         action: one.action.to_string(),
         value: one.value,
         half: one.error.map(|error| 1.96 * error),
@@ -65,23 +65,23 @@ impl fmt::Display for Hint {
 ///
 /// # Panics
 /// Only if the agent panics.
-pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, Refusal> {
+pub fn hint(config: &SessionConfig, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, SessionError> {
     let failed = |error: MatchError| {
-        Refusal(match error {
+        SessionError(match error {
             MatchError::Fault(fault) => format!("{adviser} suggests `{}`, which is illegal", fault.action),
             MatchError::Failed(failure) => format!("{adviser} failed: {}", failure.error),
             other => other.to_string(),
         })
     };
-    let (person, seats) = (invitation.person, invitation.opponents.len() + 1);
+    let (person, seats) = (config.person, config.opponents.len() + 1);
     let players = Players::only(adviser.make(), person, seats);
-    let mut referee = Referee::new(invitation.deal.clone(), players, ()).map_err(failed)?;
+    let mut referee = Referee::new(config.deal.clone(), players, ()).map_err(failed)?;
     for &action in actions {
         referee.ask().map_err(failed)?;
-        referee.act(action).map_err(|illegal| Refusal(illegal.to_string()))?;
+        referee.act(action).map_err(|illegal| SessionError(illegal.to_string()))?;
     }
     let action = referee.ask().map_err(failed)?;
-    let action = action.ok_or_else(|| Refusal("it is not your turn to decide".to_owned()))?;
+    let action = action.ok_or_else(|| SessionError("it is not your turn to decide".to_owned()))?;
     let turn = referee.turn().expect("an agent was asked");
     let explanation = referee.players().agent(person).and_then(|agent| agent.explain(&turn.view, action));
     let (unit, considered) = view_of(explanation.as_ref());
@@ -90,7 +90,7 @@ pub fn hint(invitation: &Invitation, actions: &[Action], adviser: &AgentSpec) ->
 
 /// The decision of an agent in the place of a seat, with its candidates and beliefs.
 #[derive(Serialize, Clone, Debug)]
-pub struct Finding {
+pub struct InquiryResult {
     agent: String,
     seat: char,
     /// The decision of the agent.
@@ -99,7 +99,7 @@ pub struct Finding {
     pub played: String,
     unit: Option<&'static str>,
     considered: Vec<ConsideredView>,
-    beliefs: Option<Beliefs>,
+    beliefs: Option<CardProbabilities>,
 }
 
 /// An agent in the place of a seat: it receives the seat's sightings and decides whenever the seat decided, but the
@@ -113,9 +113,9 @@ struct Inquiry<'a> {
     /// The current position: rounds that have begun, decisions of this round.
     at: (usize, usize),
     /// The agent and the tracker of the seat's beliefs, from the first round on.
-    seated: Option<(Players<Box<dyn Agent>>, Believer)>,
+    seated: Option<(Players<Box<dyn Agent>>, BeliefTracker)>,
     /// The result, once there is one.
-    found: Option<Result<Finding, String>>,
+    found: Option<Result<InquiryResult, String>>,
 }
 
 impl Inquiry<'_> {
@@ -124,7 +124,7 @@ impl Inquiry<'_> {
         let briefing = Briefing { rules, seats, seat, stream: &self.key.agent(seat) };
         let mut players = Players::only(self.agent.make(), seat, seats);
         players.brief(&briefing).map_err(|failure| failure.error.to_string())?;
-        self.seated = Some((players, Believer::new(&briefing)));
+        self.seated = Some((players, BeliefTracker::new(&briefing)));
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Inquiry<'_> {
         if self.at == (self.round, self.decision) {
             let explanation = players.agent(self.seat).and_then(|agent| agent.explain(&view, decided));
             let (unit, considered) = view_of(explanation.as_ref());
-            self.found = Some(Ok(Finding {
+            self.found = Some(Ok(InquiryResult {
                 agent: self.agent.to_string(),
                 seat: self.seat.letter(),
                 decided: decided.to_string(),
@@ -207,8 +207,12 @@ impl Observer for Inquiry<'_> {
 ///
 /// # Errors
 /// If the record has no such decision or a flaw before it, or the agent fails.
-pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &AgentSpec) -> Result<Finding, Refusal> {
-    let missing = || Refusal(format!("the match has no decision {decision} in round {round}"));
+pub fn inquire(
+    record: &Record,
+    (round, decision): (usize, usize),
+    agent: &AgentSpec,
+) -> Result<InquiryResult, SessionError> {
+    let missing = || SessionError(format!("the match has no decision {decision} in round {round}"));
     let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
     let seat = text.and_then(|text| Seat::from_letter(text.chars().next()?)).ok_or_else(missing)?;
     let field = |name: &str| record.fields.get(name).and_then(|value| value.as_str()?.parse::<Seed>().ok());
@@ -221,8 +225,8 @@ pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &Agent
     let mut inquiry = Inquiry { agent, seat, key, round, decision, at: (0, 0), seated: None, found: None };
     let replayed = replay(record, &mut inquiry);
     match (inquiry.found, replayed) {
-        (Some(found), _) => found.map_err(|error| Refusal(format!("{agent} failed: {error}"))),
-        (None, Err(flaw)) => Err(Refusal(flaw.to_string())),
+        (Some(found), _) => found.map_err(|error| SessionError(format!("{agent} failed: {error}"))),
+        (None, Err(flaw)) => Err(SessionError(flaw.to_string())),
         (None, Ok(_)) => Err(missing()),
     }
 }
@@ -230,8 +234,9 @@ pub fn inquire(record: &Record, (round, decision): (usize, usize), agent: &Agent
 #[cfg(test)]
 mod tests {
     use cambio_agents::roster;
-    use cambio_core::knob::MatchEnd;
-    use cambio_core::{PRESETS, Recorder, Rules, RulesSpec, play_match};
+    use cambio_core::rules::PRESETS;
+    use cambio_core::rules::knob::MatchEnd;
+    use cambio_core::{Recorder, Rules, RulesSpec, play_match};
 
     use super::*;
 
@@ -243,15 +248,16 @@ mod tests {
             ["learned", "rollout(n=30)", "ismcts(iterations=60)", "lookahead(worlds=8)"].iter().enumerate()
         {
             let spec = roster.parse(agent).unwrap();
-            for (preset, name) in PRESETS.into_iter().enumerate().filter(|(place, _)| [0, 4, 5].contains(place)) {
+            for (preset, name) in PRESETS.into_iter().enumerate().filter(|(index, _)| [0, 4, 5].contains(index)) {
                 let one_round =
                     RulesSpec { match_end: MatchEnd::Rounds(1), ..Rules::preset(name).unwrap().spec().clone() };
                 let rules = one_round.validate().unwrap();
-                let pairing = cambio_core::Pairing { rules, seats: 2, key: Key::new(number as u64, preset as u64) };
+                let match_setup =
+                    cambio_core::MatchSetup { rules, seats: 2, key: Key::new(number as u64, preset as u64) };
                 let mut recorder = Recorder::new(&rules);
                 let mut agents = [spec.make(), spec.make()];
-                let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-                let record = recorder.finish(pairing.key, 0, &[agent, agent], &result);
+                let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+                let record = recorder.finish(match_setup.key, 0, &[agent, agent], &result);
                 let decisions = record.rounds[0].decisions.len();
                 for decision in (1..=decisions).step_by(1 + decisions / 4) {
                     let found = inquire(&record, (1, decision), &spec).unwrap();
@@ -269,9 +275,9 @@ mod tests {
     fn a_decision_that_is_not_there_is_refused() {
         let record = Record::read(r#"{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[]}"#).unwrap();
         let greedy = roster().parse("greedy").unwrap();
-        for place in [(0, 0), (1, 1), (usize::MAX, 0)] {
-            let refusal = inquire(&record, place, &greedy).unwrap_err().to_string();
-            assert_eq!(refusal, format!("the match has no decision {} in round {}", place.1, place.0));
+        for index in [(0, 0), (1, 1), (usize::MAX, 0)] {
+            let refusal = inquire(&record, index, &greedy).unwrap_err().to_string();
+            assert_eq!(refusal, format!("the match has no decision {} in round {}", index.1, index.0));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Events and questions in words, for transcripts of records and for a playing person.
 
-use cambio_core::knob::Matching;
-use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet, Verdict};
+use cambio_core::engine::SnapOutcome;
+use cambio_core::rules::knob::Matching;
+use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet};
 
 use crate::scene::KindView;
 use crate::words::{power_in_words, step_in_words};
@@ -79,9 +80,9 @@ impl Narrator {
             Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
                 let verdict = match verdict {
-                    Verdict::Right => "right",
-                    Verdict::Wrong => "wrong",
-                    Verdict::Late => "late",
+                    SnapOutcome::Right => "right",
+                    SnapOutcome::Wrong => "wrong",
+                    SnapOutcome::Late => "late",
                 };
                 format!("    {seat} snaps {spot}: {}, {verdict}", name(card))
             }

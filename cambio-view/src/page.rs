@@ -6,11 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use cambio_core::{Event, Motion, Observation, Phase, RoundResult, Rules, Score, Seat, Sighting};
+use cambio_core::engine::Motion;
+use cambio_core::play::RoundResult;
+use cambio_core::{Event, Observation, Phase, Rules, Score, Seat, Sighting};
 use serde::Serialize;
 
 use crate::narrator::Narrator;
-use crate::scene::{KindView, Move, Scene, Worth};
+use crate::scene::{CardMove, CardValue, KindView, Scene};
 use crate::words::{rules_in_short, scores_in_words};
 
 /// The number of recent steps that are kept for pages that fell behind.
@@ -20,11 +22,11 @@ const LINES: usize = 200;
 
 /// The part of a page that stays the same during a match: rules, cards, players and the person's options.
 #[derive(Serialize, Clone, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct PageSetup {
     pub(crate) rules: &'static str,
     pub(crate) in_short: [String; 3],
     pub(crate) kinds: Vec<KindView>,
-    pub(crate) worth: Vec<Worth>,
+    pub(crate) worth: Vec<CardValue>,
     /// Whether the rules have snap windows.
     pub(crate) snaps: bool,
     pub(crate) names: Vec<String>,
@@ -37,15 +39,15 @@ pub(crate) struct Setting {
     pub(crate) reaction: Option<u32>,
 }
 
-impl Setting {
+impl PageSetup {
     /// The setting with notes, without practice, and with races decided by chance.
-    pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> Setting {
-        Setting {
+    pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> PageSetup {
+        PageSetup {
             rules: rules.name(),
             in_short: rules_in_short(rules),
             kinds: KindView::all(rules),
-            worth: Worth::all(rules),
-            snaps: rules.spec().window != cambio_core::knob::Window::None,
+            worth: CardValue::all(rules),
+            snaps: rules.spec().window != cambio_core::rules::knob::Window::None,
             names,
             seat: seat.letter(),
             notes: true,
@@ -57,7 +59,7 @@ impl Setting {
 
 /// A question to the person.
 #[derive(Serialize, Clone, Debug)]
-pub struct Ask {
+pub struct Prompt {
     /// The question as a clause, without a final full stop.
     pub question: String,
     /// The legal decisions.
@@ -107,25 +109,25 @@ impl RoundEnd {
 
 /// One step of the match as a seat perceives it.
 #[derive(Serialize, Clone, Debug)]
-pub struct Step {
+pub struct PageStep {
     /// The number of the step. A decision contains it, so that a decision for an outdated table is rejected.
     pub n: u64,
     /// The events in words. Without notes they do not name cards that only this seat saw.
     pub lines: Vec<String>,
-    moves: Vec<Move>,
+    moves: Vec<CardMove>,
     /// Cards that the seat has just seen: their spots and kinds.
     pub glimpses: Vec<(String, usize)>,
     /// The table after the events.
     pub scene: Scene,
     /// The question to the person, if there is one.
-    pub ask: Option<Ask>,
+    pub ask: Option<Prompt>,
     /// The end of the round, if it has just ended.
     pub end: Option<RoundEnd>,
     /// The reason if the match has stopped.
     pub trouble: Option<String>,
 }
 
-impl Step {
+impl PageStep {
     /// The step for these sightings and the table that the seat sees after them.
     pub(crate) fn new(
         narrator: &Narrator,
@@ -134,7 +136,7 @@ impl Step {
         round: usize,
         totals: &[Score],
         notes: bool,
-    ) -> Step {
+    ) -> PageStep {
         // Without notes the lines must not repeat a face: only the glimpse shows it.
         let lines = sightings.iter().filter_map(|sighting| narrator.line(sighting, |face| face.filter(|_| notes)));
         let glimpse = |sighting: &Sighting| match sighting.motion() {
@@ -143,7 +145,7 @@ impl Step {
             _ => None,
         };
         let choices: Vec<String> = view.choices().iter().map(|action| action.to_string()).collect();
-        let ask = (!choices.is_empty()).then(|| Ask {
+        let ask = (!choices.is_empty()).then(|| Prompt {
             question: narrator.question(view, notes),
             choices,
             matches: if notes {
@@ -153,10 +155,10 @@ impl Step {
             },
             window: view.table().phase() == Phase::Window,
         });
-        Step {
+        PageStep {
             n: 0,
             lines: lines.map(|line| line.trim().to_owned()).collect(),
-            moves: sightings.iter().flat_map(|sighting| Move::of(&sighting.motion())).collect(),
+            moves: sightings.iter().flat_map(|sighting| CardMove::of(&sighting.motion())).collect(),
             glimpses: sightings.iter().filter_map(glimpse).collect(),
             scene: Scene::seen(view, round, totals, notes),
             ask,
@@ -166,30 +168,30 @@ impl Step {
     }
 
     /// Turns the step into the end of a round: every card that the sightings turned up is shown.
-    pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> Step {
+    pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> PageStep {
         for sighting in sightings {
             if let Event::TurnedUp { spot, card } = *sighting {
                 self.scene.turn_up(spot, card);
             }
         }
-        Step { end: Some(end), ask: None, ..self }
+        PageStep { end: Some(end), ask: None, ..self }
     }
 
     /// Adds a line before the others.
-    pub(crate) fn saying(mut self, line: &str) -> Step {
+    pub(crate) fn saying(mut self, line: &str) -> PageStep {
         self.lines.insert(0, line.to_owned());
         self
     }
 
     /// Adds a line after the others, if there is one.
-    pub(crate) fn adding(mut self, line: Option<String>) -> Step {
+    pub(crate) fn adding(mut self, line: Option<String>) -> PageStep {
         self.lines.extend(line);
         self
     }
 
     /// Marks the step at which the match stopped for this reason; `None` changes nothing.
-    pub(crate) fn in_trouble(self, trouble: Option<String>) -> Step {
-        Step { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
+    pub(crate) fn in_trouble(self, trouble: Option<String>) -> PageStep {
+        PageStep { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
     }
 
     pub(crate) fn is_worth_showing(&self) -> bool {
@@ -200,15 +202,15 @@ impl Step {
 /// The steps of a match, serialized for any number of pages.
 #[derive(Debug)]
 pub struct Feed {
-    setting: Setting,
+    setting: PageSetup,
     next: u64,
     lines: VecDeque<String>,
     recent: VecDeque<Arc<str>>,
-    last: Option<Step>,
+    last: Option<PageStep>,
 }
 
 impl Feed {
-    pub(crate) fn new(setting: Setting) -> Feed {
+    pub(crate) fn new(setting: PageSetup) -> Feed {
         Feed { setting, next: 0, lines: VecDeque::new(), recent: VecDeque::new(), last: None }
     }
 
@@ -218,8 +220,8 @@ impl Feed {
     }
 
     /// Numbers a step and adds it.
-    pub(crate) fn push(&mut self, step: Step) {
-        let step = Step { n: self.next, ..step };
+    pub(crate) fn push(&mut self, step: PageStep) {
+        let step = PageStep { n: self.next, ..step };
         self.next += 1;
         self.lines.extend(step.lines.iter().cloned());
         while self.lines.len() > LINES {
@@ -233,7 +235,7 @@ impl Feed {
         self.last = Some(step);
     }
 
-    pub(crate) fn last_step(&self) -> &Step {
+    pub(crate) fn last_step(&self) -> &PageStep {
         self.last.as_ref().expect("a match begins with a step")
     }
 
@@ -257,7 +259,7 @@ impl Feed {
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
     }
 
-    pub(crate) fn setting(&self) -> &Setting {
+    pub(crate) fn setting(&self) -> &PageSetup {
         &self.setting
     }
 }

@@ -1,7 +1,9 @@
 //! Reaction times, for snap races that are decided by speed instead of chance.
 
+use cambio_core::Seat;
+use cambio_core::engine::RaceOrder;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{MAX_SEATS, RaceOrder, Seat};
+use cambio_core::rules::MAX_SEATS;
 
 /// The standard deviation of a log time, as a factor.
 const SPREAD: f64 = 1.35;

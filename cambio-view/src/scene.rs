@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use cambio_core::{Card, Motion, Observation, Phase, Rules, Score, Seat, SeatSet, Source, Spot, State, Table};
+use cambio_core::engine::{CardSource, Motion};
+use cambio_core::{Card, Observation, Phase, Rules, Score, Seat, SeatSet, Spot, State, Table};
 use serde::Serialize;
 
 use crate::words::power_in_words;
@@ -24,7 +25,7 @@ pub struct KindView {
 
 /// The cards that share the same points and power. A rank whose suits are all alike is listed once, without suits.
 #[derive(Serialize, Clone, Debug)]
-pub struct Worth {
+pub struct CardValue {
     /// The points.
     pub points: i16,
     /// The power in words; empty if the cards have none.
@@ -33,16 +34,16 @@ pub struct Worth {
     pub cards: Vec<String>,
 }
 
-impl Worth {
+impl CardValue {
     /// All cards of the rules in groups, the fewest points first.
     ///
     /// ```
-    /// let worth = cambio_view::Worth::all(&cambio_core::Rules::preset("classic").unwrap());
+    /// let worth = cambio_view::CardValue::all(&cambio_core::Rules::preset("classic").unwrap());
     /// assert_eq!(worth[0].to_string(), "  -3 points  6h");
     /// ```
-    pub fn all(rules: &Rules) -> Vec<Worth> {
+    pub fn all(rules: &Rules) -> Vec<CardValue> {
         let kinds = KindView::all(rules);
-        let mut worth: Vec<Worth> = Vec::new();
+        let mut worth: Vec<CardValue> = Vec::new();
         for kind in &kinds {
             let is_alike = |other: &&KindView| other.points == kind.points && other.power == kind.power;
             let (alike, all) = kinds
@@ -53,7 +54,7 @@ impl Worth {
             match worth.iter_mut().find(|worth| worth.points == kind.points && worth.power == kind.power) {
                 Some(worth) if worth.cards.contains(&name) => {}
                 Some(worth) => worth.cards.push(name),
-                None => worth.push(Worth { points: kind.points, power: kind.power.clone(), cards: vec![name] }),
+                None => worth.push(CardValue { points: kind.points, power: kind.power.clone(), cards: vec![name] }),
             }
         }
         worth.sort_by_key(|worth| worth.points);
@@ -61,7 +62,7 @@ impl Worth {
     }
 }
 
-impl fmt::Display for Worth {
+impl fmt::Display for CardValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = if self.points.abs() == 1 { "point " } else { "points" };
         write!(f, "{:>4} {unit}  {}", self.points, self.cards.join(" "))?;
@@ -84,7 +85,7 @@ impl KindView {
 
     /// All kinds of the deck of the rules.
     pub fn all(rules: &Rules) -> Vec<KindView> {
-        let view = |kind: &cambio_core::Kind| KindView {
+        let view = |kind: &cambio_core::rules::Kind| KindView {
             label: kind.label.clone(),
             rank: kind.rank.clone(),
             suit: kind.suit.clone(),
@@ -97,11 +98,11 @@ impl KindView {
 
 /// A card in a layout: its slot, its kind if the page may show it, and the letters of the seats that have seen it.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct Lying(pub usize, pub Option<usize>, pub String);
+pub struct TableCardView(pub usize, pub Option<usize>, pub String);
 
 /// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct HeldCardView {
     /// The seat that holds it.
     pub by: char,
     /// Its kind, if the page may show it.
@@ -143,7 +144,7 @@ pub struct Scene {
     /// The seat to decide; `None` in a snap window, where all seats declare in secret.
     pub asked: Option<char>,
     /// The layout of each seat.
-    pub layouts: Vec<Vec<Lying>>,
+    pub layouts: Vec<Vec<TableCardView>>,
     /// The seats that have called.
     pub callers: String,
     /// The seats that are safe.
@@ -155,7 +156,7 @@ pub struct Scene {
     /// The number of cards in the stock.
     pub stock: usize,
     /// The held card.
-    pub held: Option<Held>,
+    pub held: Option<HeldCardView>,
     /// The spot of a snapped card, until another card is given for it.
     pub gap: Option<String>,
     /// The totals of the match, seat a first.
@@ -185,13 +186,13 @@ impl Scene {
         round: usize,
         totals: &[Score],
     ) -> Scene {
-        let lying = |spot: Spot| Lying(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
+        let lying = |spot: Spot| TableCardView(spot.number(), face(spot).map(Card::kind), letters(table.seen_by(spot)));
         let layout = |&seat: &Seat| table.layout(seat).iter_from(seat).map(lying).collect();
         let held = match table.phase() {
-            Phase::Held(source) => Some(Held {
+            Phase::Held(source) => Some(HeldCardView {
                 by: table.turn().letter(),
                 kind: held.map(Card::kind),
-                taken: matches!(source, Source::Pile(_)),
+                taken: matches!(source, CardSource::Pile(_)),
             }),
             _ => None,
         };
@@ -244,21 +245,22 @@ fn word(phase: Phase) -> &'static str {
 
 /// A moving card: source, destination, and its kind if all seats see it. Places are `stock`, `pile`, `hand` and spots.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
-pub struct Move(String, String, Option<usize>);
+pub struct CardMove(String, String, Option<usize>);
 
-impl Move {
+impl CardMove {
     /// The moves of a motion, without faces that only one seat sees.
     ///
     /// ```
     /// use cambio_core::{Card, Event};
-    /// use cambio_view::Move;
+    /// use cambio_view::CardMove;
     ///
     /// let swap: Event<Card> =
     ///     Event::Swapped { seat: cambio_core::Seat::A, one: "a1".parse().unwrap(), other: "b2".parse().unwrap() };
-    /// assert_eq!(Move::of(&swap.motion()).len(), 2);
+    /// assert_eq!(CardMove::of(&swap.motion()).len(), 2);
     /// ```
-    pub fn of<Face: Copy>(motion: &Motion<Face>) -> Vec<Move> {
-        let go = |from: &str, to: &str, card: Option<Card>| Move(from.to_owned(), to.to_owned(), card.map(Card::kind));
+    pub fn of<Face: Copy>(motion: &Motion<Face>) -> Vec<CardMove> {
+        let go =
+            |from: &str, to: &str, card: Option<Card>| CardMove(from.to_owned(), to.to_owned(), card.map(Card::kind));
         let name = |spot: Spot| spot.to_string();
         match *motion {
             Motion::Flipped { card } => vec![go("stock", "pile", Some(card))],

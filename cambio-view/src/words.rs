@@ -1,10 +1,12 @@
 //! Rules, powers and scores in words, for people who have not read RULES.md.
 
-use cambio_core::knob::{
+use cambio_core::play::RoundResult;
+use cambio_core::rules::knob::{
     Best, Bonus, CallWhen, Cap, EmptyHand, Gift, Late, MatchEnd, Matching, Peek, Redrop, Score as ScoreKnob,
     SnapTargets, Window,
 };
-use cambio_core::{Power, RoundResult, Rules, Score, Seat, Step};
+use cambio_core::rules::{Power, PowerStep};
+use cambio_core::{Rules, Score, Seat};
 
 /// Summarizes rules in three lines: the aim, a turn, a snap. They are generated from the knobs, so they fit any rules.
 ///
@@ -161,7 +163,7 @@ pub(crate) fn power_in_words(power: Power) -> String {
     }
 }
 
-pub(crate) fn step_in_words(step: Step) -> String {
+pub(crate) fn step_in_words(step: PowerStep) -> String {
     let words = |action: &str| match action {
         "look own" => "peek at one of your cards",
         "look other" => "peek at an opponent's card",
@@ -289,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_preset_has_its_three_lines() {
-        for preset in cambio_core::PRESETS {
+        for preset in cambio_core::rules::PRESETS {
             let lines = rules_in_short(&Rules::preset(preset).unwrap());
             assert!(lines.iter().all(|line| line.ends_with('.') && line.len() < 420), "{lines:#?}");
         }

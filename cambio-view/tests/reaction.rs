@@ -3,33 +3,33 @@
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
-use cambio_view::{Invitation, Sitting, hint};
+use cambio_view::{Session, SessionConfig, hint};
 
 /// Plays a match in seat b against three random players. The person snaps in every window, after `time` milliseconds;
 /// with `again`, it takes some decisions back and repeats them.
 fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, deal));
     let opponents = vec![roster().parse("random").unwrap(); 3];
-    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
-    let mut sitting = Sitting::new(invitation);
+    let config = SessionConfig { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let mut session = Session::new(config);
     let mut asked = 0;
-    while sitting.latest().end.is_none() {
-        if let Some(job) = sitting.job() {
-            sitting.finish(job.run());
+    while session.latest().end.is_none() {
+        if let Some(job) = session.job() {
+            session.finish(job.run());
             continue;
         }
         asked += 1;
-        if again && asked % 5 == 0 && sitting.take_back(sitting.latest().n).is_ok() {
+        if again && asked % 5 == 0 && session.take_back(session.latest().n).is_ok() {
             continue;
         }
-        let step = sitting.latest();
+        let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
         let wanted = ["snap", "drop", "pass", "end"];
         let choice = wanted.iter().find_map(|verb| choices.iter().find(|choice| choice.starts_with(verb)));
         let (at, choice) = (step.n, choice.unwrap_or(&choices[0]).clone());
-        sitting.act(at, &choice, time).unwrap();
+        session.act(at, &choice, time).unwrap();
     }
-    sitting.record().unwrap()
+    session.record().unwrap()
 }
 
 /// The person's place in each race, and the number of seats in that race.
@@ -65,23 +65,23 @@ fn a_match_with_decisions_taken_back_has_the_races_of_one_without_and_its_record
 fn a_hint_after_a_race_sees_the_table_as_it_is() {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, 3));
     let opponents = vec![roster().parse("random").unwrap(); 3];
-    let invitation = Invitation { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
-    let mut sitting = Sitting::new(invitation);
+    let config = SessionConfig { deal, person: Seat::B, opponents, notes: true, practice: true, reaction: Some(700) };
+    let mut session = Session::new(config);
     let adviser = roster().parse("greedy").unwrap();
     let mut hints = 0;
-    while sitting.latest().end.is_none() {
-        if let Some(job) = sitting.job() {
-            sitting.finish(job.run());
+    while session.latest().end.is_none() {
+        if let Some(job) = session.job() {
+            session.finish(job.run());
             continue;
         }
-        let action = hint(sitting.invitation(), &sitting.actions(), &adviser).unwrap().action;
-        let step = sitting.latest();
+        let action = hint(session.config(), &session.actions(), &adviser).unwrap().action;
+        let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
         assert!(choices.contains(&action), "{action} of {choices:?}");
         hints += 1;
         let snap = choices.iter().find(|choice| choice.starts_with("snap"));
         let (at, choice) = (step.n, snap.cloned().unwrap_or(action));
-        sitting.act(at, &choice, Some(650)).unwrap();
+        session.act(at, &choice, Some(650)).unwrap();
     }
-    assert!(hints > 0 && sitting.record().unwrap().rounds.iter().any(|round| !round.races.is_empty()));
+    assert!(hints > 0 && session.record().unwrap().rounds.iter().any(|round| !round.races.is_empty()));
 }

@@ -8,8 +8,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{ActionSpace, Playing, RoundHistory, Rules, TensorSpace, View as _};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Playing, Rules, View as _};
 
 /// The number of decisions in each pass.
 const STEPS: usize = 400_000;

@@ -5,7 +5,9 @@
 use std::hint::black_box;
 
 use cambio_benches::{Everyone, Faces, Play};
-use cambio_core::{RoundHistory, Rules, TensorSpace};
+use cambio_core::Rules;
+use cambio_core::encode::TensorSpace;
+use cambio_core::view::RoundHistory;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -30,13 +30,13 @@ impl AliasTables {
         self.scaled.clear();
         self.small.clear();
         self.large.clear();
-        for (place, weight) in weights.iter().enumerate() {
+        for (index, weight) in weights.iter().enumerate() {
             let scaled = weight * (items as f64 / total);
             self.scaled.push(scaled);
-            if scaled < 1.0 { self.small.push(place as u16) } else { self.large.push(place as u16) }
+            if scaled < 1.0 { self.small.push(index as u16) } else { self.large.push(index as u16) }
         }
         let first = self.columns.len();
-        self.columns.extend((0..items).map(|place| (u32::MAX, place as u16)));
+        self.columns.extend((0..items).map(|index| (u32::MAX, index as u16)));
         while let (Some(small), Some(&large)) = (self.small.pop(), self.large.last()) {
             let share = self.scaled[usize::from(small)];
             self.columns[first + usize::from(small)] = ((share * SCALE) as u32, large);

@@ -1,6 +1,7 @@
 //! The evidence of calls: a caller expected a low sum. This evidence is joint over the cards of a layout.
 
-use cambio_core::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Seat, SeatSet, Spot, SpotSet};
 
 /// A call has probability 1 if the caller's sum is at most this.
 const EXPECTED_CALL: f64 = 6.0;

@@ -1,6 +1,7 @@
 //! The evidence of one round: for each spot, how well each kind of card explains the decisions of its owner.
 
-use cambio_core::{Card, MAX_KINDS, Spot, SpotSet};
+use cambio_core::rules::MAX_KINDS;
+use cambio_core::{Card, Spot, SpotSet};
 
 /// The maximum number of spots of a table.
 pub(super) const SPOTS: usize = 128;

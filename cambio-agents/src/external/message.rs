@@ -1,9 +1,10 @@
 //! The messages of the protocol that PROTOCOL.md describes.
 
+use cambio_core::engine::SnapOutcome;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Briefing, Card, Event, Observation, Phase, RoundResult, Rules, Score, Seat, SeatSet, Sighting, Spot,
-    SpotSet, Standing, Verdict,
+    Action, Briefing, Card, Event, Observation, Phase, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
 };
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
@@ -81,9 +82,9 @@ pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
         Event::Touched { seat, spot } => message("touched", &[by(seat), at(spot)]),
         Event::Snapped { seat, spot, card, verdict } => {
             let verdict = match verdict {
-                Verdict::Right => "right",
-                Verdict::Wrong => "wrong",
-                Verdict::Late => "late",
+                SnapOutcome::Right => "right",
+                SnapOutcome::Wrong => "wrong",
+                SnapOutcome::Late => "late",
             };
             message("snapped", &[by(seat), at(spot), ("card", label(card)), ("verdict", verdict.into())])
         }

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use cambio_core::{Card, Knowledge, Observation, Spot, State};
 
-use super::Draw;
-use super::moments::{Moment, Moments};
+use super::SamplingSettings;
+use super::decisions::{DecisionLog, RecordedDecision};
 use crate::bits::Bits;
-use crate::policy::{Past, Policy};
+use crate::policy::{Policy, PublicHistory};
 
 /// The assumed play of the other seats: a policy, except for a share ε of their decisions.
-pub(super) struct Likely<'p, P> {
+pub(super) struct DecisionModel<'p, P> {
     pub(super) policy: &'p mut P,
     pub(super) epsilon: f64,
 }
 
 /// A decision of another seat that depends on cards that the searching seat does not know, with a cache of its
 /// likelihoods.
-struct Evidence<'m, Q> {
-    moment: &'m Moment<Q>,
+struct DecisionEvidence<'m, Q> {
+    moment: &'m RecordedDecision<Q>,
     /// The numbers of these cards.
     open: Vec<u16>,
     /// By the classes of these cards, seven bits each: a decision is the same for all cards of a class.
@@ -28,8 +28,8 @@ struct Evidence<'m, Q> {
 /// The number of classes that fit into a key.
 const MOST_OPEN: usize = 18;
 
-impl<Q> Evidence<'_, Q> {
-    fn likelihood<P: Policy<Past = Q>>(&mut self, others: &mut Likely<'_, P>, faces: &[Option<Card>]) -> f64 {
+impl<Q> DecisionEvidence<'_, Q> {
+    fn likelihood<P: Policy<History = Q>>(&mut self, others: &mut DecisionModel<'_, P>, faces: &[Option<Card>]) -> f64 {
         let moment = self.moment;
         let rules = moment.rules();
         let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
@@ -43,13 +43,13 @@ impl<Q> Evidence<'_, Q> {
 pub(super) fn draw<P: Policy>(
     view: &Observation<'_>,
     knowledge: &Knowledge,
-    moments: &Moments<P::Past>,
-    others: &mut Likely<'_, P>,
-    draw: &Draw,
+    moments: &DecisionLog<P::History>,
+    others: &mut DecisionModel<'_, P>,
+    draw: &SamplingSettings,
     base: u64,
 ) -> Vec<State> {
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
-    let Draw { worlds, last, .. } = *draw;
+    let SamplingSettings { worlds, last, .. } = *draw;
     let mut evidence = evidence(moments, &unknown, last);
     if evidence.is_empty() {
         return (0..worlds as u32).map(|number| knowledge.sample(view, &mut Bits::new(base, number))).collect();
@@ -68,19 +68,23 @@ pub(super) fn draw<P: Policy>(
             world
         })
         .collect();
-    resample(&shares, worlds).map(|place| proposed[place].clone()).collect()
+    resample(&shares, worlds).map(|index| proposed[index].clone()).collect()
 }
 
 /// The latest decisions of other seats that depend on cards in these spots, at most `last`.
-fn evidence<'m, Q: Past>(moments: &'m Moments<Q>, unknown: &[Spot], last: usize) -> Vec<Evidence<'m, Q>> {
+fn evidence<'m, Q: PublicHistory>(
+    moments: &'m DecisionLog<Q>,
+    unknown: &[Spot],
+    last: usize,
+) -> Vec<DecisionEvidence<'m, Q>> {
     let mut is_open = vec![false; moments.cards.faces().len()];
     for &spot in unknown {
         is_open[usize::from(moments.cards.at(spot))] = true;
     }
-    let of = |moment: &'m Moment<Q>| {
+    let of = |moment: &'m RecordedDecision<Q>| {
         let open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
         let fits = !open.is_empty() && open.len() <= MOST_OPEN;
-        fits.then(|| Evidence { moment, open, likelihoods: BTreeMap::new() })
+        fits.then(|| DecisionEvidence { moment, open, likelihoods: BTreeMap::new() })
     };
     moments.decided().iter().rev().filter_map(of).take(last).collect()
 }
@@ -89,32 +93,33 @@ fn evidence<'m, Q: Past>(moments: &'m Moments<Q>, unknown: &[Spot], last: usize)
 /// and Fearnhead 1999).
 fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
     let step = shares.iter().sum::<f64>() / number as f64;
-    let (mut place, mut upto) = (0, shares.first().copied().unwrap_or(0.0));
+    let (mut index, mut upto) = (0, shares.first().copied().unwrap_or(0.0));
     (0..number).map(move |drawn| {
         let ticket = step * (drawn as f64 + 0.5);
-        while upto < ticket && place + 1 < shares.len() {
-            place += 1;
-            upto += shares[place];
+        while upto < ticket && index + 1 < shares.len() {
+            index += 1;
+            upto += shares[index];
         }
-        place
+        index
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Bounded as _, Key as RngKey, Purpose};
-    use cambio_core::{Dice, Event, Rules, Seat, Setup};
+    use cambio_core::{Event, Rules, Seat};
 
     use super::*;
-    use crate::learned::{Floats, Inputs, Network};
+    use crate::learned::{FloatNetwork, Network, NetworkInputs};
     use crate::policy::NetworkPolicy;
 
     /// If all seats play as assumed, their decisions are on average more likely in the true world than in another.
     #[test]
     fn decisions_tell_of_cards() {
         let rules = Rules::preset("classic").unwrap();
-        let inputs = Inputs::new(&rules);
-        let mut floats = Floats::zero(inputs.count());
+        let inputs = NetworkInputs::new(&rules);
+        let mut floats = FloatNetwork::zero(inputs.count());
         let mut stream = RngKey::new(7, 0).stream(Purpose::Agent, 0);
         let mut next = |scale: f32| (stream.below(2001) as f32 / 1000.0 - 1.0) * scale;
         floats.rows.iter_mut().for_each(|weight| *weight = next(0.5));
@@ -129,7 +134,7 @@ mod tests {
             key.stream(Purpose::Deck, 0).shuffle(&mut deck);
             let mut dice = Dice(key.stream(Purpose::Race, 0));
             let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
-            let mut moments = Moments::new(policy.begin(&rules, 2).unwrap());
+            let mut moments = DecisionLog::new(policy.begin(&rules, 2).unwrap());
             let mut hear = |event: &Event<Card>| {
                 knowledge.notice(&event.seen_from(Seat::B));
                 moments.notice(&event.seen_from(Seat::B));
@@ -152,7 +157,7 @@ mod tests {
                         .map(|number| fill(&knowledge.sample(&view, &mut Bits::new(deal, number))))
                         .collect();
                     for mut evidence in evidence(&moments, &unknown, 3) {
-                        let mut others = Likely { policy: &mut policy, epsilon: 0.01 };
+                        let mut others = DecisionModel { policy: &mut policy, epsilon: 0.01 };
                         let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut others, faces);
                         let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                         gain += libm::log(of(&truth) / mean);

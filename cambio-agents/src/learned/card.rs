@@ -1,7 +1,9 @@
 //! Cards, as far as a network distinguishes them.
 
-use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
-use cambio_core::{Card, MAX_KINDS, Origin, Rules, Trace};
+use cambio_core::rules::MAX_KINDS;
+use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
+use cambio_core::view::{CardTrace, Origin};
+use cambio_core::{Card, Rules};
 
 /// The number of buckets for the upper bound that a card's history puts on its points.
 pub(super) const BOUNDS: usize = 12;
@@ -11,7 +13,7 @@ pub(super) const BOUNDS: usize = 12;
 /// Cards with the same rank, points and power form one class. The difference between them matters only under rules that
 /// compare suits, which networks do not see.
 #[derive(Clone, Debug)]
-pub(super) struct Deck {
+pub(super) struct DeckClasses {
     class_of: [u8; MAX_KINDS],
     points: Vec<i32>,
     /// The binary logarithm of the width of a bucket of sums and bounds, in points.
@@ -22,10 +24,11 @@ pub(super) struct Deck {
     pub(super) target: Option<i32>,
 }
 
-impl Deck {
-    pub(super) fn new(rules: &Rules) -> Deck {
+impl DeckClasses {
+    pub(super) fn new(rules: &Rules) -> DeckClasses {
         let mut keys = Vec::new();
-        let mut deck = Deck { class_of: [0; MAX_KINDS], points: Vec::new(), unit_shift: 0, lowest: 0, target: None };
+        let mut deck =
+            DeckClasses { class_of: [0; MAX_KINDS], points: Vec::new(), unit_shift: 0, lowest: 0, target: None };
         for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
             let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
             let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -58,7 +61,7 @@ impl Deck {
         self.points[usize::from(class)]
     }
 
-    /// The number of categories of [`Seen::category`].
+    /// The number of categories of [`TableCard::category`].
     pub(super) fn categories(&self) -> usize {
         2 * self.classes() + 1 + 2 * BOUNDS
     }
@@ -93,7 +96,7 @@ const POWER: i32 = 4;
 
 /// A card on the table, as the seat to act sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Seen {
+pub(super) struct TableCard {
     /// Its class, or [`UNKNOWN`].
     pub(super) class: u8,
     /// The seats that have seen it: bit d is the seat at distance d in playing order from the seat to act.
@@ -104,12 +107,12 @@ pub(super) struct Seen {
     kept: bool,
 }
 
-impl Seen {
+impl TableCard {
     /// No card.
-    pub(super) const NONE: Seen = Seen { class: UNKNOWN, witnesses: 0, bound: NO_BOUND, kept: false };
+    pub(super) const NONE: TableCard = TableCard { class: UNKNOWN, witnesses: 0, bound: NO_BOUND, kept: false };
 
     #[inline]
-    pub(super) fn new(deck: &Deck, class: u8, witnesses: u8, trace: &Trace) -> Seen {
+    pub(super) fn new(deck: &DeckClasses, class: u8, witnesses: u8, trace: &CardTrace) -> TableCard {
         let hints = [
             trace.outlived().map(i32::from),
             trace.replaced().map(|points| i32::from(points) - 1),
@@ -117,13 +120,13 @@ impl Seen {
             trace.spent().map(|points| i32::from(points) + POWER),
         ];
         let bound = hints.into_iter().flatten().min().map_or(NO_BOUND, |points| deck.step(points));
-        Seen { class, witnesses, bound, kept: trace.origin == Origin::Kept }
+        TableCard { class, witnesses, bound, kept: trace.origin == Origin::Kept }
     }
 
     /// A card that the seat to act keeps now.
     #[inline]
-    pub(super) fn kept(class: u8, witnesses: u8) -> Seen {
-        Seen { class, witnesses, bound: NO_BOUND, kept: true }
+    pub(super) fn kept(class: u8, witnesses: u8) -> TableCard {
+        TableCard { class, witnesses, bound: NO_BOUND, kept: true }
     }
 
     /// Whether another seat knows it, if it is an own card, or whether its owner knows it, if it is another seat's
@@ -135,7 +138,7 @@ impl Seen {
 
     /// The card's category: its class and whether it is open, or, if the player does not know it, its history.
     #[inline]
-    pub(super) fn category(self, deck: &Deck, distance: usize) -> usize {
+    pub(super) fn category(self, deck: &DeckClasses, distance: usize) -> usize {
         let is_open = self.is_open(distance);
         if self.class != UNKNOWN {
             2 * usize::from(self.class) + usize::from(is_open)
@@ -148,7 +151,7 @@ impl Seen {
 
     /// The expected points of the card, in sixteenths of a point. `mean` is the mean of the unseen cards.
     #[inline]
-    pub(super) fn expected(self, deck: &Deck, distance: usize, mean: i32) -> i32 {
+    pub(super) fn expected(self, deck: &DeckClasses, distance: usize, mean: i32) -> i32 {
         if self.class != UNKNOWN {
             16 * deck.points(self.class)
         } else if self.bound == NO_BOUND {

@@ -7,9 +7,11 @@
 
 use cambio_core::Rules;
 
-use super::candidates::{Key, SORTS, Sort};
-use super::card::{Deck, Seen, UNKNOWN};
-use super::position::{After, Caller, Face, Scene, Side, TOTAL_POINTS, TOTALS, Totals};
+use super::candidates::{CandidateKey, DecisionKind, SORTS};
+use super::card::{DeckClasses, TableCard, UNKNOWN};
+use super::position::{
+    Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
+};
 
 /// The relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
@@ -88,7 +90,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(deck: &Deck) -> Blocks {
+    fn new(deck: &DeckClasses) -> Blocks {
         let mut len = 0;
         let mut block = |size: usize| {
             len += size;
@@ -137,12 +139,12 @@ impl Blocks {
 /// The inputs of networks for one rule system.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
-    pub(super) deck: Deck,
+    pub(super) deck: DeckClasses,
     blocks: Blocks,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Summary {
+pub(super) struct LayoutSummary {
     /// The expected sum of its cards, in sixteenths of a point.
     sum: i32,
     /// The points of the cards that the seat to act knows.
@@ -153,7 +155,7 @@ pub(super) struct Summary {
 
 impl Features {
     pub(super) fn new(rules: &Rules) -> Features {
-        let deck = Deck::new(rules);
+        let deck = DeckClasses::new(rules);
         Features { blocks: Blocks::new(&deck), deck }
     }
 
@@ -174,16 +176,22 @@ impl Features {
 
     /// Activates the inputs of one layout, and returns its summary.
     #[inline]
-    pub(super) fn side(&self, scene: &Scene, distance: usize, side: &Side, mut on: impl FnMut(usize)) -> Summary {
+    pub(super) fn side(
+        &self,
+        scene: &DecisionContext,
+        distance: usize,
+        side: &SeatCards,
+        mut on: impl FnMut(usize),
+    ) -> LayoutSummary {
         let (deck, at) = (&self.deck, &self.blocks);
         let seating = seating(distance, scene.seats);
         let (categories, classes) = (deck.categories(), deck.classes());
-        let mut summary = Summary { size: side.cards().len(), ..Summary::default() };
-        let (mut dark, mut told) = (0, [0_u16; cambio_core::MAX_SLOTS]);
-        for (place, card) in side.cards().iter().enumerate() {
+        let mut summary = LayoutSummary { size: side.cards().len(), ..LayoutSummary::default() };
+        let (mut dark, mut told) = (0, [0_u16; cambio_core::rules::MAX_SLOTS]);
+        for (index, card) in side.cards().iter().enumerate() {
             let category = card.category(deck, distance);
-            told[place] = category as u16;
-            let copies = told[..place].iter().filter(|&&other| usize::from(other) == category).count();
+            told[index] = category as u16;
+            let copies = told[..index].iter().filter(|&&other| usize::from(other) == category).count();
             if copies < COPIES {
                 on(at.cards + (seating * categories + category) * COPIES + copies);
             }
@@ -207,17 +215,17 @@ impl Features {
 
     /// Activates the inputs for the own cards that each other seat knows.
     #[inline]
-    fn open_to(&self, scene: &Scene, side: &Side, classes: usize, on: &mut impl FnMut(usize)) {
+    fn open_to(&self, scene: &DecisionContext, side: &SeatCards, classes: usize, on: &mut impl FnMut(usize)) {
         if side.cards().iter().all(|card| card.witnesses & !1 == 0) {
             return;
         }
         for other in 1..scene.seats {
-            for (place, card) in side.cards().iter().enumerate() {
+            for (index, card) in side.cards().iter().enumerate() {
                 if card.witnesses >> other & 1 == 0 {
                     continue;
                 }
-                let is_like = |before: &Seen| before.class == card.class && before.witnesses >> other & 1 == 1;
-                let copies = side.cards()[..place].iter().filter(|before| is_like(before)).count();
+                let is_like = |before: &TableCard| before.class == card.class && before.witnesses >> other & 1 == 1;
+                let copies = side.cards()[..index].iter().filter(|before| is_like(before)).count();
                 if copies < 2 {
                     let class = if card.class == UNKNOWN { classes } else { card.class.into() };
                     let seating = seating(other, scene.seats) - 1;
@@ -229,7 +237,7 @@ impl Features {
 
     /// Activates the inputs that no candidate changes.
     #[inline]
-    pub(super) fn scene(&self, scene: &Scene, totals: &Totals, mut on: impl FnMut(usize)) {
+    pub(super) fn scene(&self, scene: &DecisionContext, totals: &RelativeTotals, mut on: impl FnMut(usize)) {
         let (deck, at) = (&self.deck, &self.blocks);
         for (class, &copies) in scene.pile[..deck.classes()].iter().enumerate() {
             if copies > 0 {
@@ -258,10 +266,10 @@ impl Features {
     #[inline]
     pub(super) fn comparison(
         &self,
-        scene: &Scene,
-        caller: Caller,
-        totals: &Totals,
-        summaries: &[Summary],
+        scene: &DecisionContext,
+        caller: Callers,
+        totals: &RelativeTotals,
+        summaries: &[LayoutSummary],
         mut on: impl FnMut(usize),
     ) {
         let at = &self.blocks;
@@ -302,10 +310,10 @@ impl Features {
     #[inline]
     fn projection(
         &self,
-        scene: &Scene,
+        scene: &DecisionContext,
         first: usize,
-        totals: &Totals,
-        summaries: &[Summary],
+        totals: &RelativeTotals,
+        summaries: &[LayoutSummary],
         mut on: impl FnMut(usize),
     ) {
         let at = &self.blocks;
@@ -328,11 +336,11 @@ impl Features {
     #[inline]
     pub(super) fn candidate(
         &self,
-        scene: &Scene,
-        after: &After,
-        key: &Key,
-        totals: &Totals,
-        own: &Summary,
+        scene: &DecisionContext,
+        after: &Afterstate,
+        key: &CandidateKey,
+        totals: &RelativeTotals,
+        own: &LayoutSummary,
         mut on: impl FnMut(usize),
     ) {
         let (deck, at) = (&self.deck, &self.blocks);
@@ -340,19 +348,19 @@ impl Features {
         on(at.sort_caller + sort * CALLERS + after.caller.seating(scene.seats));
         on(at.sort_turn + sort * SEATINGS + seating(scene.turn, scene.seats));
         let face = |face| match face {
-            Face::None => deck.classes(),
-            Face::Unknown => deck.classes() + 1,
-            Face::Class(class) => class.into(),
+            FaceClass::None => deck.classes(),
+            FaceClass::Unknown => deck.classes() + 1,
+            FaceClass::Class(class) => class.into(),
         };
         on(at.held + face(after.held));
         on(at.top + face(after.top));
         if let Some((_, category)) = key.card {
             let kind = match key.sort {
-                Sort::LookOwn => Some(0),
-                Sort::LookOther => Some(1),
-                Sort::Blind => Some(2),
-                Sort::SnapOther => Some(3),
-                Sort::Show => Some(4),
+                DecisionKind::LookOwn => Some(0),
+                DecisionKind::LookOther => Some(1),
+                DecisionKind::Blind => Some(2),
+                DecisionKind::SnapOther => Some(3),
+                DecisionKind::Show => Some(4),
                 _ => None,
             };
             if let Some(kind) = kind {
@@ -360,9 +368,9 @@ impl Features {
             }
         }
         let moment = match key.sort {
-            Sort::Call => 1,
-            Sort::End => 2,
-            Sort::Draw => 3,
+            DecisionKind::Call => 1,
+            DecisionKind::End => 2,
+            DecisionKind::Draw => 3,
             _ => 0,
         };
         if let 1 | 2 = moment {
@@ -376,7 +384,7 @@ impl Features {
     }
 }
 
-impl Caller {
+impl Callers {
     /// One plus the relative position of the first caller; 0 if no seat has called.
     #[inline]
     fn seating(self, seats: usize) -> usize {

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use cambio_core::{Rules, RulesSpec};
 use serde_json::Value;
 
-use super::network::{Row, SECOND, Second, WIDTH, Weights};
-use super::weighing::{Inputs, Network};
+use super::evaluation::{Network, NetworkInputs};
+use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow};
 use crate::params::Text;
 
 /// The first line of a file. The number changes when the meaning of inputs or weights changes.
@@ -51,7 +51,7 @@ pub fn read_network(path: &str) -> Result<Network, String> {
 
 /// The facts about a network in its file.
 #[derive(Clone, PartialEq, Debug)]
-pub struct NetworkFacts {
+pub struct NetworkMetadata {
     /// The rules that the network was made for.
     pub rules: Rules,
     /// How the network was made, as any JSON value.
@@ -102,7 +102,7 @@ impl Network {
     ///
     /// # Errors
     /// If the bytes are not a network, or have changed since they were written.
-    pub fn from_bytes(bytes: &[u8]) -> Result<(Network, NetworkFacts), NetworkError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Network, NetworkMetadata), NetworkError> {
         let damaged = |what| NetworkError::Damaged { what };
         if !bytes.starts_with(FORMAT.as_bytes()) {
             let found = String::from_utf8_lossy(&bytes[..bytes.len().min(FORMAT.len() - 1)]).into_owned();
@@ -120,14 +120,14 @@ impl Network {
         let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
-        let inputs = Inputs::new(&rules);
+        let inputs = NetworkInputs::new(&rules);
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
-        let weights = Weights::read(&mut &body[line + 1..], inputs.count())
+        let weights = NetworkWeights::read(&mut &body[line + 1..], inputs.count())
             .ok_or(damaged("its number of weights does not fit its inputs"))?;
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
-        Ok((Network::of(inputs, weights), NetworkFacts { rules, made }))
+        Ok((Network::of(inputs, weights), NetworkMetadata { rules, made }))
     }
 
     /// Returns the network if it can play under these rules.
@@ -143,7 +143,7 @@ impl Network {
     }
 }
 
-impl Weights {
+impl NetworkWeights {
     /// Writes the rows as bytes, runs of zero rows as their length, and other weights as words of two or four bytes.
     fn write(&self, to: &mut Vec<u8>) {
         let mut empty = 0_u16;
@@ -168,8 +168,8 @@ impl Weights {
     }
 
     /// Reads `inputs` rows and the other weights; `None` if there are too few or too many bytes.
-    fn read(from: &mut &[u8], inputs: usize) -> Option<Weights> {
-        let mut rows: Vec<Row> = Vec::with_capacity(inputs);
+    fn read(from: &mut &[u8], inputs: usize) -> Option<NetworkWeights> {
+        let mut rows: Vec<WeightRow> = Vec::with_capacity(inputs);
         loop {
             let empty = usize::from(u16::from_le_bytes(take(from)?));
             if rows.len() + empty > inputs {
@@ -182,10 +182,10 @@ impl Weights {
             let bytes: [u8; WIDTH] = take(from)?;
             rows.push(bytes.map(u8::cast_signed));
         }
-        let mut weights = Weights {
+        let mut weights = NetworkWeights {
             rows,
             bias: shorts(from)?,
-            second: Second::ZERO,
+            second: SecondLayer::ZERO,
             second_bias: [0; SECOND],
             last: [0; SECOND],
             last_bias: 0,

@@ -22,30 +22,30 @@ const MOST_WEIGHT: f32 = 4.0;
 pub(super) const LOGIT_ONE: i32 = ONE * WEIGHT_ONE;
 
 /// The sums of the first layer.
-pub(super) type Sums = [i16; WIDTH];
+pub(super) type Accumulator = [i16; WIDTH];
 
 /// The weights of one input, as bytes, so that a row takes two cache lines.
-pub(super) type Row = [i8; WIDTH];
+pub(super) type WeightRow = [i8; WIDTH];
 
 /// The weights of a network.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Weights {
+pub(super) struct NetworkWeights {
     /// One row for each input.
-    pub(super) rows: Vec<Row>,
-    pub(super) bias: Sums,
-    pub(super) second: Second,
+    pub(super) rows: Vec<WeightRow>,
+    pub(super) bias: Accumulator,
+    pub(super) second: SecondLayer,
     pub(super) second_bias: [i32; SECOND],
     pub(super) last: [i16; SECOND],
     pub(super) last_bias: i32,
 }
 
-impl Weights {
+impl NetworkWeights {
     /// The same weights as floating-point numbers.
-    pub(super) fn floats(&self) -> Floats {
+    pub(super) fn floats(&self) -> FloatNetwork {
         let float = |weight: i32, one: i32| weight as f32 / one as f32;
         let small =
             |weights: &[i16], one| weights.iter().map(|&weight| float(weight.into(), one)).collect::<Vec<f32>>();
-        Floats {
+        FloatNetwork {
             rows: self.rows.iter().flatten().map(|&weight| float(weight.into(), ONE)).collect(),
             bias: small(&self.bias, ONE),
             second: (0..SECOND).flat_map(|unit| small(&self.second.row(unit), WEIGHT_ONE)).collect(),
@@ -59,17 +59,17 @@ impl Weights {
 /// The weights of the second layer. For each pair of inputs, the weights of all units are adjacent, so that the units
 /// are summed in parallel.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Second(pub(super) [[i16; 2 * SECOND]; WIDTH / 2]);
+pub(super) struct SecondLayer(pub(super) [[i16; 2 * SECOND]; WIDTH / 2]);
 
-impl Second {
-    pub(super) const ZERO: Second = Second([[0; 2 * SECOND]; WIDTH / 2]);
+impl SecondLayer {
+    pub(super) const ZERO: SecondLayer = SecondLayer([[0; 2 * SECOND]; WIDTH / 2]);
 
     /// The weights of one unit, by its inputs.
-    pub(super) fn row(&self, unit: usize) -> Sums {
+    pub(super) fn row(&self, unit: usize) -> Accumulator {
         std::array::from_fn(|input| self.0[input / 2][2 * unit + input % 2])
     }
 
-    pub(super) fn set_row(&mut self, unit: usize, row: &Sums) {
+    pub(super) fn set_row(&mut self, unit: usize, row: &Accumulator) {
         for (input, &weight) in row.iter().enumerate() {
             self.0[input / 2][2 * unit + input % 2] = weight;
         }
@@ -79,11 +79,11 @@ impl Second {
 /// Clamps the sums of a layer to the range of activations.
 #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
-pub(super) fn activations(sums: &Sums) -> Sums {
+pub(super) fn activations(sums: &Accumulator) -> Accumulator {
     sums.map(|sum| sum.clamp(0, HIGHEST))
 }
 
-impl Weights {
+impl NetworkWeights {
     /// The output for these sums of the second layer.
     #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
     #[inline(always)]
@@ -99,14 +99,14 @@ impl Weights {
 
 /// Adds `others` to `sums`. The weights are so small that no sum overflows, so the order does not matter.
 #[inline]
-pub(super) fn add(sums: &mut Sums, others: &Sums) {
+pub(super) fn add(sums: &mut Accumulator, others: &Accumulator) {
     for (sum, &other) in sums.iter_mut().zip(others) {
         *sum = sum.wrapping_add(other);
     }
 }
 
 #[inline]
-pub(super) fn subtract(sums: &mut Sums, others: &Sums) {
+pub(super) fn subtract(sums: &mut Accumulator, others: &Accumulator) {
     for (sum, &other) in sums.iter_mut().zip(others) {
         *sum = sum.wrapping_sub(other);
     }
@@ -115,14 +115,14 @@ pub(super) fn subtract(sums: &mut Sums, others: &Sums) {
 /// A network in floating-point numbers, for training.
 ///
 /// The layers are `relu(bias + Σ rows of the active inputs)`, `relu(second_bias + second · …)` and `last_bias + last ·
-/// …`; the output is a logit. [`Floats::confine`] keeps the weights in the range of the integers.
+/// …`; the output is a logit. [`FloatNetwork::confine`] keeps the weights in the range of the integers.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Floats {
-    /// One row of [`Floats::WIDTH`] weights for each input, one after the other.
+pub struct FloatNetwork {
+    /// One row of [`FloatNetwork::WIDTH`] weights for each input, one after the other.
     pub rows: Vec<f32>,
     /// The bias of the first layer.
     pub bias: Vec<f32>,
-    /// One row of [`Floats::WIDTH`] weights for each of the [`Floats::SECOND`] units of the second layer.
+    /// One row of [`FloatNetwork::WIDTH`] weights for each of the [`FloatNetwork::SECOND`] units of the second layer.
     pub second: Vec<f32>,
     /// The bias of the second layer.
     pub second_bias: Vec<f32>,
@@ -132,7 +132,7 @@ pub struct Floats {
     pub last_bias: f32,
 }
 
-impl Floats {
+impl FloatNetwork {
     /// The width of the first layer.
     pub const WIDTH: usize = WIDTH;
     /// The width of the second layer.
@@ -145,8 +145,8 @@ impl Floats {
     pub const HIGHEST: f32 = HIGHEST as f32 / ONE as f32;
 
     /// A network whose weights are all 0.
-    pub fn zero(inputs: usize) -> Floats {
-        Floats {
+    pub fn zero(inputs: usize) -> FloatNetwork {
+        FloatNetwork {
             rows: vec![0.0; inputs * WIDTH],
             bias: vec![0.0; WIDTH],
             second: vec![0.0; SECOND * WIDTH],
@@ -170,23 +170,26 @@ impl Floats {
     }
 
     /// Rounds all weights to integers.
-    pub(super) fn round(&self) -> Weights {
-        Weights { rows: self.rows.chunks_exact(WIDTH).map(Floats::round_row).collect(), ..self.round_layers() }
+    pub(super) fn round(&self) -> NetworkWeights {
+        NetworkWeights {
+            rows: self.rows.chunks_exact(WIDTH).map(FloatNetwork::round_row).collect(),
+            ..self.round_layers()
+        }
     }
 
     /// Rounds a row to integers.
-    pub(super) fn round_row(row: &[f32]) -> Row {
+    pub(super) fn round_row(row: &[f32]) -> WeightRow {
         small(row, ONE, i8::MAX.into()).map(|weight| weight as i8)
     }
 
     /// Rounds all weights except the rows to integers.
-    pub(super) fn round_layers(&self) -> Weights {
+    pub(super) fn round_layers(&self) -> NetworkWeights {
         let most = (MOST_WEIGHT * WEIGHT_ONE as f32) as i32;
         let bias = |weight: f32, one: i32| whole(weight, one, 1 << 27);
-        let mut weights = Weights {
+        let mut weights = NetworkWeights {
             rows: Vec::new(),
             bias: small(&self.bias, ONE, 127 * 8),
-            second: Second::ZERO,
+            second: SecondLayer::ZERO,
             second_bias: [0; SECOND],
             last: [0; SECOND],
             last_bias: bias(self.last_bias, LOGIT_ONE),
@@ -211,7 +214,7 @@ fn whole(weight: f32, one: i32, most: i32) -> i32 {
 }
 
 /// Rounds [`WIDTH`] weights to integers.
-fn small(weights: &[f32], one: i32, most: i32) -> Sums {
+fn small(weights: &[f32], one: i32, most: i32) -> Accumulator {
     let mut sums = [0; WIDTH];
     for (to, &from) in sums.iter_mut().zip(weights) {
         *to = whole(from, one, most) as i16;
@@ -227,13 +230,13 @@ mod tests {
     use super::*;
 
     /// A network whose weights are exact in integers.
-    fn floats(inputs: usize) -> Floats {
+    fn floats(inputs: usize) -> FloatNetwork {
         let mut state = 1_u32;
         let mut next = |range: i32, one: f32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             ((state >> 16) as i32 % (2 * range + 1) - range) as f32 / one
         };
-        let mut floats = Floats::zero(inputs);
+        let mut floats = FloatNetwork::zero(inputs);
         floats.rows.iter_mut().for_each(|weight| *weight = next(40, 64.0));
         floats.bias.iter_mut().for_each(|weight| *weight = next(40, 64.0));
         floats.second.iter_mut().for_each(|weight| *weight = next(200, 512.0));
@@ -252,7 +255,7 @@ mod tests {
             for &input in &on {
                 Vectors::new().add(&weights, &mut sums, &[input as u16]);
             }
-            let relu = |sum: f32| sum.clamp(0.0, Floats::HIGHEST);
+            let relu = |sum: f32| sum.clamp(0.0, FloatNetwork::HIGHEST);
             let first: Vec<f32> = (0..WIDTH)
                 .map(|unit| {
                     relu(floats.bias[unit] + on.iter().map(|input| floats.rows[input * WIDTH + unit]).sum::<f32>())
@@ -295,7 +298,7 @@ mod tests {
 
     #[test]
     fn nothing_overflows_at_the_ends_of_the_ranges() {
-        let mut floats = Floats::zero(240);
+        let mut floats = FloatNetwork::zero(240);
         floats.rows.fill(9.0);
         floats.bias.fill(99.0);
         floats.second.fill(9.0);

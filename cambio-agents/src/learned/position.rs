@@ -1,28 +1,29 @@
 //! A position as a network sees it: the layouts, the pile, the turn, and the changes that each candidate makes to them.
 
-use cambio_core::{
-    Action, Card, CardHistory, MAX_KINDS, MAX_SEATS, MAX_SLOTS, Phase, Score, Seat, Source, Spot, SpotSet, Table, View,
-};
+use cambio_core::engine::CardSource;
+use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS};
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Card, Phase, Score, Seat, Spot, SpotSet, Table, View};
 
-use super::card::{Deck, Seen, UNKNOWN};
+use super::card::{DeckClasses, TableCard, UNKNOWN};
 
 /// The cards of one seat, in no order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
-    cards: [Seen; MAX_SLOTS],
+pub(super) struct SeatCards {
+    cards: [TableCard; MAX_SLOTS],
     len: u8,
 }
 
-impl Side {
-    const EMPTY: Side = Side { cards: [Seen::NONE; MAX_SLOTS], len: 0 };
+impl SeatCards {
+    const EMPTY: SeatCards = SeatCards { cards: [TableCard::NONE; MAX_SLOTS], len: 0 };
 
     #[inline]
-    pub(super) fn cards(&self) -> &[Seen] {
+    pub(super) fn cards(&self) -> &[TableCard] {
         &self.cards[..usize::from(self.len)]
     }
 
     #[inline]
-    fn push(&mut self, card: Seen) {
+    fn push(&mut self, card: TableCard) {
         if usize::from(self.len) < MAX_SLOTS {
             self.cards[usize::from(self.len)] = card;
             self.len += 1;
@@ -30,64 +31,64 @@ impl Side {
     }
 
     #[inline]
-    fn remove(&mut self, place: usize) -> Seen {
-        let card = self.cards[place];
+    fn remove(&mut self, index: usize) -> TableCard {
+        let card = self.cards[index];
         self.len -= 1;
-        self.cards[place] = self.cards[usize::from(self.len)];
+        self.cards[index] = self.cards[usize::from(self.len)];
         card
     }
 }
 
 /// A card that may be missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Face {
+pub(super) enum FaceClass {
     None,
     /// A card that the player does not know.
     Unknown,
     Class(u8),
 }
 
-impl Face {
-    fn of(class: u8) -> Face {
-        if class == UNKNOWN { Face::Unknown } else { Face::Class(class) }
+impl FaceClass {
+    fn of(class: u8) -> FaceClass {
+        if class == UNKNOWN { FaceClass::Unknown } else { FaceClass::Class(class) }
     }
 }
 
 /// The seats that have called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Caller {
+pub(super) struct Callers {
     /// Bit d is the seat at distance d.
     pub(super) all: u8,
     /// The distance of the first caller.
     pub(super) first: Option<u8>,
 }
 
-impl Caller {
+impl Callers {
     /// No seat has called.
-    pub(super) const NONE: Caller = Caller { all: 0, first: None };
+    pub(super) const NONE: Callers = Callers { all: 0, first: None };
 }
 
 /// The afterstate of a decision, as far as the seat to act can see it. The seat to act has distance 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct After {
+pub(super) struct Afterstate {
     /// The changed layouts, with the distances of their seats: at most two.
-    sides: [(u8, Side); 2],
+    sides: [(u8, SeatCards); 2],
     changed: u8,
-    pub(super) held: Face,
-    pub(super) top: Face,
-    pub(super) caller: Caller,
+    pub(super) held: FaceClass,
+    pub(super) top: FaceClass,
+    pub(super) caller: Callers,
 }
 
-impl After {
+impl Afterstate {
     /// The changed layouts, with the distances of their seats.
     #[inline]
-    pub(super) fn changed(&self) -> &[(u8, Side)] {
+    pub(super) fn changed(&self) -> &[(u8, SeatCards)] {
         &self.sides[..usize::from(self.changed)]
     }
 
     /// The layout of the seat at this distance, as a copy that may be changed.
     #[inline]
-    fn change(&mut self, scene: &Scene, distance: usize) -> &mut Side {
+    fn change(&mut self, scene: &DecisionContext, distance: usize) -> &mut SeatCards {
         let found = self.changed().iter().position(|&(other, _)| usize::from(other) == distance);
         let at = found.unwrap_or_else(|| {
             self.sides[usize::from(self.changed)] = (distance as u8, scene.sides[distance]);
@@ -100,7 +101,7 @@ impl After {
 
 /// The position before a decision, which all candidates share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scene {
+pub(super) struct DecisionContext {
     pub(super) seats: usize,
     /// The mean points of the cards that the seat has not seen, in sixteenths.
     pub(super) mean: i32,
@@ -116,15 +117,15 @@ pub(super) struct Scene {
     /// The number of cards of each class on the pile.
     pub(super) pile: [u8; MAX_KINDS],
     /// The layouts, by the distance of their seats.
-    pub(super) sides: [Side; MAX_SEATS],
-    held: Face,
-    top: Face,
-    pub(super) caller: Caller,
+    pub(super) sides: [SeatCards; MAX_SEATS],
+    held: FaceClass,
+    top: FaceClass,
+    pub(super) caller: Callers,
 }
 
 /// The totals of the seats, by their distance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Totals {
+pub(super) struct RelativeTotals {
     /// In points.
     pub(super) exact: [i32; MAX_SEATS],
     /// In points above minus an eighth of the target; less than [`TOTAL_POINTS`].
@@ -138,8 +139,9 @@ pub(super) const TOTALS: usize = 16;
 /// The number of totals that are distinguished to the point.
 pub(super) const TOTAL_POINTS: usize = 64;
 
-impl Totals {
-    pub(super) const NONE: Totals = Totals { exact: [0; MAX_SEATS], points: [0; MAX_SEATS], steps: [0; MAX_SEATS] };
+impl RelativeTotals {
+    pub(super) const NONE: RelativeTotals =
+        RelativeTotals { exact: [0; MAX_SEATS], points: [0; MAX_SEATS], steps: [0; MAX_SEATS] };
 
     /// The bucket of the total of the seat to act.
     #[inline]
@@ -153,8 +155,8 @@ impl Totals {
         self.steps[1..seats].iter().copied().min().unwrap_or(self.steps[0]).into()
     }
 
-    pub(super) fn new(deck: &Deck, totals: &[Score], seat: Seat) -> Totals {
-        let mut result = Totals::NONE;
+    pub(super) fn new(deck: &DeckClasses, totals: &[Score], seat: Seat) -> RelativeTotals {
+        let mut result = RelativeTotals::NONE;
         if let Some(target) = deck.target {
             for distance in 0..totals.len() {
                 let points = totals[seat.ahead(distance, totals.len()).index()].units().div_euclid(Score::UNITS);
@@ -169,8 +171,8 @@ impl Totals {
     }
 }
 
-impl Scene {
-    pub(super) const NONE: Scene = Scene {
+impl DecisionContext {
+    pub(super) const NONE: DecisionContext = DecisionContext {
         seats: 0,
         mean: 0,
         turns: 0,
@@ -179,15 +181,15 @@ impl Scene {
         step: 0,
         held_public: false,
         pile: [0; MAX_KINDS],
-        sides: [Side::EMPTY; MAX_SEATS],
-        held: Face::None,
-        top: Face::None,
-        caller: Caller::NONE,
+        sides: [SeatCards::EMPTY; MAX_SEATS],
+        held: FaceClass::None,
+        top: FaceClass::None,
+        caller: Callers::NONE,
     };
 
     /// Fills the scene from the view of a seat.
     #[inline]
-    pub(super) fn read(&mut self, deck: &Deck, view: &impl View, history: &CardHistory) {
+    pub(super) fn read(&mut self, deck: &DeckClasses, view: &impl View, history: &CardHistory) {
         let (table, seat) = (view.table(), view.seat());
         let seats = table.seats();
         let mut seen = [SpotSet::EMPTY; MAX_SEATS];
@@ -211,7 +213,7 @@ impl Scene {
                     }
                     None => UNKNOWN,
                 };
-                side.push(Seen::new(deck, class, witnesses, &history.trace(spot)));
+                side.push(TableCard::new(deck, class, witnesses, &history.trace(spot)));
             }
         }
         let held = view.held();
@@ -227,7 +229,7 @@ impl Scene {
         for card in (0..kinds).filter_map(Card::new) {
             self.pile[usize::from(deck.class(card))] += table.on_pile(card) as u8;
         }
-        let face = |card: Option<Card>| card.map_or(Face::None, |card| Face::Class(deck.class(card)));
+        let face = |card: Option<Card>| card.map_or(FaceClass::None, |card| FaceClass::Class(deck.class(card)));
         let distance = |other: Seat| other.distance_from(seat, seats);
         let callers = table.callers().iter_from(seat).fold(0, |bits, caller| bits | 1 << distance(caller));
         let step = table.step().map_or(0, |step| {
@@ -243,11 +245,11 @@ impl Scene {
         self.starter = distance(table.starter());
         self.turn = distance(table.turn());
         self.step = step;
-        self.held_public = matches!(table.phase(), Phase::Held(Source::Pile(_)));
+        self.held_public = matches!(table.phase(), Phase::Held(CardSource::Pile(_)));
         self.held = face(held);
         self.top = face(table.top());
         let first = table.callers_in_order().next().map(|caller| distance(caller) as u8);
-        self.caller = Caller { all: callers, first };
+        self.caller = Callers { all: callers, first };
     }
 
     /// The location of a card: the distance of its owner, and its index in the side.
@@ -259,56 +261,61 @@ impl Scene {
 
     /// The card in this spot, and the distance of its owner.
     #[inline]
-    pub(super) fn card(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, Seen) {
-        let (distance, place) = self.locate(table, seat, spot);
-        (distance, self.sides[distance].cards[place])
+    pub(super) fn card(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, TableCard) {
+        let (distance, index) = self.locate(table, seat, spot);
+        (distance, self.sides[distance].cards[index])
     }
 
     /// The afterstate of a decision. A decision whose outcome the seat cannot foresee, such as a look, changes nothing.
     #[inline]
-    pub(super) fn after(&self, view: &impl View, action: Action) -> After {
+    pub(super) fn after(&self, view: &impl View, action: Action) -> Afterstate {
         let (table, seat) = (view.table(), view.seat());
-        let mut after =
-            After { sides: [(0, Side::EMPTY); 2], changed: 0, held: self.held, top: self.top, caller: self.caller };
+        let mut after = Afterstate {
+            sides: [(0, SeatCards::EMPTY); 2],
+            changed: 0,
+            held: self.held,
+            top: self.top,
+            caller: self.caller,
+        };
         match action {
             Action::Drop => {
                 after.top = after.held;
-                after.held = Face::None;
+                after.held = FaceClass::None;
             }
             Action::Take => {
                 after.held = after.top;
-                after.top = Face::None;
+                after.top = FaceClass::None;
             }
             Action::Keep(spot) => {
-                let (_, place) = self.locate(table, seat, spot);
+                let (_, index) = self.locate(table, seat, spot);
                 let class = match after.held {
-                    Face::Class(class) => class,
-                    Face::None | Face::Unknown => UNKNOWN,
+                    FaceClass::Class(class) => class,
+                    FaceClass::None | FaceClass::Unknown => UNKNOWN,
                 };
                 let everybody = ((1_u16 << self.seats) - 1) as u8;
-                let kept = Seen::kept(class, if self.held_public { everybody } else { 1 });
-                let replaced = std::mem::replace(&mut after.change(self, 0).cards[place], kept);
-                after.top = Face::of(replaced.class);
-                after.held = Face::None;
+                let kept = TableCard::kept(class, if self.held_public { everybody } else { 1 });
+                let replaced = std::mem::replace(&mut after.change(self, 0).cards[index], kept);
+                after.top = FaceClass::of(replaced.class);
+                after.held = FaceClass::None;
             }
             Action::Call => {
                 after.caller.all |= 1;
                 after.caller.first.get_or_insert(0);
             }
             Action::Swap(one, other) => {
-                let ((one, place), (other, at)) = (self.locate(table, seat, one), self.locate(table, seat, other));
-                let (card, its) = (self.sides[one].cards[place], self.sides[other].cards[at]);
-                after.change(self, one).cards[place] = its;
+                let ((one, index), (other, at)) = (self.locate(table, seat, one), self.locate(table, seat, other));
+                let (card, its) = (self.sides[one].cards[index], self.sides[other].cards[at]);
+                after.change(self, one).cards[index] = its;
                 after.change(self, other).cards[at] = card;
             }
             Action::Snap(spot) if view.face(spot).is_some() => {
-                let (distance, place) = self.locate(table, seat, spot);
-                after.top = Face::of(after.change(self, distance).remove(place).class);
+                let (distance, index) = self.locate(table, seat, spot);
+                after.top = FaceClass::of(after.change(self, distance).remove(index).class);
             }
             Action::Give(spot) => {
-                let (_, place) = self.locate(table, seat, spot);
+                let (_, index) = self.locate(table, seat, spot);
                 let to = table.gap().map_or(1, |gap| gap.seat().distance_from(seat, self.seats));
-                let card = after.change(self, 0).remove(place);
+                let card = after.change(self, 0).remove(index);
                 after.change(self, to).push(card);
             }
             _ => {}

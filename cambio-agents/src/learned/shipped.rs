@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use cambio_core::Rules;
 
-use super::weighing::{Network, have_the_same_cards};
+use super::evaluation::{Network, have_the_same_cards};
 
 /// A bundled network, and the tables that it is for.
 struct Shipped {

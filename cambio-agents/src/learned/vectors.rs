@@ -7,7 +7,7 @@ use pulp::{
     x86::{V3, V4},
 };
 
-use super::network::{Row, SECOND, Second, Sums, WIDTH, Weights, activations};
+use super::network::{Accumulator, NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow, activations};
 
 /// Computes networks. The results do not depend on the machine.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +21,13 @@ impl Vectors {
 
     /// Adds the rows of the active inputs `on`.
     #[inline]
-    pub(super) fn add(self, weights: &Weights, sums: &mut Sums, on: &[u16]) {
+    pub(super) fn add(self, weights: &NetworkWeights, sums: &mut Accumulator, on: &[u16]) {
         self.0.dispatch(Add { weights, sums, on });
     }
 
     /// The output for these sums plus the rows of the inputs `on`: a logit times [`super::network::LOGIT_ONE`].
     #[inline]
-    pub(super) fn value(self, weights: &Weights, sums: &Sums, on: &[u16]) -> i32 {
+    pub(super) fn value(self, weights: &NetworkWeights, sums: &Accumulator, on: &[u16]) -> i32 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Arch::V4(lanes) => lanes.vectorize(WideValue { lanes, weights, sums, on }),
@@ -40,8 +40,8 @@ impl Vectors {
 
 /// The body of [`Vectors::add`]. A closure would not be compiled for the vector instructions.
 struct Add<'a> {
-    weights: &'a Weights,
-    sums: &'a mut Sums,
+    weights: &'a NetworkWeights,
+    sums: &'a mut Accumulator,
     on: &'a [u16],
 }
 
@@ -59,8 +59,8 @@ impl WithSimd for Add<'_> {
 #[cfg(target_arch = "x86_64")]
 struct WideValue<'a, L> {
     lanes: L,
-    weights: &'a Weights,
-    sums: &'a Sums,
+    weights: &'a NetworkWeights,
+    sums: &'a Accumulator,
     on: &'a [u16],
 }
 
@@ -79,7 +79,7 @@ impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
 /// The sums plus the rows of the active inputs `on`.
 #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
-fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
+fn with_rows(weights: &NetworkWeights, sums: &Accumulator, on: &[u16]) -> Accumulator {
     // With a copy, the compiler knows that the sums do not overlap the rows.
     let mut sums = *sums;
     // Four rows at a time, so that the sums are read and written a quarter as often.
@@ -87,7 +87,7 @@ fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
     for four in fours {
         let [a, b, c, d] = four.map(|input| &weights.rows[usize::from(input)]);
         for at in 0..WIDTH {
-            let weight = |row: &Row| i16::from(row[at]);
+            let weight = |row: &WeightRow| i16::from(row[at]);
             sums[at] = sums[at].wrapping_add((weight(a) + weight(b)) + (weight(c) + weight(d)));
         }
     }
@@ -100,7 +100,7 @@ fn with_rows(weights: &Weights, sums: &Sums, on: &[u16]) -> Sums {
 }
 
 /// The sums of the second layer.
-fn second(second: &Second, first: &Sums) -> [i32; SECOND] {
+fn second(second: &SecondLayer, first: &Accumulator) -> [i32; SECOND] {
     let mut sums = [0; SECOND];
     let (pairs, _) = first.as_chunks::<2>();
     for (&[one, other], weights) in pairs.iter().zip(&second.0) {
@@ -115,14 +115,14 @@ fn second(second: &Second, first: &Sums) -> [i32; SECOND] {
 /// Sums the second layer with the instruction that adds pairs of products, which compilers do not generate.
 #[cfg(target_arch = "x86_64")]
 trait Lanes {
-    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND];
+    fn second(self, second: &SecondLayer, first: &Accumulator) -> [i32; SECOND];
 }
 
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V3 {
     #[inline(always)]
-    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
+    fn second(self, second: &SecondLayer, first: &Accumulator) -> [i32; SECOND] {
         let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
         let mut sums = [self.avx._mm256_setzero_si256(); SECOND / 8];
         for (&pair, weights) in pairs.iter().zip(&second.0) {
@@ -141,7 +141,7 @@ impl Lanes for V3 {
 #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V4 {
     #[inline(always)]
-    fn second(self, second: &Second, first: &Sums) -> [i32; SECOND] {
+    fn second(self, second: &SecondLayer, first: &Accumulator) -> [i32; SECOND] {
         let pairs: [i32; WIDTH / 2] = pulp::cast(*first);
         // Two sums for each unit, so that an addition does not wait for the previous one. They are two variables
         // because the compiler would keep an indexed array in memory.

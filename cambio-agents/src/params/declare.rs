@@ -113,9 +113,9 @@ macro_rules! params {
                 list
             }
 
-            fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::Refusal> {
+            fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::ParamError> {
                 $($crate::params!(@set $form name text (self.$field) $field $spec ($($bounds)?));)*
-                Err($crate::Refusal::Unknown)
+                Err($crate::ParamError::Unknown)
             }
 
             $crate::params!(@methods [$($form $field)*] $methods);
@@ -143,7 +143,7 @@ macro_rules! params {
 
     (@set group $name:ident $text:ident ($group:expr) $field:ident $spec:tt ()) => {
         match $crate::Params::set(&mut $group, $name, $text) {
-            Err($crate::Refusal::Unknown) => {}
+            Err($crate::ParamError::Unknown) => {}
             done => return done,
         }
     };
@@ -167,10 +167,10 @@ macro_rules! params {
     (@reproducible value ($value:expr)) => { true };
 }
 
-/// Declares a parameter type with a word for each value: an enum that implements [`Words`](crate::Words).
+/// Declares a parameter type with a word for each value: an enum that implements [`WordEnum`](crate::WordEnum).
 ///
 /// ```
-/// use cambio_agents::{Words as _, words};
+/// use cambio_agents::{WordEnum as _, words};
 ///
 /// words! {
 ///     /// What the bot does with a low card.
@@ -196,7 +196,7 @@ macro_rules! words {
             $($(#[$variant_meta])* $variant,)+
         }
 
-        impl $crate::Words for $name {
+        impl $crate::WordEnum for $name {
             const ALL: &'static [$name] = &[$($name::$variant),+];
             const WORDS: &'static [&'static str] = &[$($word),+];
 

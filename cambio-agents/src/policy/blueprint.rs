@@ -1,13 +1,15 @@
 //! The policies that a spec can name as a search's blueprint.
 
-use cambio_core::{Action, CardHistory, Chance, Event, Rules, Standing, State, StateView, View};
+use cambio_core::engine::{Chance, StateView};
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Event, Rules, Standing, State, View};
 
-use super::{NetworkPolicy, Past, Policy, Value as _};
+use super::{NetworkPolicy, Policy, PublicHistory, ValuePolicy as _};
 use crate::heuristic::{HeuristicParams, blueprint};
 
 /// The heuristic with perfect memory. It decides by the view alone.
 impl Policy for HeuristicParams {
-    type Past = ();
+    type History = ();
 
     fn begin(&mut self, _: &Rules, _: usize) -> Result<(), String> {
         Ok(())
@@ -26,13 +28,13 @@ impl Policy for HeuristicParams {
 /// A search's blueprint: a heuristic or a network.
 ///
 /// ```
-/// use cambio_agents::{Blueprint, Plays, Preset, roster};
-/// use cambio_core::{Agent, Pairing, Rules, play_match, rng::Key};
+/// use cambio_agents::{Blueprint, PolicyAgent, Preset, roster};
+/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
 ///
 /// let sharp = Blueprint::Heuristic(Preset::Sharp.params());
-/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Plays::new(sharp)), roster().parse("learned").unwrap().make()];
-/// let pairing = Pairing { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&pairing, &mut agents, &mut ()).is_ok());
+/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(PolicyAgent::new(sharp)), roster().parse("learned").unwrap().make()];
+/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
+/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
 /// ```
 #[derive(Clone, Debug)]
 pub enum Blueprint {
@@ -44,9 +46,9 @@ pub enum Blueprint {
 
 /// The past that a [`Blueprint`] needs: the public history for a network, nothing for a heuristic.
 #[derive(Clone, Debug)]
-pub struct BlueprintPast(Option<CardHistory>);
+pub struct BlueprintHistory(Option<CardHistory>);
 
-impl Past for BlueprintPast {
+impl PublicHistory for BlueprintHistory {
     #[inline]
     fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         if let Some(history) = &mut self.0 {
@@ -55,7 +57,7 @@ impl Past for BlueprintPast {
     }
 }
 
-impl BlueprintPast {
+impl BlueprintHistory {
     fn history(&self) -> &CardHistory {
         self.0.as_ref().expect("a network keeps the history")
     }
@@ -66,17 +68,17 @@ impl Blueprint {
     ///
     /// # Panics
     /// If it is a heuristic.
-    pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintPast) -> f64 {
+    pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintHistory) -> f64 {
         let Blueprint::Network(network) = self else { unreachable!("a heuristic does not value positions") };
         network.value(view, past.history())
     }
 }
 
 impl Policy for Blueprint {
-    type Past = BlueprintPast;
+    type History = BlueprintHistory;
 
-    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<BlueprintPast, String> {
-        Ok(BlueprintPast(match self {
+    fn begin(&mut self, rules: &Rules, seats: usize) -> Result<BlueprintHistory, String> {
+        Ok(BlueprintHistory(match self {
             Blueprint::Heuristic(_) => None,
             Blueprint::Network(network) => Some(network.begin(rules, seats)?),
         }))
@@ -89,14 +91,14 @@ impl Policy for Blueprint {
     }
 
     #[inline]
-    fn decide(&mut self, view: &impl View, past: &BlueprintPast) -> Action {
+    fn decide(&mut self, view: &impl View, past: &BlueprintHistory) -> Action {
         match self {
             Blueprint::Heuristic(params) => blueprint(params, view),
             Blueprint::Network(network) => network.decide(view, past.history()),
         }
     }
 
-    fn likelihood(&mut self, view: &impl View, past: &BlueprintPast, action: Action, epsilon: f64) -> f64 {
+    fn likelihood(&mut self, view: &impl View, past: &BlueprintHistory, action: Action, epsilon: f64) -> f64 {
         match self {
             Blueprint::Heuristic(params) => params.likelihood(view, &(), action, epsilon),
             Blueprint::Network(network) => network.likelihood(view, past.history(), action, epsilon),
@@ -112,7 +114,7 @@ impl Policy for Blueprint {
 
     /// Matches on the variant once, not at every decision.
     #[inline]
-    fn play_out(&mut self, world: &mut State, past: &mut BlueprintPast, chance: &mut impl Chance) {
+    fn play_out(&mut self, world: &mut State, past: &mut BlueprintHistory, chance: &mut impl Chance) {
         match self {
             Blueprint::Heuristic(params) => params.play_out(world, &mut (), chance),
             Blueprint::Network(network) => {

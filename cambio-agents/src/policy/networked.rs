@@ -1,9 +1,11 @@
 //! A network as a policy.
 
-use cambio_core::{Action, CardHistory, MAX_SEATS, Rules, Seat, Standing, View};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Rules, Seat, Standing, View};
 
-use super::{Policy, Value};
-use crate::learned::{MatchStanding, Network, Weighing};
+use super::{Policy, ValuePolicy};
+use crate::learned::{MatchStanding, Network, NetworkEvaluation};
 
 /// A network as a policy: it decides as [`Learned`](crate::Learned) does.
 ///
@@ -21,13 +23,13 @@ pub struct NetworkPolicy {
     /// Its own network; `None` for the bundled network.
     own: Option<Network>,
     temperature: f64,
-    playing: Option<Playing>,
-    weighing: Weighing,
+    playing: Option<NetworkState>,
+    evaluation: NetworkEvaluation,
 }
 
 /// The state during a match.
 #[derive(Clone, Debug)]
-struct Playing {
+struct NetworkState {
     network: Network,
     standings: [MatchStanding; MAX_SEATS],
 }
@@ -47,7 +49,7 @@ impl NetworkPolicy {
             own: None,
             temperature: NetworkPolicy::TEMPERATURE,
             playing: None,
-            weighing: Weighing::default(),
+            evaluation: NetworkEvaluation::default(),
         }
     }
 
@@ -66,8 +68,8 @@ impl NetworkPolicy {
     }
 
     /// The evaluation of the last decision.
-    pub fn weighing(&self) -> &Weighing {
-        &self.weighing
+    pub fn evaluation(&self) -> &NetworkEvaluation {
+        &self.evaluation
     }
 
     /// Evaluates the decision of the seat to act.
@@ -75,24 +77,24 @@ impl NetworkPolicy {
     /// # Panics
     /// If no match has begun.
     #[inline]
-    pub fn weigh(&mut self, view: &impl View, past: &CardHistory) {
-        let Playing { network, standings } = self.playing.as_ref().expect("a match has begun");
-        network.weigh(view, past, &standings[view.seat().index()], &mut self.weighing);
+    pub fn evaluate(&mut self, view: &impl View, past: &CardHistory) {
+        let NetworkState { network, standings } = self.playing.as_ref().expect("a match has begun");
+        network.evaluate(view, past, &standings[view.seat().index()], &mut self.evaluation);
     }
 }
 
 impl Policy for NetworkPolicy {
-    type Past = CardHistory;
+    type History = CardHistory;
 
     fn begin(&mut self, rules: &Rules, seats: usize) -> Result<CardHistory, String> {
         let network = Network::for_match(self.own.as_ref(), rules, seats)?;
         let standings = [network.inputs().standing(&[], Seat::A); MAX_SEATS];
-        self.playing = Some(Playing { network, standings });
+        self.playing = Some(NetworkState { network, standings });
         Ok(CardHistory::new(rules, seats))
     }
 
     fn round_begins(&mut self, standing: &Standing<'_>) {
-        let Some(Playing { network, standings }) = &mut self.playing else { return };
+        let Some(NetworkState { network, standings }) = &mut self.playing else { return };
         for (own, seat) in standings[..standing.totals.len()].iter_mut().zip(Seat::ALL) {
             *own = network.inputs().standing(standing.totals, seat);
         }
@@ -100,21 +102,21 @@ impl Policy for NetworkPolicy {
 
     #[inline]
     fn decide(&mut self, view: &impl View, past: &CardHistory) -> Action {
-        self.weigh(view, past);
-        self.weighing.choose(self.network().inputs(), view)
+        self.evaluate(view, past);
+        self.evaluation.choose(self.network().inputs(), view)
     }
 
     fn likelihood(&mut self, view: &impl View, past: &CardHistory, action: Action, epsilon: f64) -> f64 {
-        self.weigh(view, past);
-        let weighing = &self.weighing;
-        let number = weighing.actions().len() as f64;
-        let Some(place) = weighing.place_of(self.network().inputs(), view, action) else {
+        self.evaluate(view, past);
+        let evaluation = &self.evaluation;
+        let number = evaluation.actions().len() as f64;
+        let Some(index) = evaluation.index_of(self.network().inputs(), view, action) else {
             return epsilon / (number + 1.0);
         };
-        let best = weighing.logits().fold(f64::NEG_INFINITY, f64::max);
+        let best = evaluation.logits().fold(f64::NEG_INFINITY, f64::max);
         let weight = |logit: f64| libm::exp((logit - best) / self.temperature);
-        let all: f64 = weighing.logits().map(weight).sum();
-        let own = weighing.logits().nth(place).map_or(0.0, weight);
+        let all: f64 = evaluation.logits().map(weight).sum();
+        let own = evaluation.logits().nth(index).map_or(0.0, weight);
         (1.0 - epsilon) * own / all + epsilon / number
     }
 
@@ -124,11 +126,11 @@ impl Policy for NetworkPolicy {
     }
 }
 
-impl Value for NetworkPolicy {
+impl ValuePolicy for NetworkPolicy {
     #[inline]
     fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
-        self.weigh(view, past);
-        let best = self.weighing.logits().nth(self.weighing.best()).expect("the seat to act has a choice");
+        self.evaluate(view, past);
+        let best = self.evaluation.logits().nth(self.evaluation.best()).expect("the seat to act has a choice");
         1.0 / (1.0 + libm::exp(-best))
     }
 }

@@ -6,35 +6,35 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::params::{Param, Params, Refusal, Text};
+use crate::params::{Param, ParamError, Params, Text};
 
 /// Parameters and the function that makes an agent from them, with their type erased.
-pub(super) trait Recipe: fmt::Debug + Send + Sync {
+pub(super) trait ErasedFactory: fmt::Debug + Send + Sync {
     fn declared(&self) -> Vec<Param>;
-    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal>;
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
     fn is_reproducible(&self) -> bool;
     fn make(&self, text: &str) -> Box<dyn Agent>;
     fn params(&self) -> &dyn Any;
-    fn to_box(&self) -> Box<dyn Recipe>;
+    fn to_box(&self) -> Box<dyn ErasedFactory>;
 }
 
-struct Typed<P, F> {
+struct TypedFactory<P, F> {
     params: P,
     make: Arc<F>,
 }
 
-impl<P: Params, F> fmt::Debug for Typed<P, F> {
+impl<P: Params, F> fmt::Debug for TypedFactory<P, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.params.fmt(f)
     }
 }
 
-impl<P: Params, F: Fn(&str, &P) -> Box<dyn Agent> + Send + Sync + 'static> Recipe for Typed<P, F> {
+impl<P: Params, F: Fn(&str, &P) -> Box<dyn Agent> + Send + Sync + 'static> ErasedFactory for TypedFactory<P, F> {
     fn declared(&self) -> Vec<Param> {
         self.params.declared()
     }
 
-    fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
         self.params.set(name, text)
     }
 
@@ -50,27 +50,27 @@ impl<P: Params, F: Fn(&str, &P) -> Box<dyn Agent> + Send + Sync + 'static> Recip
         &self.params
     }
 
-    fn to_box(&self) -> Box<dyn Recipe> {
-        Box::new(Typed { params: self.params, make: Arc::clone(&self.make) })
+    fn to_box(&self) -> Box<dyn ErasedFactory> {
+        Box::new(TypedFactory { params: self.params, make: Arc::clone(&self.make) })
     }
 }
 
 /// An agent of a roster.
 #[derive(Clone)]
-pub struct Entry {
+pub struct RosterEntry {
     pub(super) name: String,
     pub(super) about: String,
     pub(super) text: Option<Text>,
     pub(super) sees_all: bool,
     /// Holds the default parameters.
-    pub(super) recipe: Arc<dyn Recipe>,
+    pub(super) recipe: Arc<dyn ErasedFactory>,
 }
 
-impl Entry {
+impl RosterEntry {
     /// An agent with a name, a description in one sentence, and a function that makes it from its parameters.
     ///
     /// ```
-    /// use cambio_agents::{Entry, params, roster};
+    /// use cambio_agents::{RosterEntry, params, roster};
     /// use cambio_core::{Action, Agent, AgentError, Observation};
     ///
     /// params! {
@@ -94,7 +94,7 @@ impl Entry {
     /// }
     ///
     /// let make = |params: &MineParams| Mine { number: params.number as usize };
-    /// let roster = roster().with_entry(Entry::new("mine", "Takes a decision by its number.", make));
+    /// let roster = roster().with_entry(RosterEntry::new("mine", "Takes a decision by its number.", make));
     /// let spec = roster.parse("mine(number=2)").unwrap();
     /// assert_eq!(spec.params::<MineParams>().unwrap().number, 2);
     /// assert_eq!(
@@ -106,20 +106,20 @@ impl Entry {
         name: impl Into<String>,
         about: impl Into<String>,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
-    ) -> Entry {
-        Entry::with_defaults(name, about, P::default(), make)
+    ) -> RosterEntry {
+        RosterEntry::with_defaults(name, about, P::default(), make)
     }
 
-    /// Like [`Entry::new`], with other defaults for the parameters.
+    /// Like [`RosterEntry::new`], with other defaults for the parameters.
     pub fn with_defaults<P: Params, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         defaults: P,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
-    ) -> Entry {
+    ) -> RosterEntry {
         let make = Arc::new(move |_: &str, params: &P| -> Box<dyn Agent> { Box::new(make(params)) });
-        let recipe = Arc::new(Typed { params: defaults, make });
-        Entry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
+        let recipe = Arc::new(TypedFactory { params: defaults, make });
+        RosterEntry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
     }
 
     /// An agent that takes a text in quotes before its parameters.
@@ -128,17 +128,17 @@ impl Entry {
         about: impl Into<String>,
         text: Text,
         make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
-    ) -> Entry {
+    ) -> RosterEntry {
         let make = Arc::new(move |text: &str, params: &P| -> Box<dyn Agent> { Box::new(make(text, params)) });
-        let recipe = Arc::new(Typed { params: P::default(), make });
-        Entry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
+        let recipe = Arc::new(TypedFactory { params: P::default(), make });
+        RosterEntry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
     }
 
     /// Marks the agent as one that sees every card, through its [observer](Agent::observer). It is not a player:
     /// only experiments with `analysis = true` may use it.
     #[must_use]
-    pub fn seeing_all(self) -> Entry {
-        Entry { sees_all: true, ..self }
+    pub fn seeing_all(self) -> RosterEntry {
+        RosterEntry { sees_all: true, ..self }
     }
 
     /// The name in specs.
@@ -173,8 +173,8 @@ impl Entry {
     }
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for RosterEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.name).field("params", &self.recipe).finish_non_exhaustive()
+        f.debug_struct("RosterEntry").field("name", &self.name).field("params", &self.recipe).finish_non_exhaustive()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use cambio_core::{Agent, did_you_mean, shown};
+use cambio_core::Agent;
+use cambio_core::text::{did_you_mean, excerpt};
 
-use super::entry::{Entry, Recipe};
-use crate::params::{Param, Params, Range, Refusal, Setting};
+use super::entry::{ErasedFactory, RosterEntry};
+use crate::params::{Param, ParamError, ParamValue, Params, Range};
 
 /// The maximum length of an agent's text, such as the command of a bot, in bytes.
 const MOST_TEXT: usize = 4096;
@@ -22,16 +23,16 @@ const MOST_TEXT: usize = 4096;
 /// assert!(!spec.is_reproducible());
 /// ```
 pub struct AgentSpec {
-    entry: Entry,
+    entry: RosterEntry,
     text: Option<String>,
     /// For each declared parameter whether the spec gives it.
     given: Vec<bool>,
-    recipe: Box<dyn Recipe>,
+    recipe: Box<dyn ErasedFactory>,
 }
 
 impl AgentSpec {
     /// Parses the part of a spec between its parentheses.
-    pub(super) fn read(entry: &Entry, list: &str, spec: &str) -> Result<AgentSpec, SpecError> {
+    pub(super) fn read(entry: &RosterEntry, list: &str, spec: &str) -> Result<AgentSpec, SpecError> {
         let form = || SpecError::Form { spec: spec.to_owned() };
         let agent = || entry.name.clone();
         let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
@@ -63,17 +64,17 @@ impl AgentSpec {
         for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (param, value) = part.split_once('=').ok_or_else(form)?;
             let (param, value) = (param.trim(), value.trim());
-            let Some(place) = names.iter().position(|name| *name == param) else {
+            let Some(index) = names.iter().position(|name| *name == param) else {
                 return Err(SpecError::Param { agent: agent(), param: param.to_owned(), known: entry.names() });
             };
-            if std::mem::replace(&mut given[place], true) {
+            if std::mem::replace(&mut given[index], true) {
                 return Err(SpecError::Twice { agent: agent(), param: param.to_owned() });
             }
             recipe.set(param, value).map_err(|refusal| {
                 let (agent, param) = (agent(), param.to_owned());
                 match refusal {
-                    Refusal::Unknown => SpecError::Param { agent, param, known: entry.names() },
-                    Refusal::Range(range) => SpecError::Value { agent, param, value: value.to_owned(), range },
+                    ParamError::Unknown => SpecError::Param { agent, param, known: entry.names() },
+                    ParamError::Range(range) => SpecError::Value { agent, param, value: value.to_owned(), range },
                 }
             })?;
         }
@@ -96,9 +97,9 @@ impl AgentSpec {
     /// # Ok::<(), cambio_agents::SpecError>(())
     /// ```
     pub fn full(&self) -> String {
-        let value = |value: Setting| match value {
+        let value = |value: ParamValue| match value {
             // Writes -0 as 0.
-            Setting::Real(number) => Setting::Real(number + 0.0),
+            ParamValue::Real(number) => ParamValue::Real(number + 0.0),
             other => other,
         };
         let show = |param: Param| param.default.map(|default| format!("{}={}", param.name, value(default)));
@@ -172,9 +173,9 @@ impl fmt::Display for AgentSpec {
 fn unquote(quoted: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut chars = quoted.char_indices();
-    while let Some((place, char)) = chars.next() {
+    while let Some((index, char)) = chars.next() {
         match char {
-            '"' => return Some((text, &quoted[place + 1..])),
+            '"' => return Some((text, &quoted[index + 1..])),
             '\\' => text.push(chars.next().map(|(_, char)| char).filter(|char| matches!(char, '"' | '\\'))?),
             char => text.push(char),
         }
@@ -192,7 +193,7 @@ pub enum SpecError {
     /// The text does not have the form of a spec.
     #[error(
         "`{}` is not an agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)",
-        shown(spec)
+        excerpt(spec)
     )]
     Form {
         /// The spec.
@@ -227,7 +228,7 @@ pub enum SpecError {
         what: String,
     },
     /// No agent has that name.
-    #[error("there is no agent `{}`; {}the agents are {known}", shown(name), did_you_mean(name, known.split(", ")))]
+    #[error("there is no agent `{}`; {}the agents are {known}", excerpt(name), did_you_mean(name, known.split(", ")))]
     Agent {
         /// The name.
         name: String,
@@ -235,7 +236,7 @@ pub enum SpecError {
         known: String,
     },
     /// The agent has no such parameter.
-    #[error("agent `{agent}` has no parameter `{}`; {}it has {known}", shown(param), did_you_mean(param, known.split(", ")))]
+    #[error("agent `{agent}` has no parameter `{}`; {}it has {known}", excerpt(param), did_you_mean(param, known.split(", ")))]
     Param {
         /// The agent.
         agent: String,
@@ -253,7 +254,7 @@ pub enum SpecError {
         param: String,
     },
     /// A value is out of its range.
-    #[error("agent `{agent}`: parameter `{param}` must be {range}, found `{}`", shown(value))]
+    #[error("agent `{agent}`: parameter `{param}` must be {range}, found `{}`", excerpt(value))]
     Value {
         /// The agent.
         agent: String,

@@ -1,14 +1,15 @@
 //! The decisions that a search has tried, and the choice among them.
 
+use cambio_core::Action;
+use cambio_core::play::{ConsideredAction, Explanation};
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, Considered, Explanation};
 
 use crate::words;
 
 words! {
     /// How a search chooses among the decisions that it has tried.
     #[derive(Default)]
-    pub enum Final {
+    pub enum FinalChoice {
         /// The decision with the most visits.
         #[default]
         Visits = "visits",
@@ -70,21 +71,25 @@ impl Arm {
 
 /// The root statistics of a search, as an explanation.
 pub(crate) fn explained(unit: &'static str, arms: &[Arm]) -> Explanation {
-    let considered =
-        |arm: &Arm| Considered { action: arm.action, value: arm.mean(), error: arm.error(), visits: Some(arm.visits) };
+    let considered = |arm: &Arm| ConsideredAction {
+        action: arm.action,
+        value: arm.mean(),
+        error: arm.error(),
+        visits: Some(arm.visits),
+    };
     Explanation { unit, considered: arms.iter().map(considered).collect() }
 }
 
-/// The best arm: the best mean with [`Final::Mean`], otherwise the most visits, then the best mean, then the first.
-pub(crate) fn best(arms: &[Arm], last: Final) -> Option<Arm> {
-    let key = |arm: &Arm| (if last == Final::Mean { 0 } else { arm.visits }, arm.mean());
+/// The best arm: the best mean with [`FinalChoice::Mean`], otherwise the most visits, then the best mean, then the first.
+pub(crate) fn best(arms: &[Arm], last: FinalChoice) -> Option<Arm> {
+    let key = |arm: &Arm| (if last == FinalChoice::Mean { 0 } else { arm.visits }, arm.mean());
     arms.iter().copied().reduce(|best, arm| if key(&arm) > key(&best) { arm } else { best })
 }
 
 /// The arm that the search chooses: the best, or one drawn in proportion to the visits.
-pub(crate) fn choose(arms: &[Arm], last: Final, stream: &mut Stream) -> Option<Arm> {
+pub(crate) fn choose(arms: &[Arm], last: FinalChoice, stream: &mut Stream) -> Option<Arm> {
     let visits: u32 = arms.iter().map(|arm| arm.visits).sum();
-    if last != Final::Proportional || visits == 0 {
+    if last != FinalChoice::Proportional || visits == 0 {
         return best(arms, last);
     }
     let mut ticket = stream.below(visits);
@@ -108,7 +113,7 @@ mod tests {
         let mut stream = Key::new(3, 0).stream(Purpose::Race, 0);
         let mut counts = [0; 4];
         for _ in 0..10_000 {
-            let chosen = choose(&arms, Final::Proportional, &mut stream).unwrap();
+            let chosen = choose(&arms, FinalChoice::Proportional, &mut stream).unwrap();
             counts[arms.iter().position(|arm| arm.action == chosen.action).unwrap()] += 1;
         }
         // Five standard deviations are at most 245.
@@ -116,7 +121,7 @@ mod tests {
             assert!((count - expected).abs() <= if expected == 0 { 0 } else { 245 }, "{counts:?}");
         }
         let before = stream.clone();
-        assert_eq!(choose(&arms, Final::Visits, &mut stream).unwrap().action, Action::Draw);
+        assert_eq!(choose(&arms, FinalChoice::Visits, &mut stream).unwrap().action, Action::Draw);
         assert_eq!(stream, before, "the best arm needs no random bits");
     }
 }

@@ -1,13 +1,15 @@
 //! The information of each seat since the root, as keys of information sets.
 
-use cambio_core::{Card, Event, MAX_SEATS, Phase, Seat, Sink, State, Table};
+use cambio_core::engine::Sink;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Card, Event, Phase, Seat, State, Table};
 
 use crate::bits::mix;
 use crate::words;
 
 words! {
     /// The information that distinguishes the nodes of the other seats.
-    pub enum Mode {
+    pub enum TreeMode {
         /// Single observer: the information of the searching seat, as if all seats decided by it.
         Single = "so",
         /// Multiple observer: the information of each seat itself in the sampled world.
@@ -19,17 +21,17 @@ words! {
 
 /// Hashes of the information of every seat since the root.
 #[derive(Clone, Debug)]
-pub(crate) struct Histories {
+pub(crate) struct SeatHistories {
     pub(super) public: u64,
     pub(super) private: [u64; MAX_SEATS],
 }
 
-impl Histories {
+impl SeatHistories {
     /// The histories at the root. The private knowledge of the other seats comes from the sampled world: the true cards
     /// would leak information, and without any cards every seat would decide as one observer.
-    pub(crate) fn at_root(world: &State, searcher: Seat, mode: Mode) -> Histories {
+    pub(crate) fn at_root(world: &State, searcher: Seat, mode: TreeMode) -> SeatHistories {
         let mut private = [0; MAX_SEATS];
-        if mode == Mode::Multiple {
+        if mode == TreeMode::Multiple {
             let table = world.table();
             for (seat, private) in Seat::ALL.into_iter().zip(&mut private[..table.seats()]) {
                 if seat == searcher {
@@ -41,13 +43,13 @@ impl Histories {
                 }
             }
         }
-        Histories { public: 0, private }
+        SeatHistories { public: 0, private }
     }
 
     /// The key of the information set of `actor`.
     #[inline]
-    pub(super) fn key(&self, mode: Mode, actor: Seat, searcher: Seat, table: &Table) -> u64 {
-        let observer = if mode == Mode::Single { searcher } else { actor };
+    pub(super) fn key(&self, mode: TreeMode, actor: Seat, searcher: Seat, table: &Table) -> u64 {
+        let observer = if mode == TreeMode::Single { searcher } else { actor };
         let phase = u64::from(table.phase().code());
         let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
         if table.phase() == Phase::Show {
@@ -60,7 +62,7 @@ impl Histories {
     }
 }
 
-impl Sink for Histories {
+impl Sink for SeatHistories {
     /// Adds the public part of an event to the public hash, and a face that only one seat sees to that seat's hash.
     /// Declarations in a window become events only when all seats have declared.
     #[expect(clippy::inline_always, reason = "the kind of event is constant at each call, so the matches disappear")]

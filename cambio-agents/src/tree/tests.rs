@@ -1,7 +1,8 @@
 //! Regression tests for bugs of published search implementations.
 
+use cambio_core::engine::{Dice, Setup, Sink as _};
 use cambio_core::rng::{Key, Purpose, Stream};
-use cambio_core::{Card, Dice, Event, Knowledge, Phase, Rules, Setup, Sink as _};
+use cambio_core::{Card, Event, Knowledge, Phase, Rules};
 
 use super::*;
 
@@ -32,8 +33,8 @@ fn window_world(rules: &Rules) -> (State, Stream) {
     panic!("no deal has such a window");
 }
 
-fn growth(mode: Mode) -> Growth {
-    Growth { mode, searcher: Seat::A, sees_all: false, exploration: 0.7, expand: 1, prior: 0.0 }
+fn growth(mode: TreeMode) -> TreeSettings {
+    TreeSettings { mode, searcher: Seat::A, sees_all: false, exploration: 0.7, expand: 1, prior: 0.0 }
 }
 
 #[test]
@@ -42,10 +43,10 @@ fn what_one_seat_declares_in_a_window_changes_no_other_seats_information() {
     let (world, stream) = window_world(&rules);
     let snap = world.view(Seat::A).known_matches().first_from(Seat::A).map(Action::Snap).unwrap();
     let key_after = |action| {
-        let (mut world, mut histories) = (world.clone(), Histories::at_root(&world, Seat::A, Mode::Multiple));
+        let (mut world, mut histories) = (world.clone(), SeatHistories::at_root(&world, Seat::A, TreeMode::Multiple));
         world.apply(action, &mut Dice(stream.clone()), &mut histories).unwrap();
         assert_eq!((world.actor(), world.table().phase()), (Some(Seat::B), Phase::Window));
-        histories.key(Mode::Multiple, Seat::B, Seat::A, world.table())
+        histories.key(TreeMode::Multiple, Seat::B, Seat::A, world.table())
     };
     assert_eq!(key_after(Action::Pass), key_after(snap), "seat b sees nothing before all have declared");
 }
@@ -71,20 +72,21 @@ fn twin_worlds(rules: &Rules) -> (State, State) {
 fn the_other_seats_information_is_what_they_see_in_the_sampled_world() {
     let rules = Rules::preset("classic").unwrap();
     let (one, other) = twin_worlds(&rules);
-    let key =
-        |world: &State, mode, seat| Histories::at_root(world, Seat::A, mode).key(mode, seat, Seat::A, world.table());
+    let key = |world: &State, mode, seat| {
+        SeatHistories::at_root(world, Seat::A, mode).key(mode, seat, Seat::A, world.table())
+    };
     // The keys would be equal if they used the true cards, or one constant for all cards.
-    assert_ne!(key(&one, Mode::Multiple, Seat::B), key(&other, Mode::Multiple, Seat::B));
+    assert_ne!(key(&one, TreeMode::Multiple, Seat::B), key(&other, TreeMode::Multiple, Seat::B));
     // The searcher cannot distinguish the worlds. In a tree with a single observer, no seat can.
-    assert_eq!(key(&one, Mode::Multiple, Seat::A), key(&other, Mode::Multiple, Seat::A));
-    assert_eq!(key(&one, Mode::Single, Seat::B), key(&other, Mode::Single, Seat::B));
+    assert_eq!(key(&one, TreeMode::Multiple, Seat::A), key(&other, TreeMode::Multiple, Seat::A));
+    assert_eq!(key(&one, TreeMode::Single, Seat::B), key(&other, TreeMode::Single, Seat::B));
 }
 
 #[test]
 fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     let (one, other) = (Card::new(3).unwrap(), Card::new(4).unwrap());
     let after = |cards: &[Card]| {
-        let mut histories = Histories { public: 0, private: [0; MAX_SEATS] };
+        let mut histories = SeatHistories { public: 0, private: [0; MAX_SEATS] };
         for &face in cards {
             histories.event(&Event::Drew { seat: Seat::B, face });
         }
@@ -93,7 +95,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     let rules = Rules::preset("classic").unwrap();
     let mut dice = Dice(Key::new(20, 0).stream(Purpose::Deck, 0));
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
-    let key = |cards: &[Card], seat| after(cards).key(Mode::Multiple, seat, Seat::A, world.table());
+    let key = |cards: &[Card], seat| after(cards).key(TreeMode::Multiple, seat, Seat::A, world.table());
     assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
     assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and no other seat sees it");
     assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order counts");
@@ -101,7 +103,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     let dropped = |card| {
         let mut histories = after(&[one]);
         histories.event(&Event::Dropped { seat: Seat::B, card });
-        histories.key(Mode::Multiple, Seat::A, Seat::A, world.table())
+        histories.key(TreeMode::Multiple, Seat::A, Seat::A, world.table())
     };
     assert_ne!(dropped(one), dropped(other), "a card that all see is public");
 }
@@ -111,16 +113,16 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
     let rules = Rules::preset("classic").unwrap();
     let mut dice = Dice(Key::new(19, 0).stream(Purpose::Deck, 0));
     let world = State::deal_latent(&Setup::new(&rules, 2), &mut dice, &mut ()).unwrap();
-    let growth = growth(Mode::Single);
-    let mut tree = Tree::default();
+    let growth = growth(TreeMode::Single);
+    let mut tree = SearchTree::default();
     tree.plant(Seat::A, [Action::Draw].into_iter(), 100);
     tree.offered = vec![Action::Draw, Action::Call];
     tree.grow(1, Seat::B, false);
     // The start of classic offers only `draw`; `call` was available once before, and had a lower value.
     tree.merge(1, &[Action::Draw, Action::Call]);
     let first = tree.nodes[1].first as usize;
-    for (place, visits, available, mean) in [(first, 900u32, 900, 0.5), (first + 1, 1, 1, 0.4)] {
-        let edge = &mut tree.edges[place];
+    for (index, visits, available, mean) in [(first, 900u32, 900, 0.5), (first + 1, 1, 1, 0.4)] {
+        let edge = &mut tree.edges[index];
         edge.arm.visits = visits;
         edge.arm.sum = mean * f64::from(visits);
         edge.available = available;
@@ -136,7 +138,7 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
 
 #[test]
 fn what_an_iteration_was_worth_goes_to_the_seats_that_decided() {
-    let mut tree = Tree::default();
+    let mut tree = SearchTree::default();
     tree.plant(Seat::A, [Action::Draw, Action::Call].into_iter(), 100);
     tree.offered = vec![Action::Draw, Action::Take];
     tree.grow(7, Seat::B, true);
@@ -144,7 +146,7 @@ fn what_an_iteration_was_worth_goes_to_the_seats_that_decided() {
     tree.path[0].edge = 1;
     let node = tree.find(7).unwrap();
     let edge = tree.nodes[node as usize].first;
-    tree.path.push(Step { node, edge });
+    tree.path.push(PathStep { node, edge });
     let mut values = [0.0; MAX_SEATS];
     (values[0], values[1]) = (0.25, 0.75);
     tree.learn(&values);

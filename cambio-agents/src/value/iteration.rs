@@ -25,7 +25,7 @@ impl ValueTable {
         let mut table = ValueTable { width, values: vec![0.5; width * width * 2] };
         let mut distinct: BTreeMap<(i32, i32, usize), f64> = BTreeMap::new();
         for RoundOutcome { added, next } in outcomes {
-            let points = |place: usize| added[place].units().div_euclid(Score::UNITS);
+            let points = |index: usize| added[index].units().div_euclid(Score::UNITS);
             *distinct.entry((points(0), points(1), *next)).or_default() += 1.0 / outcomes.len() as f64;
         }
         let mut pairs: Vec<(i32, i32)> =
@@ -47,8 +47,8 @@ impl ValueTable {
                                 table.chance(own, other, starts_next)
                             };
                     }
-                    let place = table.place(own, other, starts);
-                    table.values[place] = value;
+                    let index = table.index(own, other, starts);
+                    table.values[index] = value;
                 }
             }
         }
@@ -57,10 +57,10 @@ impl ValueTable {
 
     /// The chance of a seat with `own` points against a seat with `other` points.
     pub(super) fn chance(&self, own: i32, other: i32, starts: bool) -> f64 {
-        self.values[self.place(own, other, starts)]
+        self.values[self.index(own, other, starts)]
     }
 
-    fn place(&self, own: i32, other: i32, starts: bool) -> usize {
+    fn index(&self, own: i32, other: i32, starts: bool) -> usize {
         let clamp = |total: i32| (total - LOWEST).clamp(0, self.width as i32 - 1) as usize;
         (clamp(own) * self.width + clamp(other)) * 2 + usize::from(starts)
     }

@@ -1,6 +1,6 @@
 //! A logistic model of match wins: a seat's chance is proportional to exp(β x), where x is how far it is behind.
 
-use cambio_core::MAX_SEATS;
+use cambio_core::rules::MAX_SEATS;
 
 /// One observation: how far each seat was behind, with the sign that makes more better, and its share of the win.
 pub(super) type Sample = ([f64; MAX_SEATS], [f64; MAX_SEATS]);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cambio_core::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::rng::Bounded as _;
-use cambio_core::{MAX_SEATS, Rules, Score, Seat};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
+use cambio_core::{Rules, Score, Seat};
 
 use super::iteration::ValueTable;
 use super::logistic::{Sample, exponential, slope};
@@ -54,8 +55,8 @@ impl MatchValues {
     /// # Panics
     /// If the rules do not fit the number of seats.
     pub fn of(rules: &Rules, seats: usize) -> Arc<MatchValues> {
-        type Made = BTreeMap<(String, usize), Arc<MatchValues>>;
-        static MADE: OnceLock<Mutex<Made>> = OnceLock::new();
+        type MatchValueCache = BTreeMap<(String, usize), Arc<MatchValues>>;
+        static MADE: OnceLock<Mutex<MatchValueCache>> = OnceLock::new();
         let made = MADE.get_or_init(Mutex::default);
         let key = (rules.spec().to_json().to_string(), seats);
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,10 @@
 //! Sampled rounds of the default heuristic, from which the values of matches are computed.
 
+use cambio_core::engine::{Dice, Setup};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Dice, MAX_SEATS, Match, RoundResult, Rules, Score, Seat, Setup, State};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Match, Rules, Score, Seat, State};
 
 use crate::bits::Bits;
 use crate::heuristic::HeuristicParams;

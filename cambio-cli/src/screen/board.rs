@@ -125,7 +125,7 @@ impl Board<'_> {
     }
 
     /// A card, and the seats that have seen it.
-    fn cell(&self, seat: char, lying: &cambio_view::Lying) -> (Span<'static>, String) {
+    fn cell(&self, seat: char, lying: &cambio_view::TableCardView) -> (Span<'static>, String) {
         let spot = format!("{seat}{}", lying.0);
         let marks = self.marks;
         let glimpsed = marks.glimpses.iter().find(|(other, _)| *other == spot).map(|(_, kind)| *kind);

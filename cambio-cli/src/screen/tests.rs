@@ -1,9 +1,10 @@
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
-use cambio_core::{Deal, PRESETS, Record, Rules, replay};
-use cambio_view::{Film, Invitation};
+use cambio_core::rules::PRESETS;
+use cambio_core::{Deal, Record, Rules, replay};
+use cambio_view::{Replay, SessionConfig};
 
-use super::reel::Reel;
-use super::sit::Seat;
+use super::replay::ReplayView;
+use super::session::SessionView;
 use super::*;
 
 /// The page as rows of text.
@@ -21,25 +22,25 @@ fn shown(page: &impl Page) -> String {
     rows.join("\n")
 }
 
-fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> Seat {
+fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> SessionView {
     let roster = cambio_agents::roster();
     let opponents: Vec<_> = opponents.iter().map(|spec| roster.parse(spec).unwrap()).collect();
     let deal = Deal::new(&Rules::preset(rules).unwrap(), Key::new(seed, 0));
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
-    let invitation = Invitation { deal, person, opponents, notes, practice: true, reaction: None };
-    Seat::new(cambio_view::Sitting::new(invitation), adviser)
+    let config = SessionConfig { deal, person, opponents, notes, practice: true, reaction: None };
+    SessionView::new(cambio_view::Session::new(config), adviser)
 }
 
 /// Runs the agents' decisions until the player has to decide.
-fn wait(seat: &mut Seat) {
-    while let Some(job) = seat.sitting.job() {
-        seat.sitting.finish(job.run());
+fn wait(seat: &mut SessionView) {
+    while let Some(job) = seat.session.job() {
+        seat.session.finish(job.run());
         seat.look();
     }
 }
 
-fn press(seat: &mut Seat, keys: &str) {
+fn press(seat: &mut SessionView, keys: &str) {
     for key in keys.chars() {
         seat.key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
         wait(seat);
@@ -54,7 +55,7 @@ fn played(rules: &str, opponents: &[&str], seed: u64) -> (Record, usize) {
     for keys in 0..20_000 {
         shown(&seat);
         if seat.is_over() {
-            return (seat.sitting.record().unwrap(), keys);
+            return (seat.session.record().unwrap(), keys);
         }
         let letters: Vec<char> = "dtcexspm123456?r\t".chars().collect();
         match chance.below(letters.len() as u32 + 6) as usize {
@@ -76,16 +77,16 @@ fn a_match_of_every_preset_can_be_played_by_keys_alone_at_80_by_24() {
         replay(&record, &mut ()).unwrap();
         // A match of one round may end with the first turn.
         assert!(keys > 4, "{preset}: {keys}");
-        let mut reel = Reel::new(Film::of(&record).unwrap(), (0, 0));
+        let mut replay_view = ReplayView::new(Replay::of(&record).unwrap(), (0, 0));
         let mut steps = 0;
         for view in 0..=opponents.len() + 1 {
             for _ in 0..40 {
-                shown(&reel);
-                reel.key(KeyCode::Right);
+                shown(&replay_view);
+                replay_view.key(KeyCode::Right);
                 steps += 1;
             }
-            reel.key(KeyCode::Char('v'));
-            assert_eq!(reel.view.is_none(), view == opponents.len() + 1);
+            replay_view.key(KeyCode::Char('v'));
+            assert_eq!(replay_view.view.is_none(), view == opponents.len() + 1);
         }
         assert!(steps > 80);
     }
@@ -102,7 +103,7 @@ fn the_largest_table_fits_too() {
 }
 
 /// A match in a snap window in which the player knows a card that matches.
-fn with_a_match() -> Seat {
+fn with_a_match() -> SessionView {
     for seed in 0.. {
         let mut seat = seated("classic", &["greedy(call_at=0)"], seed, true);
         press(&mut seat, " ");

@@ -15,11 +15,11 @@ use crate::say::say;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    kind: Kind,
+    kind: Scheduler,
 }
 
 #[derive(Debug, Subcommand)]
-enum Kind {
+enum Scheduler {
     /// An array job for Slurm, the merge that depends on it, and a script that submits both
     Slurm(SlurmArgs),
     /// An indexed Job for Kubernetes, and a Job that merges
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 #[derive(Debug, clap::Args)]
-struct Work {
+struct ClusterWork {
     /// The experiment file
     spec: PathBuf,
     /// The number of parts
@@ -44,7 +44,7 @@ struct Work {
 #[derive(Debug, clap::Args)]
 struct SlurmArgs {
     #[command(flatten)]
-    work: Work,
+    work: ClusterWork,
     /// The store; all nodes must have access to it
     #[arg(long, value_name = "PLACE")]
     store: String,
@@ -59,7 +59,7 @@ struct SlurmArgs {
 #[derive(Debug, clap::Args)]
 struct KubernetesArgs {
     #[command(flatten)]
-    work: Work,
+    work: ClusterWork,
     /// The container image; the repository's Dockerfile builds one
     #[arg(long, value_name = "IMAGE")]
     image: String,
@@ -76,13 +76,13 @@ struct KubernetesArgs {
 
 pub(crate) fn run(args: &Args, roster: &Roster) -> CliResult {
     match &args.kind {
-        Kind::Slurm(args) => slurm(args, roster),
-        Kind::K8s(args) => kubernetes(args, roster),
+        Scheduler::Slurm(args) => slurm(args, roster),
+        Scheduler::K8s(args) => kubernetes(args, roster),
     }
 }
 
 /// Reads an experiment and checks that it can be played. Returns it with its text and a name for the jobs.
-fn read(work: &Work, roster: &Roster) -> Result<(Experiment, String, String), Box<dyn std::error::Error>> {
+fn read(work: &ClusterWork, roster: &Roster) -> Result<(Experiment, String, String), Box<dyn std::error::Error>> {
     let (experiment, text) = Experiment::read(&work.spec)?;
     let plan = experiment.plan(roster, work.spec.parent().unwrap_or(Path::new(".")))?;
     if work.units > plan.batch_count() {

@@ -9,7 +9,7 @@ use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 /// policy can therefore play every seat.
 ///
 /// ```
-/// use cambio_core::{Action, ActionSpace, Rules, Seat};
+/// use cambio_core::{Action, Rules, Seat, encode::ActionSpace};
 ///
 /// let space = ActionSpace::new(&Rules::preset("classic").unwrap(), 2);
 /// let snap: Action = "snap b3".parse().unwrap();
@@ -105,7 +105,7 @@ impl ActionSpace {
     /// Calls `visit` with the index of each of the choices of `actor`. Faster than one [`ActionSpace::to_index`] per choice.
     ///
     /// ```
-    /// use cambio_core::{ActionSpace, Playing, Rules, rng::Key};
+    /// use cambio_core::{Playing, Rules, encode::ActionSpace, rng::Key};
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();

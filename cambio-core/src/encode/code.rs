@@ -4,7 +4,7 @@
 //! code. `tests/codes.rs` pins every code by value.
 
 use crate::engine::action::Action;
-use crate::engine::event::{Ending, Event, Sighting, Verdict};
+use crate::engine::event::{EndReason, Event, Sighting, SnapOutcome};
 use crate::engine::table::Phase;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SLOTS, Seat, SeatSet, Spot};
@@ -186,7 +186,7 @@ impl Sighting {
             12 => Event::Skipped { seat: seat_of(a)? },
             13 => Event::Touched { seat: seat_of(a)?, spot: spot_of(b)? },
             14 => {
-                let verdicts = [Verdict::Right, Verdict::Wrong, Verdict::Late];
+                let verdicts = [SnapOutcome::Right, SnapOutcome::Wrong, SnapOutcome::Late];
                 let verdict = verdicts.into_iter().find(|verdict| u64::from(verdict.code()) == d)?;
                 Event::Snapped { seat: seat_of(a)?, spot: spot_of(b)?, card: card_of(c)?, verdict }
             }
@@ -198,7 +198,7 @@ impl Sighting {
             20 => Event::BecameSafe { seat: seat_of(a)? },
             21 => Event::Reshuffled { cards: a as u16 },
             22 => {
-                let endings = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
+                let endings = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
                 Event::Ended { reason: endings.into_iter().find(|ending| u64::from(ending.code()) == a)? }
             }
             23 => Event::TurnedUp { spot: spot_of(a)?, card: card_of(b)? },
@@ -209,27 +209,27 @@ impl Sighting {
     }
 }
 
-impl Verdict {
+impl SnapOutcome {
     /// The code of the verdict, from 1 to 3.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {
-            Verdict::Right => 1,
-            Verdict::Wrong => 2,
-            Verdict::Late => 3,
+            SnapOutcome::Right => 1,
+            SnapOutcome::Wrong => 2,
+            SnapOutcome::Late => 3,
         }
     }
 }
 
-impl Ending {
+impl EndReason {
     /// The code of the reason, from 1 to 4.
     #[inline]
     pub const fn code(self) -> u8 {
         match self {
-            Ending::Call => 1,
-            Ending::EmptyHand => 2,
-            Ending::TurnLimit => 3,
-            Ending::StockOut => 4,
+            EndReason::Call => 1,
+            EndReason::EmptyHand => 2,
+            EndReason::TurnLimit => 3,
+            EndReason::StockOut => 4,
         }
     }
 }

@@ -9,18 +9,18 @@ use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// A named block of an observation tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct TensorBlock {
     /// The block's name.
     pub name: &'static str,
     /// The type of its values.
-    pub values: BlockValues,
+    pub values: TensorBlockValues,
     /// The index of its first number in the tensor.
     pub offset: usize,
     /// Its shape, outermost dimension first.
     pub shape: Vec<usize>,
 }
 
-impl Block {
+impl TensorBlock {
     /// The number of values: the product of the shape.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
@@ -32,9 +32,9 @@ impl Block {
     }
 }
 
-/// The type of the values of a [`Block`]. Values are not scaled.
+/// The type of the values of a [`TensorBlock`]. Values are not scaled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BlockValues {
+pub enum TensorBlockValues {
     /// Each value is 0 or 1.
     Flags,
     /// Each value is a count, 0 or more.
@@ -127,7 +127,7 @@ const BLOCKS: usize = 28;
 /// | `origin` | seats, slots, 3 | flags | the origin of the card: dealt, kept, penalty |
 /// | `age` | seats, slots | counts | turns since the card entered a layout, plus 1; 0 if the spot is empty |
 /// | `moves` | seats, slots | counts | how often the card moved from one seat to another |
-/// | `hints` | seats, slots, 4 | counts | the bounds of [`Trace`](crate::Trace): replaced, outlived, passed, spent; each is the bound minus the fewest points of a card, plus 1; 0 means no bound |
+/// | `hints` | seats, slots, 4 | counts | the bounds of [`CardTrace`](crate::view::CardTrace): replaced, outlived, passed, spent; each is the bound minus the fewest points of a card, plus 1; 0 means no bound |
 /// | `recent` | 8, w | flags | the last public events, newest first |
 /// | `last` | seats, 4, 19 | flags | the last public events of each seat, newest first, one-hot by [`PublicEvent::code`] |
 /// | `last_card` | seats, classes | flags | the card of the newest of these events that showed a card, one-hot |
@@ -146,7 +146,7 @@ const BLOCKS: usize = 28;
 /// An agent writes its observation, here as `f32`. Code that runs the games itself can write a tensor directly from a
 /// state and a seat, here as bytes, without copying an observation.
 /// ```
-/// use cambio_core::{RoundHistory, Dice, Rules, Seat, Setup, State, TensorSpace};
+/// use cambio_core::{Rules, Seat, State, encode::TensorSpace, engine::{Dice, Setup}, view::RoundHistory};
 /// use cambio_core::rng::{Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
@@ -174,7 +174,7 @@ pub struct TensorSpace {
     copies: [u16; MAX_KINDS],
     /// The fewest points of a card.
     fewest: i16,
-    blocks: [Block; BLOCKS],
+    blocks: [TensorBlock; BLOCKS],
     /// The offset of each block.
     at: Offsets,
     len: usize,
@@ -189,7 +189,7 @@ macro_rules! offsets {
         }
 
         impl Offsets {
-            fn of(blocks: &[Block; BLOCKS]) -> Offsets {
+            fn of(blocks: &[TensorBlock; BLOCKS]) -> Offsets {
                 let [$($name),+] = blocks.each_ref().map(|block| block.offset);
                 Offsets { $($name),+ }
             }
@@ -206,7 +206,7 @@ offsets! {
 impl TensorSpace {
     /// The tensor layout for a table of `seats` seats under these rules.
     pub fn new(rules: &Rules, seats: usize) -> TensorSpace {
-        use BlockValues::{Counts, Flags};
+        use TensorBlockValues::{Counts, Flags};
         let slots = rules.slots();
         let classes = rules.classes();
         let mut copies = [0; MAX_KINDS];
@@ -246,7 +246,7 @@ impl TensorSpace {
             ("last_card", Flags, vec![seats, classes]),
         ]
         .map(|(name, values, shape)| {
-            let block = Block { name, values, offset, shape };
+            let block = TensorBlock { name, values, offset, shape };
             offset += block.len();
             block
         });
@@ -266,19 +266,19 @@ impl TensorSpace {
     }
 
     /// The blocks in order, without gaps.
-    pub fn blocks(&self) -> &[Block] {
+    pub fn blocks(&self) -> &[TensorBlock] {
         &self.blocks
     }
 
     /// The block with this name.
-    pub fn block(&self, name: &str) -> Option<&Block> {
+    pub fn block(&self, name: &str) -> Option<&TensorBlock> {
         self.blocks.iter().find(|block| block.name == name)
     }
 
     /// The number of classes of cards.
     ///
     /// ```
-    /// use cambio_core::{Rules, TensorSpace};
+    /// use cambio_core::{Rules, encode::TensorSpace};
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let space = TensorSpace::new(&rules, 2);

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use std::str::FromStr;
 
 use crate::rules::seat::{Seat, Spot, SpotSet};
-use crate::shown::shown;
+use crate::text::excerpt;
 
 /// A decision of one seat.
 ///
@@ -76,7 +76,7 @@ impl Action {
 #[error(
     "`{}` is not a decision; decisions are draw, take, call, end, drop, skip, pass, one of peek, keep, look, show, \
      snap, touch, give, cheat with a spot such as a3, or swap with two spots",
-    shown(.0)
+    excerpt(.0)
 )]
 pub struct ParseActionError(String);
 
@@ -248,7 +248,7 @@ impl Pairs {
 /// Receives the legal decisions of a seat, kind by kind. One implementation collects all, another checks a single one.
 ///
 /// Decisions are passed as closures, so that a check computes only the kind that it needs. Default: ignore the kind.
-pub(crate) trait Offer {
+pub(crate) trait ChoiceSink {
     /// Offers a decision without a spot, which is legal if the condition holds.
     #[inline]
     fn allow(&mut self, _action: Action, _condition: impl FnOnce() -> bool) {}
@@ -262,7 +262,7 @@ pub(crate) trait Offer {
     fn pair(&mut self, _pairs: impl FnOnce() -> Pairs) {}
 }
 
-impl Offer for Choices {
+impl ChoiceSink for Choices {
     #[inline]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
         if let Some(bit) = plain_bit(action) {
@@ -289,7 +289,7 @@ impl Offer for Choices {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets(pub(crate) SpotSet);
 
-impl Offer for Targets {
+impl ChoiceSink for Targets {
     #[inline]
     fn aim(&mut self, verb: Verb, spots: impl FnOnce() -> SpotSet) {
         if verb != Verb::Touch {
@@ -302,7 +302,7 @@ impl Offer for Targets {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swappable(pub(crate) SpotSet);
 
-impl Offer for Swappable {
+impl ChoiceSink for Swappable {
     #[inline]
     fn pair(&mut self, pairs: impl FnOnce() -> Pairs) {
         self.0 = pairs().spots;
@@ -311,13 +311,13 @@ impl Offer for Swappable {
 
 /// Checks whether one decision is legal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Check {
+pub(crate) struct LegalityCheck {
     pub(crate) action: Action,
     pub(crate) is_legal: bool,
 }
 
 #[expect(clippy::inline_always, reason = "callers pass constant decisions, so most comparisons fold away")]
-impl Offer for Check {
+impl ChoiceSink for LegalityCheck {
     #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
         // A plain decision has no spot, so the variants are all there is to compare.

@@ -70,15 +70,15 @@ impl Race<'_> {
             }
             RaceKnob::Weighted => {
                 let weight = |seat: Seat| self.rules.spec().race_weights.of(seat);
-                for place in 0..seats.len() {
-                    let total: u32 = seats[place..].iter().map(|&seat| weight(seat)).sum();
+                for index in 0..seats.len() {
+                    let total: u32 = seats[index..].iter().map(|&seat| weight(seat)).sum();
                     let mut ticket = rng.below(total);
-                    let mut next = place;
+                    let mut next = index;
                     while ticket >= weight(seats[next]) {
                         ticket -= weight(seats[next]);
                         next += 1;
                     }
-                    seats[place..=next].rotate_right(1);
+                    seats[index..=next].rotate_right(1);
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Race<'_> {
 /// An order of seats, the fastest first.
 ///
 /// ```
-/// use cambio_core::{RaceOrder, Seat};
+/// use cambio_core::{Seat, engine::RaceOrder};
 ///
 /// let order = RaceOrder::new([Seat::C, Seat::A]);
 /// assert!(order.seats().eq([Seat::C, Seat::A]));
@@ -119,7 +119,7 @@ impl RaceOrder {
     /// The seats, the fastest first.
     #[inline]
     pub fn seats(self) -> impl Iterator<Item = Seat> {
-        (0..self.len).map(move |place| Seat::ALL[(self.seats >> (4 * place) & 7) as usize])
+        (0..self.len).map(move |index| Seat::ALL[(self.seats >> (4 * index) & 7) as usize])
     }
 }
 

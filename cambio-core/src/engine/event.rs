@@ -120,7 +120,7 @@ pub enum Event<Face> {
         /// The card.
         card: Card,
         /// The outcome of the snap.
-        verdict: Verdict,
+        verdict: SnapOutcome,
     },
     /// A seat snapped too late, and its card is not revealed (`late = "abort"`).
     Aborted {
@@ -166,7 +166,7 @@ pub enum Event<Face> {
     /// The round ended.
     Ended {
         /// The reason.
-        reason: Ending,
+        reason: EndReason,
     },
     /// A card was turned up at the end of the round.
     TurnedUp {
@@ -182,7 +182,7 @@ pub type Sighting = Event<Option<Card>>;
 
 /// The outcome of a snap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum SnapOutcome {
     /// It matched and went onto the pile.
     Right,
     /// It did not match and went back.
@@ -193,7 +193,7 @@ pub enum Verdict {
 
 /// Why a round ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
+pub enum EndReason {
     /// The turn came back to the first caller.
     Call,
     /// A layout had no cards.
@@ -204,14 +204,14 @@ pub enum Ending {
     StockOut,
 }
 
-impl Ending {
+impl EndReason {
     /// The word that records use.
     pub const fn word(self) -> &'static str {
         match self {
-            Ending::Call => "call",
-            Ending::EmptyHand => "empty_hand",
-            Ending::TurnLimit => "turn_limit",
-            Ending::StockOut => "stock_out",
+            EndReason::Call => "call",
+            EndReason::EmptyHand => "empty_hand",
+            EndReason::TurnLimit => "turn_limit",
+            EndReason::StockOut => "stock_out",
         }
     }
 }

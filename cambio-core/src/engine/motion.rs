@@ -3,7 +3,7 @@
 //! The engine, [`Knowledge`](crate::Knowledge), the memory and belief of agents, and the best response of the solver
 //! all track cards with [`Event::motion`], so that the effect of an event on cards is defined once.
 
-use crate::engine::event::{Event, Verdict};
+use crate::engine::event::{Event, SnapOutcome};
 use crate::rules::card::Card;
 use crate::rules::seat::{Seat, SeatSet, Spot};
 
@@ -106,14 +106,14 @@ impl<Face: Copy> Event<Face> {
     ///
     /// # Examples
     /// ```
-    /// use cambio_core::{Card, Event, Motion, Seat, Spot, Verdict};
+    /// use cambio_core::{Card, Event, Seat, Spot, engine::{Motion, SnapOutcome}};
     ///
     /// let (seat, spot) = (Seat::A, Spot::new(Seat::B, 2).unwrap());
     /// let card = Card::new(3).unwrap();
-    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Right };
+    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: SnapOutcome::Right };
     /// assert_eq!(snap.motion(), Motion::Discarded { spot, card });
     /// // A card that does not match goes back, and all seats have seen it.
-    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: Verdict::Wrong };
+    /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: SnapOutcome::Wrong };
     /// assert_eq!(snap.motion(), Motion::Shown { spot, card });
     /// ```
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
@@ -131,8 +131,8 @@ impl<Face: Copy> Event<Face> {
             Event::Dropped { card, .. } => Motion::Dropped { card },
             Event::Kept { spot, replaced, .. } => Motion::Kept { spot, replaced },
             Event::Snapped { spot, card, verdict, .. } => match verdict {
-                Verdict::Right => Motion::Discarded { spot, card },
-                Verdict::Wrong | Verdict::Late => Motion::Shown { spot, card },
+                SnapOutcome::Right => Motion::Discarded { spot, card },
+                SnapOutcome::Wrong | SnapOutcome::Late => Motion::Shown { spot, card },
             },
             Event::Swapped { one, other, .. } => Motion::Exchanged { one, other },
             Event::Gave { from, to, .. } => Motion::Moved { from, to },

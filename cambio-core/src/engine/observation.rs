@@ -1,8 +1,8 @@
 //! Observations: what one seat may know when it decides.
 
-use crate::engine::action::{Check, Choices, Offer, Swappable, Targets, Verb};
-use crate::engine::table::{Phase, Source, Table};
-use crate::rules::card::{Card, MAX_KINDS, Step};
+use crate::engine::action::{ChoiceSink, Choices, LegalityCheck, Swappable, Targets, Verb};
+use crate::engine::table::{CardSource, Phase, Table};
+use crate::rules::card::{Card, MAX_KINDS, PowerStep};
 use crate::rules::knob::{CallWhen, Gift, PowerUse, Redrop};
 use crate::rules::seat::{MAX_SLOTS, SPOTS, Seat, Spot, SpotSet};
 use crate::{Action, Rules};
@@ -96,7 +96,7 @@ impl<'a> Observation<'a> {
 /// An [`Observation`] that owns its table, so that it can be kept while the game continues.
 ///
 /// ```
-/// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
+/// use cambio_core::{Playing, Rules, engine::OwnedObservation, rng::Key};
 ///
 /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
 /// let kept = OwnedObservation::from(&playing.turn().unwrap().view);
@@ -146,7 +146,7 @@ impl View for OwnedObservation {
 
 /// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
-/// Agents get an [`Observation`]. A [`StateView`](crate::StateView) has the same content but copies nothing. A policy
+/// Agents get an [`Observation`]. A [`StateView`](crate::engine::StateView) has the same content but copies nothing. A policy
 /// that is generic over `View` works both as an agent and in playouts.
 ///
 /// ```
@@ -203,11 +203,11 @@ pub trait View {
 
     /// The points of the cards that [`View::known_cards_of`] returns.
     #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally
+    fn tally(&self, owner: Seat, spots: SpotSet) -> PointSummary
     where
         Self: Sized,
     {
-        Tally::of(self.known_cards_of(owner, spots).map(|(_, card)| self.rules().points(card)))
+        PointSummary::of(self.known_cards_of(owner, spots).map(|(_, card)| self.rules().points(card)))
     }
 
     /// The sum of the points of all cards on the table that the seat has legitimately seen.
@@ -285,24 +285,26 @@ pub trait View {
 /// The points of some cards: their sum and their maximum.
 ///
 /// ```
-/// use cambio_core::Tally;
+/// use cambio_core::engine::PointSummary;
 ///
-/// assert_eq!(Tally::of([3, -1, 10]), Tally { sum: 12, most: Some(10) });
-/// assert_eq!(Tally::of([]), Tally { sum: 0, most: None });
+/// assert_eq!(PointSummary::of([3, -1, 10]), PointSummary { sum: 12, most: Some(10) });
+/// assert_eq!(PointSummary::of([]), PointSummary { sum: 0, most: None });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tally {
+pub struct PointSummary {
     /// The sum of the points.
     pub sum: i32,
     /// The points of the most expensive card; `None` without cards.
     pub most: Option<i32>,
 }
 
-impl Tally {
+impl PointSummary {
     /// The tally of these points.
-    pub fn of(points: impl IntoIterator<Item = i32>) -> Tally {
-        let none = Tally { sum: 0, most: None };
-        points.into_iter().fold(none, |all, points| Tally { sum: all.sum + points, most: all.most.max(Some(points)) })
+    pub fn of(points: impl IntoIterator<Item = i32>) -> PointSummary {
+        let none = PointSummary { sum: 0, most: None };
+        points
+            .into_iter()
+            .fold(none, |all, points| PointSummary { sum: all.sum + points, most: all.most.max(Some(points)) })
     }
 
     /// The tally of the cards of `owner` in these spots. All of them must be known.
@@ -311,7 +313,7 @@ impl Tally {
     /// slower in playouts, because its length is hard to predict for the processor.
     #[expect(clippy::inline_always, reason = "called in each playout decision; inlined, it stays in registers")]
     #[inline(always)]
-    pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> Tally {
+    pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> PointSummary {
         let known = spots.slots_of(owner);
         let row = &faces[owner.index() * MAX_SLOTS..][..MAX_SLOTS];
         let (mut sum, mut most) = (0, i32::MIN);
@@ -325,7 +327,7 @@ impl Tally {
         if known >> 4 != 0 {
             (4..MAX_SLOTS).for_each(weigh);
         }
-        Tally { sum, most: (known != 0).then_some(most) }
+        PointSummary { sum, most: (known != 0).then_some(most) }
     }
 }
 
@@ -351,8 +353,8 @@ impl View for Observation<'_> {
     }
 
     #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally {
-        Tally::of_layout(self.rules(), &self.private.faces, owner, spots.intersection(self.known()))
+    fn tally(&self, owner: Seat, spots: SpotSet) -> PointSummary {
+        PointSummary::of_layout(self.rules(), &self.private.faces, owner, spots.intersection(self.known()))
     }
 }
 
@@ -369,7 +371,7 @@ pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
 #[expect(clippy::inline_always, reason = "most callers pass a constant decision, so most of the match folds away")]
 #[inline(always)]
 pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
-    let mut check = Check { action, is_legal: false };
+    let mut check = LegalityCheck { action, is_legal: false };
     offer(table, view, &mut check);
     check.is_legal
 }
@@ -377,7 +379,7 @@ pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
 /// Offers the legal decisions of the seat to act. Only this function defines which decisions are legal.
 #[expect(clippy::inline_always, reason = "its fields then stay in registers")]
 #[inline(always)]
-fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
+fn offer(table: &Table, view: &impl View, to: &mut impl ChoiceSink) {
     let Some(seat) = table.asked else { return };
     let spec = table.rules.spec();
     match table.phase {
@@ -399,8 +401,8 @@ fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
         }
         Phase::Held(source) => {
             to.allow(Action::Drop, || match source {
-                Source::Pile(_) => spec.redrop != Redrop::Forbidden,
-                Source::Stock => {
+                CardSource::Pile(_) => spec.redrop != Redrop::Forbidden,
+                CardSource::Stock => {
                     spec.drop_plain
                         || table.layout(seat).is_empty()
                         || view.held().is_some_and(|card| !table.rules.power(card).is_none())
@@ -434,7 +436,7 @@ fn offer(table: &Table, view: &impl View, to: &mut impl Offer) {
 
 /// Whether this step of the current power has a legal target.
 #[inline]
-pub(crate) fn step_has_target(table: &Table, step: Step) -> bool {
+pub(crate) fn step_has_target(table: &Table, step: PowerStep) -> bool {
     !table.look_targets(step).is_empty() || !table.swap_targets(step).is_empty()
 }
 

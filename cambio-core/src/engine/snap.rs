@@ -16,7 +16,7 @@ use crate::rules::seat::{Seat, SeatSet, SpotSet};
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Rules, Seat, Sighting, SnapRights, SpotSet};
+/// use cambio_core::{Rules, Seat, Sighting, SpotSet, engine::SnapRights};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut rights = SnapRights::new(&rules, 2);

@@ -6,8 +6,8 @@ mod turn;
 use crate::engine::action::{Action, Choices};
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
-use crate::engine::observation::{Observation, Private, Tally, View, allows, choices};
-use crate::engine::table::{Carry, Opening, Phase, Source, Table};
+use crate::engine::observation::{Observation, PointSummary, Private, View, allows, choices};
+use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS, Power};
 use crate::rules::knob::Peek;
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
@@ -21,7 +21,7 @@ use turn::Turn;
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Dice, Rules, Seat, Setup, State};
+/// use cambio_core::{Rules, Seat, State, engine::{Dice, Setup}};
 /// use cambio_core::rng::{Bounded, Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
@@ -91,13 +91,13 @@ pub struct Setup {
     /// The seat with the first turn.
     pub starter: Seat,
     /// The carry-over from the previous round.
-    pub carry: Carry,
+    pub carry: CarryOver,
 }
 
 impl Setup {
     /// The setup of a first round that seat a starts.
     pub fn new(rules: &Rules, seats: usize) -> Setup {
-        Setup { rules: *rules, seats, starter: Seat::A, carry: Carry::default() }
+        Setup { rules: *rules, seats, starter: Seat::A, carry: CarryOver::default() }
     }
 
     fn check(&self) -> Result<(), DealError> {
@@ -182,7 +182,7 @@ impl State {
     /// As [`State::deal`].
     ///
     /// ```
-    /// use cambio_core::{Dice, Rules, Seat, Setup, State};
+    /// use cambio_core::{Rules, Seat, State, engine::{Dice, Setup}};
     /// use cambio_core::rng::{Key, Purpose};
     ///
     /// let rules = Rules::preset("faessler").unwrap();
@@ -507,8 +507,8 @@ impl View for StateView<'_> {
     #[inline]
     fn held(&self) -> Option<Card> {
         match self.state.table.phase {
-            Phase::Held(Source::Pile(card)) => Some(card),
-            Phase::Held(Source::Stock) if self.state.table.turn == self.seat => self.state.hidden.held,
+            Phase::Held(CardSource::Pile(card)) => Some(card),
+            Phase::Held(CardSource::Stock) if self.state.table.turn == self.seat => self.state.hidden.held,
             _ => None,
         }
     }
@@ -526,8 +526,8 @@ impl View for StateView<'_> {
     }
 
     #[inline]
-    fn tally(&self, owner: Seat, spots: SpotSet) -> Tally {
-        Tally::of_layout(self.rules(), &self.state.hidden.faces, owner, spots.intersection(self.known()))
+    fn tally(&self, owner: Seat, spots: SpotSet) -> PointSummary {
+        PointSummary::of_layout(self.rules(), &self.state.hidden.faces, owner, spots.intersection(self.known()))
     }
 
     #[inline]

@@ -1,12 +1,13 @@
 //! The table: everything public about a round.
 
+use crate::Rules;
 use crate::engine::action::Pairs;
-use crate::engine::event::Ending;
+use crate::engine::event::EndReason;
 use crate::engine::snap::SnapRights;
+use crate::rules::PowerStep;
 use crate::rules::card::{Card, MAX_KINDS, Power};
 use crate::rules::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, StockEmpty};
 use crate::rules::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
-use crate::{Rules, Step};
 
 /// The kind of decision that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +17,7 @@ pub enum Phase {
     /// A turn starts: draw, take, call.
     Start,
     /// A card is held: keep or drop.
-    Held(Source),
+    Held(CardSource),
     /// A snap window: every seat that may snap declares in secret.
     Window,
     /// The winner of a foreign snap gives a card.
@@ -35,7 +36,7 @@ pub enum Phase {
 
 /// Where a held card comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum CardSource {
     /// The stock: only the seat that drew the card knows it.
     Stock,
     /// The pile: all seats know the card.
@@ -52,7 +53,7 @@ pub(crate) enum Opening {
 
 /// The carry-over from the previous round (knob `carry_over`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Carry {
+pub struct CarryOver {
     /// Seats that start with an extra card.
     pub extra_card: SeatSet,
     /// Seats that peek at an extra card.
@@ -114,8 +115,8 @@ pub struct Table {
     pub(crate) callers: SeatSet,
     pub(crate) first_caller: Option<Seat>,
     pub(crate) safe: SeatSet,
-    pub(crate) carry: Carry,
-    pub(crate) ended: Option<Ending>,
+    pub(crate) carry: CarryOver,
+    pub(crate) ended: Option<EndReason>,
 }
 
 impl Table {
@@ -155,7 +156,7 @@ impl Table {
     }
 
     /// The power step that is due, if any.
-    pub fn step(&self) -> Option<Step> {
+    pub fn step(&self) -> Option<PowerStep> {
         if matches!(self.phase, Phase::Power | Phase::Show) { self.power.step(self.step.into()) } else { None }
     }
 
@@ -255,12 +256,12 @@ impl Table {
     }
 
     /// The carry-over from the previous round.
-    pub fn carry(&self) -> Carry {
+    pub fn carry(&self) -> CarryOver {
         self.carry
     }
 
     /// Why the round ended, if it has.
-    pub fn ended(&self) -> Option<Ending> {
+    pub fn ended(&self) -> Option<EndReason> {
         self.ended
     }
 
@@ -326,7 +327,7 @@ impl Table {
     }
 
     /// The spots that a power step may look at.
-    pub(crate) fn look_targets(&self, step: Step) -> SpotSet {
+    pub(crate) fn look_targets(&self, step: PowerStep) -> SpotSet {
         if self.declined_look {
             return SpotSet::EMPTY;
         }
@@ -347,7 +348,7 @@ impl Table {
     }
 
     /// The pairs of spots that a power step may swap.
-    pub(crate) fn swap_targets(&self, step: Step) -> Pairs {
+    pub(crate) fn swap_targets(&self, step: PowerStep) -> Pairs {
         if !step.swaps() {
             return Pairs::NONE;
         }

@@ -1,8 +1,9 @@
 //! Agents: the players of a match.
 
+use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::rng::Stream;
-use crate::{Action, MatchResult, Observation, RoundResult, Rules, Seat, Sighting, Standing, Table};
+use crate::{Action, MatchResult, Observation, Rules, Seat, Sighting, Standing, Table};
 
 /// What an agent gets at the start of a match.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ impl From<&str> for AgentError {
 
 /// A decision that an agent considered.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Considered {
+pub struct ConsideredAction {
     /// The decision.
     pub action: Action,
     /// The agent's estimate of its value, in the unit of the [`Explanation`].
@@ -90,7 +91,7 @@ pub struct Explanation {
     /// The unit of the values, as a noun phrase such as "estimated chance to win".
     pub unit: &'static str,
     /// The decisions, in no particular order. Decisions that are equivalent for the agent appear once.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<ConsideredAction>,
 }
 
 /// A player.

@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
-use crate::knob::Race as RaceKnob;
+use crate::engine::{IllegalAction, Setup};
 use crate::play::observer::Observer;
-use crate::play::playing::Turn;
-use crate::play::round::{Drawn, Round, RoundLog};
-use crate::{Action, Card, Choices, IllegalAction, Match, Rules, RulesError, Seat, Setup, Standing, State};
+use crate::play::playing::PendingDecision;
+use crate::play::round::{RecordingChance, Round, RoundLog};
+use crate::rules::knob::Race as RaceKnob;
+use crate::{Action, Card, Choices, Match, Rules, RulesError, Seat, Standing, State};
 
 /// An outcome of chance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum ChanceOutcome {
     /// The next face that is seen.
     Card(Card),
     /// The seats snap in this order.
@@ -26,7 +27,7 @@ pub enum Outcome {
 /// not a chance node. Seat a deals first.
 ///
 /// ```
-/// use cambio_core::{ChanceMatch, Rules};
+/// use cambio_core::{Rules, play::ChanceMatch};
 ///
 /// let mut game = ChanceMatch::new(&Rules::preset("mini-m0").unwrap(), 2, &mut ()).unwrap();
 /// while !game.is_over() {
@@ -51,9 +52,9 @@ pub struct ChanceMatch {
     /// The decision that is being carried out; `None` for a deal.
     action: Option<Action>,
     /// The outcomes that are resolved so far for this decision or deal.
-    resolved: Vec<Outcome>,
+    resolved: Vec<ChanceOutcome>,
     /// The possible outcomes of the current chance node, each with its probability.
-    outcomes: Vec<(Outcome, f64)>,
+    outcomes: Vec<(ChanceOutcome, f64)>,
 }
 
 impl ChanceMatch {
@@ -79,14 +80,14 @@ impl ChanceMatch {
     /// outcomes as the chance node and discards the copy.
     fn proceed<W: Observer>(&mut self, observer: &mut W) {
         loop {
-            let mut script = Script { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
+            let mut script = KnownOutcomes { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
             take_step(&mut self.round.clone(), &self.game, self.action, &mut script, &mut ());
             self.outcomes = script.outcomes;
             if !self.outcomes.is_empty() {
                 return;
             }
             let mut observers = (&mut self.log, &mut *observer);
-            let mut script = Script { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
+            let mut script = KnownOutcomes { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
             take_step(&mut self.round, &self.game, self.action, &mut script, &mut observers);
             self.action = None;
             self.resolved.clear();
@@ -105,14 +106,14 @@ impl ChanceMatch {
 
     /// The possible outcomes of the chance node, each with its probability: cards in their order, race orders in
     /// playing order. Empty if this is not a chance node.
-    pub fn outcomes(&self) -> &[(Outcome, f64)] {
+    pub fn outcomes(&self) -> &[(ChanceOutcome, f64)] {
         &self.outcomes
     }
 
     /// Resolves the chance node with an outcome and continues to the next chance node or decision. Returns `false` and
     /// changes nothing if the outcome is not one of [`outcomes`](ChanceMatch::outcomes).
     #[must_use]
-    pub fn resolve<W: Observer>(&mut self, outcome: Outcome, observer: &mut W) -> bool {
+    pub fn resolve<W: Observer>(&mut self, outcome: ChanceOutcome, observer: &mut W) -> bool {
         let is_possible = self.outcomes.iter().any(|&(possible, _)| possible == outcome);
         if is_possible {
             self.resolved.push(outcome);
@@ -135,9 +136,9 @@ impl ChanceMatch {
     }
 
     /// The seat to act and its observation; `None` at a chance node and when the match is over.
-    pub fn turn(&self) -> Option<Turn<'_>> {
+    pub fn turn(&self) -> Option<PendingDecision<'_>> {
         let seat = self.actor()?;
-        Some(Turn { seat, view: self.state()?.observe(seat) })
+        Some(PendingDecision { seat, view: self.state()?.observe(seat) })
     }
 
     /// The seat to act; `None` at a chance node and when the match is over.
@@ -195,10 +196,10 @@ fn take_step<W: Observer>(
     round: &mut Option<Round>,
     game: &Match,
     action: Option<Action>,
-    script: &mut Script<'_>,
+    script: &mut KnownOutcomes<'_>,
     observer: &mut W,
 ) {
-    let chance = &mut Drawn::new(script);
+    let chance = &mut RecordingChance::new(script);
     if let (Some(action), Some(round)) = (action, &mut *round) {
         round.act(action, chance, observer).expect("the decision was checked");
     } else {
@@ -208,15 +209,15 @@ fn take_step<W: Observer>(
 }
 
 /// Chance that replays resolved outcomes, and collects the possible outcomes of the first unresolved one.
-struct Script<'a> {
-    resolved: &'a [Outcome],
+struct KnownOutcomes<'a> {
+    resolved: &'a [ChanceOutcome],
     given: usize,
-    outcomes: Vec<(Outcome, f64)>,
+    outcomes: Vec<(ChanceOutcome, f64)>,
 }
 
-impl Script<'_> {
+impl KnownOutcomes<'_> {
     /// The next resolved outcome; `None` if there is none, and then `possible` lists the possible ones.
-    fn next(&mut self, possible: impl FnOnce() -> Vec<(Outcome, f64)>) -> Option<Outcome> {
+    fn next(&mut self, possible: impl FnOnce() -> Vec<(ChanceOutcome, f64)>) -> Option<ChanceOutcome> {
         let outcome = self.resolved.get(self.given).copied();
         self.given += 1;
         if outcome.is_none() && self.outcomes.is_empty() {
@@ -226,10 +227,12 @@ impl Script<'_> {
     }
 }
 
-impl Chance for Script<'_> {
+impl Chance for KnownOutcomes<'_> {
     fn draw(&mut self, pool: &[Card]) -> usize {
         match self.next(|| cards(pool)) {
-            Some(Outcome::Card(card)) => pool.iter().position(|&other| other == card).expect("the card was possible"),
+            Some(ChanceOutcome::Card(card)) => {
+                pool.iter().position(|&other| other == card).expect("the card was possible")
+            }
             _ => 0,
         }
     }
@@ -244,19 +247,19 @@ impl Chance for Script<'_> {
         if orders.len() == 1 {
             return first;
         }
-        match self.next(|| orders.into_iter().map(|(order, share)| (Outcome::Order(order), share)).collect()) {
-            Some(Outcome::Order(order)) => order,
+        match self.next(|| orders.into_iter().map(|(order, share)| (ChanceOutcome::Order(order), share)).collect()) {
+            Some(ChanceOutcome::Order(order)) => order,
             _ => first,
         }
     }
 }
 
 /// The distinct cards of a pool in their order, each with its probability.
-fn cards(pool: &[Card]) -> Vec<(Outcome, f64)> {
+fn cards(pool: &[Card]) -> Vec<(ChanceOutcome, f64)> {
     let mut sorted = pool.to_vec();
     sorted.sort_unstable();
     let alike = sorted.chunk_by(|one, other| one == other);
-    alike.map(|cards| (Outcome::Card(cards[0]), cards.len() as f64 / pool.len() as f64)).collect()
+    alike.map(|cards| (ChanceOutcome::Card(cards[0]), cards.len() as f64 / pool.len() as f64)).collect()
 }
 
 /// Every order of a race with its probability. The knob `race` selects the first seat, then the next among the rest.

@@ -1,8 +1,9 @@
 //! A deal: all random outcomes that are fixed before a match, from one key.
 
+use crate::engine::DealError;
 use crate::engine::chance::{RaceOrder, RoundChance};
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
-use crate::{Card, DealError, Rules, Seat};
+use crate::{Card, Rules, Seat};
 
 /// A deal: the random outcomes that all its matches share. Each deck is shuffled once, when it is first needed.
 ///
@@ -130,8 +131,8 @@ impl Deal {
 
     /// The stream of the agent in a seat, from its beginning.
     pub(crate) fn agent(&mut self, seat: Seat) -> &Stream {
-        for place in self.agents.len()..=seat.index() {
-            let mut stream = self.key.agent(Seat::ALL[place]);
+        for index in self.agents.len()..=seat.index() {
+            let mut stream = self.key.agent(Seat::ALL[index]);
             stream.begin();
             self.agents.push(stream);
         }

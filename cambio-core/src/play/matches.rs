@@ -1,8 +1,8 @@
 //! Matches: the result of a round, what carries over to the next round, and the end of a match.
 
-use crate::engine::event::Ending;
+use crate::engine::event::EndReason;
 use crate::engine::state::{Setup, State};
-use crate::engine::table::Carry;
+use crate::engine::table::CarryOver;
 use crate::rng::{Bounded as _, Key, Purpose};
 use crate::rules::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Reset, Score as ScoreKnob, Starter};
 use crate::rules::seat::{MAX_SEATS, Seat, SeatSet};
@@ -27,7 +27,7 @@ pub struct RoundResult {
     /// The seat that had the first turn.
     pub starter: Seat,
     /// Why the round ended.
-    pub ended: Ending,
+    pub ended: EndReason,
     /// The callers.
     pub callers: SeatSet,
     /// The first caller; the others called in playing order after it.
@@ -139,7 +139,7 @@ impl Rules {
 /// It holds the state between rounds: the starter, the carry-over and the totals.
 ///
 /// ```
-/// use cambio_core::{Dice, Match, RoundResult, Rules, Seat, State};
+/// use cambio_core::{Match, Rules, Seat, State, engine::Dice, play::RoundResult};
 /// use cambio_core::rng::{Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
@@ -160,7 +160,7 @@ pub struct Match {
     rules: Rules,
     seats: usize,
     starter: Seat,
-    carry: Carry,
+    carry: CarryOver,
     rounds: usize,
     totals: [Score; MAX_SEATS],
     is_over: bool,
@@ -174,7 +174,7 @@ impl Match {
     pub fn new(rules: &Rules, seats: usize, starter: Seat) -> Result<Match, RulesError> {
         rules.covers(seats)?;
         let totals = [Score::default(); MAX_SEATS];
-        Ok(Match { rules: *rules, seats, starter, carry: Carry::default(), rounds: 0, totals, is_over: false })
+        Ok(Match { rules: *rules, seats, starter, carry: CarryOver::default(), rounds: 0, totals, is_over: false })
     }
 
     /// Starts over as the match of a key, with the same rules and seats.
@@ -182,7 +182,7 @@ impl Match {
         let starter = Match::first_starter(&self.rules, self.seats, key);
         *self = Match {
             starter,
-            carry: Carry::default(),
+            carry: CarryOver::default(),
             rounds: 0,
             totals: [Score::default(); MAX_SEATS],
             is_over: false,
@@ -248,7 +248,8 @@ impl Match {
             *total = self.rules.total_after(*total, score);
         }
         if spec.carry_over {
-            self.carry = Carry { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };
+            self.carry =
+                CarryOver { extra_peek: result.succeeded, extra_card: result.callers.without(result.succeeded) };
         }
         self.starter = match spec.starter {
             Starter::Dealer | Starter::AfterDealer => result.starter.next(self.seats),

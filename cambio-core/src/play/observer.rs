@@ -1,7 +1,9 @@
 //! Observers of a match: records, counters, transcripts.
 
+use crate::engine::Sink;
 use crate::engine::chance::RaceOrder;
-use crate::{Action, Card, Event, Match, RoundResult, Seat, Sink, Standing, State};
+use crate::play::RoundResult;
+use crate::{Action, Card, Event, Match, Seat, Standing, State};
 
 /// Receives everything that happens in a match, hidden cards included: for records, statistics and transcripts.
 ///
@@ -104,9 +106,9 @@ impl<W: Observer + ?Sized> Observer for Box<W> {
 }
 
 /// Forwards the engine's events to an observer.
-pub(crate) struct Heard<'o, W: ?Sized>(pub(crate) &'o mut W);
+pub(crate) struct ObserverSink<'o, W: ?Sized>(pub(crate) &'o mut W);
 
-impl<W: Observer + ?Sized> Sink for Heard<'_, W> {
+impl<W: Observer + ?Sized> Sink for ObserverSink<'_, W> {
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {

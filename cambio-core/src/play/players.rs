@@ -1,9 +1,10 @@
 //! The agents in the seats of a table. Agents are called only here.
 
+use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::{
-    Action, Agent, AgentError, Briefing, Card, Event, Match, MatchResult, Notice, Observation, RoundResult, Seat,
-    Sighting, Standing, State,
+    Action, Agent, AgentError, Briefing, Card, Event, Match, MatchResult, Notice, Observation, Seat, Sighting,
+    Standing, State,
 };
 
 /// An agent could not continue.

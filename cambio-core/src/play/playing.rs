@@ -1,12 +1,14 @@
 //! A match that the caller steps: get the turn and act; everything else happens automatically.
 
+use crate::engine::{IllegalAction, RaceOrder};
+use crate::play::RoundResult;
 use crate::play::deal::Deal;
 use crate::play::observer::Observer;
-use crate::play::round::{Drawn, Round};
+use crate::play::round::{RecordingChance, Round};
 use crate::rng::Key;
 use crate::{
-    Action, Briefing, Card, Event, IllegalAction, Match, MatchResult, Observation, RaceOrder, RoundResult, Rules,
-    RulesError, Score, Seat, Sighting, Standing, State,
+    Action, Briefing, Card, Event, Match, MatchResult, Observation, Rules, RulesError, Score, Seat, Sighting, Standing,
+    State,
 };
 
 /// A match in progress, for programs that drive the game loop themselves: servers, browsers, other languages, learners.
@@ -47,7 +49,7 @@ pub struct Playing {
 
 /// The seat to act, and its observation.
 #[derive(Clone, Debug)]
-pub struct Turn<'p> {
+pub struct PendingDecision<'p> {
     /// The seat that has to decide.
     pub seat: Seat,
     /// What the seat may see now; its [`choices`](Observation::choices) are the legal decisions.
@@ -80,7 +82,7 @@ const DEALS: &str = "a match checks its rules and seats, and its deck is the rul
 /// Deals the next round of a match, reusing the memory of the last one.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
-    round.again(&game.standing(), deck, &mut Drawn::new(chance), observer).expect(DEALS);
+    round.again(&game.standing(), deck, &mut RecordingChance::new(chance), observer).expect(DEALS);
 }
 
 impl Playing {
@@ -105,7 +107,8 @@ impl Playing {
         let (mut actions, mut events) = (Vec::new(), Vec::new());
         let (deck, chance) = deal.round(0);
         let mut observers = (Log { actions: &mut actions, events: &mut events }, observer);
-        let round = Round::begin(&game.standing(), deck, &mut Drawn::new(chance), &mut observers).expect(DEALS);
+        let round =
+            Round::begin(&game.standing(), deck, &mut RecordingChance::new(chance), &mut observers).expect(DEALS);
         Ok(Playing { deal, game, round, actions, events, last_round: None })
     }
 
@@ -153,7 +156,7 @@ impl Playing {
     /// Sets the order of a race of the match, as [`Deal::lay_race`] does.
     ///
     /// ```
-    /// use cambio_core::{Playing, RaceOrder, Rules, Seat, rng::Key};
+    /// use cambio_core::{Playing, Rules, Seat, engine::RaceOrder, rng::Key};
     ///
     /// let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 3, Key::new(42, 0)).unwrap();
     /// playing.lay_race(playing.rounds(), playing.races(), RaceOrder::new([Seat::B, Seat::C, Seat::A]));
@@ -165,10 +168,10 @@ impl Playing {
     }
 
     /// The seat to act and its observation; `None` when the match is over.
-    pub fn turn(&self) -> Option<Turn<'_>> {
+    pub fn turn(&self) -> Option<PendingDecision<'_>> {
         let state = self.round.state();
         let seat = state.actor()?;
-        Some(Turn { seat, view: state.observe(seat) })
+        Some(PendingDecision { seat, view: state.observe(seat) })
     }
 
     /// Carries out a decision of the seat to act and continues to the next decision, if necessary through the end of
@@ -187,7 +190,7 @@ impl Playing {
     /// If the decision is illegal or the match is over. The match is then unchanged.
     ///
     /// ```
-    /// use cambio_core::{Deal, Fingerprinter, Playing, Rules, rng::Key};
+    /// use cambio_core::{Deal, Playing, Rules, record::Fingerprinter, rng::Key};
     ///
     /// let mut observer = Fingerprinter::default();
     /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
@@ -205,7 +208,7 @@ impl Playing {
     ) -> Result<&[Event<Card>], IllegalAction> {
         let Playing { deal, game, round, actions, events, last_round } = self;
         let mut observers = (Log { actions, events }, observer);
-        round.act(action, &mut Drawn::new(deal.chance(game.rounds())), &mut observers)?;
+        round.act(action, &mut RecordingChance::new(deal.chance(game.rounds())), &mut observers)?;
         if let Some(result) = round.end(&mut observers) {
             game.add(&result);
             *last_round = Some(result);

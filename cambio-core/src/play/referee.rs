@@ -1,15 +1,16 @@
 //! The referee: steps a match, asks its agents for decisions, and reports illegal ones without correcting them.
 
+use crate::engine::{IllegalAction, RaceOrder};
 use crate::play::deal::Deal;
 use crate::play::observer::Observer;
 use crate::play::players::{Failure, Players};
-use crate::play::playing::{Playing, Turn};
+use crate::play::playing::{PendingDecision, Playing};
 use crate::rng::Key;
-use crate::{Action, Agent, Choices, IllegalAction, Match, RaceOrder, Rules, RulesError, Score, Seat, State};
+use crate::{Action, Agent, Choices, Match, Rules, RulesError, Score, Seat, State};
 
 /// The parameters of a match: the rules, the number of seats, and the key of its random outcomes.
 #[derive(Clone, Copy, Debug)]
-pub struct Pairing {
+pub struct MatchSetup {
     /// The rules.
     pub rules: Rules,
     /// The number of seats, 2 to 8.
@@ -84,7 +85,7 @@ impl From<Failure> for MatchError {
 
 /// The result of [`Referee::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stepped {
+pub enum StepResult {
     /// The agent in this seat decided, and its decision was carried out.
     Decided(Seat, Action),
     /// No agent sits in this seat: the caller must decide for it, with [`Referee::act`].
@@ -177,7 +178,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     }
 
     /// The seat to act and its observation; `None` when the match is over.
-    pub fn turn(&self) -> Option<Turn<'_>> {
+    pub fn turn(&self) -> Option<PendingDecision<'_>> {
         self.playing.turn()
     }
 
@@ -216,16 +217,16 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     /// # Panics
     /// Only if an agent or the observer does.
     #[inline]
-    pub fn step(&mut self) -> Result<Stepped, MatchError> {
+    pub fn step(&mut self) -> Result<StepResult, MatchError> {
         let (state, players) = (self.playing.state(), &mut self.seated.0);
-        let Some(seat) = state.actor() else { return Ok(Stepped::Over) };
+        let Some(seat) = state.actor() else { return Ok(StepResult::Over) };
         // Build the observation only if an agent needs it.
         if players.agent(seat).is_none() {
-            return Ok(Stepped::Waiting(seat));
+            return Ok(StepResult::Waiting(seat));
         }
         let action = players.ask(&state.observe(seat)).expect("an agent sits there")?;
         match self.playing.act_observed(action, &mut self.seated) {
-            Ok(_) => Ok(Stepped::Decided(seat, action)),
+            Ok(_) => Ok(StepResult::Decided(seat, action)),
             Err(illegal) => Err(self.fault(illegal)),
         }
     }
@@ -234,8 +235,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     ///
     /// # Errors
     /// As [`Referee::step`].
-    pub fn run(&mut self) -> Result<Option<Turn<'_>>, MatchError> {
-        while let Stepped::Decided(..) = self.step()? {}
+    pub fn run(&mut self) -> Result<Option<PendingDecision<'_>>, MatchError> {
+        while let StepResult::Decided(..) = self.step()? {}
         Ok(self.playing.turn())
     }
 
@@ -243,12 +244,12 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     ///
     /// # Errors
     /// As [`Referee::step`].
-    pub fn finish_turn(&mut self) -> Result<Stepped, MatchError> {
+    pub fn finish_turn(&mut self) -> Result<StepResult, MatchError> {
         let now = |playing: &Playing| (playing.rounds(), playing.state().table().turns());
         let begun = now(&self.playing);
         loop {
             match self.step()? {
-                Stepped::Decided(..) if now(&self.playing) == begun => {}
+                StepResult::Decided(..) if now(&self.playing) == begun => {}
                 step => return Ok(step),
             }
         }
@@ -256,27 +257,27 @@ impl<A: Agent, W: Observer> Referee<A, W> {
 
     /// Takes the agent whose turn it is out of the match, so that it can decide on another thread; `None` if no agent
     /// sits there or the match is over. [`Referee::put_back`] returns it.
-    pub fn take_out(&mut self) -> Option<Thinker<A>> {
+    pub fn take_out(&mut self) -> Option<DetachedAgent<A>> {
         let seat = self.playing.turn()?.seat;
         let agent = self.seated.0.agents_mut().get_mut(seat.index())?.take()?;
-        Some(Thinker { seat, agent, state: Box::new(self.playing.state().clone()) })
+        Some(DetachedAgent { seat, agent, state: Box::new(self.playing.state().clone()) })
     }
 
     /// Puts back an agent that was [taken out](Referee::take_out).
-    pub fn put_back(&mut self, thinker: Thinker<A>) {
+    pub fn put_back(&mut self, thinker: DetachedAgent<A>) {
         self.seated.0.agents_mut()[thinker.seat.index()] = Some(thinker.agent);
     }
 }
 
 /// An agent that decides outside its match; see [`Referee::take_out`].
 #[derive(Clone, Debug)]
-pub struct Thinker<A> {
+pub struct DetachedAgent<A> {
     seat: Seat,
     agent: A,
     state: Box<State>,
 }
 
-impl<A: Agent> Thinker<A> {
+impl<A: Agent> DetachedAgent<A> {
     /// The agent's seat.
     pub fn seat(&self) -> Seat {
         self.seat
@@ -305,21 +306,21 @@ impl<A: Agent> Thinker<A> {
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Pairing, Rules, play_match, testing::RandomAgent};
+/// use cambio_core::{MatchSetup, Rules, play_match, testing::RandomAgent};
 /// use cambio_core::rng::Key;
 ///
 /// let rules = Rules::preset("faessler").unwrap();
-/// let pairing = Pairing { rules, seats: 3, key: Key::new(42, 0) };
+/// let match_setup = MatchSetup { rules, seats: 3, key: Key::new(42, 0) };
 /// let mut agents: Vec<_> = (0..3).map(|_| RandomAgent::default()).collect();
-/// let result = play_match(&pairing, &mut agents, &mut ()).unwrap();
+/// let result = play_match(&match_setup, &mut agents, &mut ()).unwrap();
 /// assert_eq!(result.ranks.len(), 3);
 /// ```
 pub fn play_match<A: Agent, W: Observer>(
-    pairing: &Pairing,
+    match_setup: &MatchSetup,
     agents: &mut [A],
     observer: &mut W,
 ) -> Result<MatchResult, MatchError> {
-    let Pairing { rules, seats, key } = *pairing;
+    let MatchSetup { rules, seats, key } = *match_setup;
     rules.covers(seats)?;
     if agents.len() != seats {
         return Err(MatchError::Agents { agents: agents.len(), seats });
@@ -332,9 +333,10 @@ pub fn play_match<A: Agent, W: Observer>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Fingerprinter;
     use crate::rng::{Bounded as _, Purpose};
+    use crate::rules::PRESETS;
     use crate::testing::RandomAgent;
-    use crate::{Fingerprinter, PRESETS};
 
     #[test]
     fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
@@ -344,8 +346,8 @@ mod tests {
             for seats in [4, 2, 3, 2] {
                 let agents = || (0..seats).map(|_| RandomAgent::default());
                 let mut alone = Fingerprinter::default();
-                let pairing = Pairing { rules, seats, key };
-                let expected = play_match(&pairing, &mut agents().collect::<Vec<_>>(), &mut alone).unwrap();
+                let match_setup = MatchSetup { rules, seats, key };
+                let expected = play_match(&match_setup, &mut agents().collect::<Vec<_>>(), &mut alone).unwrap();
                 let mut again =
                     Referee::new(Deal::new(&rules, Key::new(3, 4)), Players::all(agents()), Fingerprinter::default())
                         .unwrap();
@@ -378,14 +380,14 @@ mod tests {
 
         let mut by_turns = start(all());
         let mut turns = 0;
-        while by_turns.finish_turn().unwrap() != Stepped::Over {
+        while by_turns.finish_turn().unwrap() != StepResult::Over {
             turns += 1;
         }
         assert!(turns > 1 && turns < whole.playing().decisions());
 
         let mut taken_out = start(all());
         while let Some(mut thinker) = taken_out.take_out() {
-            assert_eq!(taken_out.step().unwrap(), Stepped::Waiting(thinker.seat()));
+            assert_eq!(taken_out.step().unwrap(), StepResult::Waiting(thinker.seat()));
             let action = thinker.decide().unwrap();
             taken_out.put_back(thinker);
             taken_out.act(action).unwrap();

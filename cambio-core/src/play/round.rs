@@ -1,9 +1,11 @@
 //! Steps one round, for any source of decisions and of chance.
 
+use crate::engine::IllegalAction;
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::state::DealError;
-use crate::play::observer::{Heard, Observer};
-use crate::{Action, Card, Event, IllegalAction, RoundResult, Seat, Sighting, Standing, State};
+use crate::play::RoundResult;
+use crate::play::observer::{Observer, ObserverSink};
+use crate::{Action, Card, Event, Seat, Sighting, Standing, State};
 
 /// A round that is played one decision at a time, with an observer.
 #[derive(Clone, Debug)]
@@ -13,9 +15,9 @@ pub(crate) struct Round {
 }
 
 /// Chance that can report its outcomes to an observer.
-pub(crate) trait Outcomes: Chance {
+pub(crate) trait ReportingChance: Chance {
     /// Reports the races and new stocks that were drawn since the last call.
-    fn tell<W: Observer>(&mut self, observer: &mut W);
+    fn report<W: Observer>(&mut self, observer: &mut W);
 }
 
 impl Round {
@@ -27,7 +29,7 @@ impl Round {
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, deck);
-        let state = State::deal(&standing.setup, deck, chance, &mut Heard(observer))?;
+        let state = State::deal(&standing.setup, deck, chance, &mut ObserverSink(observer))?;
         let round = Round { state, decisions: 0 };
         round.announce(observer);
         Ok(round)
@@ -40,7 +42,7 @@ impl Round {
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, &[]);
-        let state = State::deal_latent(&standing.setup, chance, &mut Heard(observer))?;
+        let state = State::deal_latent(&standing.setup, chance, &mut ObserverSink(observer))?;
         let round = Round { state, decisions: 0 };
         round.announce(observer);
         Ok(round)
@@ -56,7 +58,7 @@ impl Round {
     ) -> Result<(), DealError> {
         observer.round_begins(standing, deck);
         self.decisions = 0;
-        self.state.redeal(&standing.setup, deck, chance, &mut Heard(observer))?;
+        self.state.redeal(&standing.setup, deck, chance, &mut ObserverSink(observer))?;
         self.announce(observer);
         Ok(())
     }
@@ -77,7 +79,7 @@ impl Round {
     }
 
     /// Carries out a decision and continues to the next one.
-    pub(crate) fn act<C: Outcomes, W: Observer>(
+    pub(crate) fn act<C: ReportingChance, W: Observer>(
         &mut self,
         action: Action,
         chance: &mut C,
@@ -86,9 +88,9 @@ impl Round {
         let action = action.canonical();
         let seat = self.state.check(action)?;
         observer.decides(&self.state, seat, action);
-        self.state.carry_out(action, chance, &mut Heard(observer));
+        self.state.carry_out(action, chance, &mut ObserverSink(observer));
         self.decisions += 1;
-        chance.tell(observer);
+        chance.report(observer);
         self.announce(observer);
         Ok(())
     }
@@ -102,19 +104,19 @@ impl Round {
 }
 
 /// Recording chance: keeps the outcomes that it draws until they are reported.
-pub(crate) struct Drawn<C> {
+pub(crate) struct RecordingChance<C> {
     chance: C,
     races: Vec<RaceOrder>,
     stocks: Vec<Vec<Card>>,
 }
 
-impl<C: Chance> Drawn<C> {
-    pub(crate) fn new(chance: C) -> Drawn<C> {
-        Drawn { chance, races: Vec::new(), stocks: Vec::new() }
+impl<C: Chance> RecordingChance<C> {
+    pub(crate) fn new(chance: C) -> RecordingChance<C> {
+        RecordingChance { chance, races: Vec::new(), stocks: Vec::new() }
     }
 }
 
-impl<C: Chance> Chance for Drawn<C> {
+impl<C: Chance> Chance for RecordingChance<C> {
     const SETTLES: bool = C::SETTLES;
 
     fn draw(&mut self, pool: &[Card]) -> usize {
@@ -133,9 +135,9 @@ impl<C: Chance> Chance for Drawn<C> {
     }
 }
 
-impl<C: Chance> Outcomes for Drawn<C> {
+impl<C: Chance> ReportingChance for RecordingChance<C> {
     #[inline]
-    fn tell<W: Observer>(&mut self, observer: &mut W) {
+    fn report<W: Observer>(&mut self, observer: &mut W) {
         self.races.drain(..).for_each(|order| observer.race(&order));
         self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
     }
@@ -146,7 +148,7 @@ impl<C: Chance> Outcomes for Drawn<C> {
 /// It is an [`Observer`].
 ///
 /// ```
-/// use cambio_core::{Deal, Event, Playing, RoundLog, Rules, Seat, rng::Key};
+/// use cambio_core::{Deal, Event, Playing, Rules, Seat, play::RoundLog, rng::Key};
 ///
 /// let mut log = RoundLog::default();
 /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
+use crate::play::RoundResult;
 use crate::play::observer::Observer;
-use crate::play::round::{Outcomes, Round};
-use crate::record::{FINGERPRINT, Fingerprinter, Flaw, Record, RoundRecord, TRACE, brief, results, scores};
-use crate::shown::shown;
-use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, Seat, State};
+use crate::play::round::{ReportingChance, Round};
+use crate::record::{FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, brief, results, scores};
+use crate::text::excerpt;
+use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 
 /// Replays a record, which may end early, and fills in missing results.
 ///
@@ -18,25 +19,29 @@ use crate::{Action, Card, Choices, Match, RoundResult, Rules, RulesSpec, Score, 
 /// # Errors
 /// The first error: an illegal decision, an impossible deck, a missing or left-over chance outcome, or a wrong result.
 /// It has the round, the decision, the expectation and the value found.
-pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, Flaw> {
+pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
     let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
-        Flaw::new(if record.fields.contains_key("rules") { error.to_string() } else { "`rules` is missing".to_owned() })
+        InvalidRecord::new(if record.fields.contains_key("rules") {
+            error.to_string()
+        } else {
+            "`rules` is missing".to_owned()
+        })
     })?;
     let seats = match record.fields.get("seats").and_then(Value::as_u64) {
         Some(seats) if (2..=8).contains(&seats) => seats as usize,
         _ => {
             let found = record.fields.get("seats").map_or("nothing".to_owned(), brief);
-            return Err(Flaw::new(format!("`seats` must be a whole number from 2 to 8, found {found}")));
+            return Err(InvalidRecord::new(format!("`seats` must be a whole number from 2 to 8, found {found}")));
         }
     };
     check_header(record, seats)?;
     let starter = first_starter(&rules, seats, record.rounds.first())?;
-    let mut game = Match::new(&rules, seats, starter).map_err(|error| Flaw::new(error.to_string()))?;
+    let mut game = Match::new(&rules, seats, starter).map_err(|error| InvalidRecord::new(error.to_string()))?;
     let mut filled = record.clone();
     let mut stopped = false;
     for (number, round) in filled.rounds.iter_mut().enumerate() {
-        let flaw = |what: &str| Err(Flaw::new(what).in_round(number + 1));
+        let flaw = |what: &str| Err(InvalidRecord::new(what).in_round(number + 1));
         if game.is_over() {
             return flaw("unexpected round: the match is over");
         }
@@ -58,9 +63,9 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
 }
 
 /// Checks the types of the fields about the origin of the record. Each of them may be missing.
-fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
+fn check_header(record: &Record, seats: usize) -> Result<(), InvalidRecord> {
     let wrong = |field: &str, value: &Value, allowed: &str| {
-        Err(Flaw::new(format!("`{field}` must be {allowed}, found {}", brief(value))))
+        Err(InvalidRecord::new(format!("`{field}` must be {allowed}, found {}", brief(value))))
     };
     for (field, value) in &record.fields {
         match (field.as_str(), value) {
@@ -77,10 +82,11 @@ fn check_header(record: &Record, seats: usize) -> Result<(), Flaw> {
 }
 
 /// The starter of round 1: from the record, or else by the rules with seat a as the dealer.
-fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, Flaw> {
+fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, InvalidRecord> {
     match round.and_then(|round| round.starter.as_ref()) {
         Some(letter) => seat_of(letter, seats).ok_or_else(|| {
-            Flaw::new(format!("starter must be one of the {seats} seats, found \"{}\"", shown(letter))).in_round(1)
+            InvalidRecord::new(format!("starter must be one of the {seats} seats, found \"{}\"", excerpt(letter)))
+                .in_round(1)
         }),
         None => Ok(match rules.spec().starter {
             crate::rules::knob::Starter::AfterDealer => Seat::B,
@@ -96,7 +102,12 @@ fn seat_of(letter: &str, seats: usize) -> Option<Seat> {
 }
 
 /// Checks a result of the record against `due`. If the record does not have the result and `fills` is true, adds it.
-fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, fills: bool) -> Result<(), Flaw> {
+fn check(
+    fields: &mut serde_json::Map<String, Value>,
+    name: &str,
+    due: &Value,
+    fills: bool,
+) -> Result<(), InvalidRecord> {
     match fields.get(name) {
         Some(Value::Null) | None => {
             if fills {
@@ -105,7 +116,7 @@ fn check(fields: &mut serde_json::Map<String, Value>, name: &str, due: &Value, f
             Ok(())
         }
         Some(given) if given == due => Ok(()),
-        Some(given) => Err(Flaw::new(format!("{name} must be {due}, found {}", brief(given)))),
+        Some(given) => Err(InvalidRecord::new(format!("{name} must be {due}, found {}", brief(given)))),
     }
 }
 
@@ -114,7 +125,7 @@ fn check_scores(
     name: &str,
     due: &[Score],
     fills: bool,
-) -> Result<(), Flaw> {
+) -> Result<(), InvalidRecord> {
     if let Some(Value::Array(given)) = fields.get(name)
         && given.len() == due.len()
         && due.iter().zip(given).all(|(due, given)| due.is(given))
@@ -125,7 +136,7 @@ fn check_scores(
 }
 
 /// The chance outcomes of a record. An error is stored in `flaw`, because the methods of [`Chance`] cannot fail.
-struct Script<'a> {
+struct RecordedChance<'a> {
     rules: &'a Rules,
     round: &'a RoundRecord,
     races: usize,
@@ -135,13 +146,13 @@ struct Script<'a> {
     flaw: Option<String>,
 }
 
-impl Script<'_> {
+impl RecordedChance<'_> {
     fn fail(&mut self, what: String) {
         self.flaw.get_or_insert(what);
     }
 }
 
-impl Chance for Script<'_> {
+impl Chance for RecordedChance<'_> {
     fn draw(&mut self, pool: &[Card]) -> usize {
         pool.len() - 1
     }
@@ -163,7 +174,7 @@ impl Chance for Script<'_> {
             let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
             return self.fail(format!(
                 "reshuffle {number} must be the pile without its top card, found {number_off} `{}` {found}",
-                shown(label)
+                excerpt(label)
             ));
         }
         for (card, label) in stock.iter_mut().rev().zip(labels) {
@@ -193,9 +204,9 @@ impl Chance for Script<'_> {
     }
 }
 
-impl Outcomes for Script<'_> {
+impl ReportingChance for RecordedChance<'_> {
     /// Passes the outcomes on, unless the record has an error.
-    fn tell<W: Observer>(&mut self, observer: &mut W) {
+    fn report<W: Observer>(&mut self, observer: &mut W) {
         if self.flaw.is_none() {
             self.orders.drain(..).for_each(|order| observer.race(&order));
             self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
@@ -207,7 +218,7 @@ fn replay_round<W: Observer>(
     game: &Match,
     filled: &mut RoundRecord,
     observer: &mut W,
-) -> Result<Option<RoundResult>, Flaw> {
+) -> Result<Option<RoundResult>, InvalidRecord> {
     let round = filled.clone();
     let setup = game.setup();
     let rules = setup.rules;
@@ -215,22 +226,26 @@ fn replay_round<W: Observer>(
         None => filled.starter = Some(setup.starter.to_string()),
         Some(given) if *given == setup.starter.to_string() => {}
         Some(given) => {
-            return Err(Flaw::new(format!("starter must be \"{}\", found \"{}\"", setup.starter, shown(given))));
+            return Err(InvalidRecord::new(format!(
+                "starter must be \"{}\", found \"{}\"",
+                setup.starter,
+                excerpt(given)
+            )));
         }
     }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
-        return Err(Flaw::new(format!("impossible deck: `{}` has {due} cards, found {found}", rules.name())));
+        return Err(InvalidRecord::new(format!("impossible deck: `{}` has {due} cards, found {found}", rules.name())));
     }
     let deck = round.deck.iter().map(|label| {
-        rules
-            .card(label)
-            .ok_or_else(|| Flaw::new(format!("impossible deck: `{}` has no card `{}`", rules.name(), shown(label))))
+        rules.card(label).ok_or_else(|| {
+            InvalidRecord::new(format!("impossible deck: `{}` has no card `{}`", rules.name(), excerpt(label)))
+        })
     });
-    let deck = deck.collect::<Result<Vec<Card>, Flaw>>()?;
+    let deck = deck.collect::<Result<Vec<Card>, InvalidRecord>>()?;
     let mut fingerprinter = Fingerprinter::default();
     let mut observer = (&mut fingerprinter, observer);
-    let mut script = Script {
+    let mut script = RecordedChance {
         rules: &rules,
         round: &round,
         races: 0,
@@ -240,11 +255,11 @@ fn replay_round<W: Observer>(
         flaw: None,
     };
     let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
-        .map_err(|error| Flaw::new(error.to_string()))?;
-    let trace = Trace::read(filled)?;
+        .map_err(|error| InvalidRecord::new(error.to_string()))?;
+    let trace = FingerprintTrace::read(filled)?;
     trace.check(0, observer.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
-        let flaw = |what: String| Flaw::new(what).at(number + 1);
+        let flaw = |what: String| InvalidRecord::new(what).at(number + 1);
         let (seat, action) = read_decision(steps.state(), text).map_err(flaw)?;
         let choices = steps.state().choices();
         steps.act(action, &mut script, &mut observer).expect("the decision was just found legal");
@@ -253,7 +268,10 @@ fn replay_round<W: Observer>(
         }
         trace.check(number + 1, observer.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
     }
-    let last = |what: String| Flaw { decision: Some(round.decisions.len()).filter(|&n| n > 0), ..Flaw::new(what) };
+    let last = |what: String| InvalidRecord {
+        decision: Some(round.decisions.len()).filter(|&n| n > 0),
+        ..InvalidRecord::new(what)
+    };
     if script.races < round.races.len() {
         return Err(last(left_over("race", round.races.len() - script.races)));
     }
@@ -278,7 +296,7 @@ fn replay_round<W: Observer>(
     if let Some(given) = filled.fields.get(FINGERPRINT).filter(|given| !given.is_null()) {
         let due = fingerprinter.of_round().to_string();
         if given.as_str() != Some(&due) {
-            return Err(Flaw::new(format!(
+            return Err(InvalidRecord::new(format!(
                 "{FINGERPRINT} must be {due}, found {}: a decision, card or race was altered, although all are legal",
                 brief(given)
             )));
@@ -295,7 +313,7 @@ fn left_over(what: &str, number: usize) -> String {
 /// Parses a decision and checks that it is legal now.
 fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     let Some(asked) = state.actor() else {
-        return Err(format!("illegal decision `{}`; legal: nothing, the round is over", shown(text)));
+        return Err(format!("illegal decision `{}`; legal: nothing, the round is over", excerpt(text)));
     };
     let choices = state.choices();
     let read = || {
@@ -305,7 +323,7 @@ fn read_decision(state: &State, text: &str) -> Result<(Seat, Action), String> {
     };
     match read() {
         Some((seat, action)) if seat == asked && choices.contains(action) => Ok((seat, action)),
-        _ => Err(format!("illegal decision `{}`; legal: {}", shown(text), told(asked, &choices))),
+        _ => Err(format!("illegal decision `{}`; legal: {}", excerpt(text), told(asked, &choices))),
     }
 }
 
@@ -315,31 +333,38 @@ fn told(seat: Seat, choices: &Choices) -> String {
 }
 
 /// The trace of a round, if the record has one.
-struct Trace {
+struct FingerprintTrace {
     digits: Option<String>,
 }
 
-impl Trace {
-    fn read(round: &RoundRecord) -> Result<Trace, Flaw> {
+impl FingerprintTrace {
+    fn read(round: &RoundRecord) -> Result<FingerprintTrace, InvalidRecord> {
         match round.fields.get(TRACE) {
-            None | Some(Value::Null) => Ok(Trace { digits: None }),
+            None | Some(Value::Null) => Ok(FingerprintTrace { digits: None }),
             Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                Ok(Trace { digits: Some(digits.clone()) })
+                Ok(FingerprintTrace { digits: Some(digits.clone()) })
             }
-            Some(other) => Err(Flaw::new(format!("{TRACE} must be hexadecimal digits, found {}", brief(other)))),
+            Some(other) => {
+                Err(InvalidRecord::new(format!("{TRACE} must be hexadecimal digits, found {}", brief(other))))
+            }
         }
     }
 
     /// Compares the trace with the match after `decisions` decisions. `told` returns the last decision and its legal choices.
-    fn check(&self, decisions: usize, fingerprinter: &Fingerprinter, told: impl Fn() -> String) -> Result<(), Flaw> {
+    fn check(
+        &self,
+        decisions: usize,
+        fingerprinter: &Fingerprinter,
+        told: impl Fn() -> String,
+    ) -> Result<(), InvalidRecord> {
         let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
         if given.is_none_or(|given| given == fingerprinter.digits()) {
             return Ok(());
         }
         if decisions == 0 {
-            return Err(Flaw::new(format!("the deck or the starter was altered ({TRACE})")));
+            return Err(InvalidRecord::new(format!("the deck or the starter was altered ({TRACE})")));
         }
         let what = "the decision, or the race or new stock after it, was altered";
-        Err(Flaw::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
+        Err(InvalidRecord::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
     }
 }

@@ -2,17 +2,18 @@
 
 use serde_json::Value;
 
-use crate::record::{Flaw, Record, Recorder};
+use crate::engine::RaceOrder;
+use crate::record::{InvalidRecord, Record, Recorder};
 use crate::rng::{Key, Seed};
 use crate::rules::seat::MAX_SEATS;
-use crate::shown::shown;
-use crate::{Action, Deal, Playing, RaceOrder, RulesError, RulesSpec, Seat};
+use crate::text::excerpt;
+use crate::{Action, Deal, Playing, RulesError, RulesSpec, Seat};
 
 /// The reason why a match cannot be restored from a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RestoreError {
     /// A field of the record is missing or its value is not valid.
-    #[error("`{field}` must be {allowed}, found {}", shown(found))]
+    #[error("`{field}` must be {allowed}, found {}", excerpt(found))]
     Field {
         /// The field.
         field: &'static str,
@@ -26,7 +27,7 @@ pub enum RestoreError {
     Rules(#[from] RulesError),
     /// The record does not match its seed and deal, or one of its decisions is illegal.
     #[error(transparent)]
-    Flaw(#[from] Flaw),
+    Flaw(#[from] InvalidRecord),
 }
 
 /// The extra field with the source of the race orders, if that is not the key.
@@ -118,16 +119,16 @@ impl Playing {
         }
         let mut playing = Playing::observed(dealt, seats as usize, &mut recorder)?;
         for (number, round) in record.rounds.iter().enumerate() {
-            let flaw = |what: String| Flaw::new(what).in_round(number + 1);
+            let flaw = |what: String| InvalidRecord::new(what).in_round(number + 1);
             if playing.is_over() || playing.rounds() != number {
                 return Err(flaw("unexpected round: the previous round has not ended".to_owned()).into());
             }
-            for (place, text) in round.decisions.iter().enumerate() {
+            for (index, text) in round.decisions.iter().enumerate() {
                 let action = (playing.rounds() == number).then(|| decision(&playing, text)).flatten();
                 let done = action.is_some_and(|action| playing.act_observed(action, &mut recorder).is_ok());
                 if !done {
                     let legal = playing.state().choices();
-                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(place + 1).into());
+                    return Err(flaw(format!("illegal decision `{text}`; legal: {legal}")).at(index + 1).into());
                 }
             }
         }
@@ -140,7 +141,7 @@ impl Playing {
                 && due.reshuffles.starts_with(&given.reshuffles);
             if !is_due {
                 let what = format!("the deck, starter, races or new stocks do not match seed {seed}, deal {deal}");
-                return Err(Flaw::new(what).in_round(number + 1).into());
+                return Err(InvalidRecord::new(what).in_round(number + 1).into());
             }
         }
         Ok(playing)

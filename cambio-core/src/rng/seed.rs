@@ -86,10 +86,10 @@ impl FromStr for Seed {
 
     fn from_str(text: &str) -> Result<Seed, SeedError> {
         if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let byte = |place: usize| u8::from_str_radix(&text[2 * place..][..2], 16).map_err(|_| SeedError);
+            let byte = |index: usize| u8::from_str_radix(&text[2 * index..][..2], 16).map_err(|_| SeedError);
             let mut key = [0; 32];
-            for (place, slot) in key.iter_mut().enumerate() {
-                *slot = byte(place)?;
+            for (index, slot) in key.iter_mut().enumerate() {
+                *slot = byte(index)?;
             }
             return Ok(Seed::Key(key));
         }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn stream_keys_are_pinned_by_value() {
-        let seed = Seed::Key(std::array::from_fn(|place| place as u8));
+        let seed = Seed::Key(std::array::from_fn(|index| index as u8));
         let begin = |deal, round, purpose, seat| {
             let key = seed.stream_key(deal, round, purpose, seat);
             u32::from_le_bytes([key[0], key[1], key[2], key[3]])

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
 
-use crate::shown::shown;
+use crate::text::excerpt;
 
 /// The most kinds in a deck.
 pub const MAX_KINDS: usize = 128;
@@ -79,10 +79,10 @@ pub struct Kind {
 /// A power: up to four steps that the player carries out one after the other.
 ///
 /// The text form joins the actions of a step by `or` and the steps by `then`: `look any then look another then
-/// swap`. See [`Step`] for the actions.
+/// swap`. See [`PowerStep`] for the actions.
 ///
 /// ```
-/// use cambio_core::Power;
+/// use cambio_core::rules::Power;
 ///
 /// let power: Power = "look any then look another then swap".parse().unwrap();
 /// let step = power.step(0).unwrap();
@@ -96,9 +96,9 @@ pub struct Power([u8; 4]);
 
 /// One step of a [`Power`]: one or more actions, of which one is carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Step(u8);
+pub struct PowerStep(u8);
 
-impl Step {
+impl PowerStep {
     const LOOK_OWN: u8 = 1;
     const LOOK_OTHER: u8 = 2;
     const LOOK_ANY: u8 = 3;
@@ -107,70 +107,71 @@ impl Step {
     const REVEAL: u8 = 16;
     const SWAP_OWN: u8 = 32;
     const SWAP_LOOKED: u8 = 64;
-    const SWAPS: u8 = Step::SWAP | Step::SWAP_OWN | Step::SWAP_LOOKED;
+    const SWAPS: u8 = PowerStep::SWAP | PowerStep::SWAP_OWN | PowerStep::SWAP_LOOKED;
 
     const WORDS: [(&'static str, u8); 8] = [
-        ("look own", Step::LOOK_OWN),
-        ("look other", Step::LOOK_OTHER),
-        ("look any", Step::LOOK_ANY),
-        ("look another", Step::LOOK_ANY | Step::ANOTHER),
-        ("swap", Step::SWAP),
-        ("swap own", Step::SWAP_OWN),
-        ("swap looked", Step::SWAP_LOOKED),
-        ("reveal", Step::REVEAL),
+        ("look own", PowerStep::LOOK_OWN),
+        ("look other", PowerStep::LOOK_OTHER),
+        ("look any", PowerStep::LOOK_ANY),
+        ("look another", PowerStep::LOOK_ANY | PowerStep::ANOTHER),
+        ("swap", PowerStep::SWAP),
+        ("swap own", PowerStep::SWAP_OWN),
+        ("swap looked", PowerStep::SWAP_LOOKED),
+        ("reveal", PowerStep::REVEAL),
     ];
 
     /// `look own`: one of the player's own cards may be looked at.
     pub const fn looks_at_own(self) -> bool {
-        self.0 & Step::LOOK_OWN != 0
+        self.0 & PowerStep::LOOK_OWN != 0
     }
 
     /// `look other`: one card of another seat may be looked at.
     pub const fn looks_at_others(self) -> bool {
-        self.0 & Step::LOOK_OTHER != 0
+        self.0 & PowerStep::LOOK_OTHER != 0
     }
 
     /// `look another`: the card must not be one that an earlier step of this power looked at.
     pub const fn looks_at_another(self) -> bool {
-        self.0 & Step::ANOTHER != 0
+        self.0 & PowerStep::ANOTHER != 0
     }
 
     /// `swap`, `swap own` or `swap looked`: two cards change places face down.
     pub const fn swaps(self) -> bool {
-        self.0 & Step::SWAPS != 0
+        self.0 & PowerStep::SWAPS != 0
     }
 
     /// `swap own`: one of the two cards is the player's own, the other belongs to another seat.
     ///
     /// ```
-    /// use cambio_core::Power;
+    /// use cambio_core::rules::Power;
     ///
     /// let power: Power = "look other then swap own".parse().unwrap();
     /// let step = power.step(1).unwrap();
     /// assert!(step.swaps() && step.swaps_own() && !step.swaps_looked());
     /// ```
     pub const fn swaps_own(self) -> bool {
-        self.0 & Step::SWAP_OWN != 0
+        self.0 & PowerStep::SWAP_OWN != 0
     }
 
     /// `swap looked`: an earlier step of this power has looked at one or both of the two cards.
     pub const fn swaps_looked(self) -> bool {
-        self.0 & Step::SWAP_LOOKED != 0
+        self.0 & PowerStep::SWAP_LOOKED != 0
     }
 
     /// `reveal`: one card of every other seat is shown to all seats.
     pub const fn reveals(self) -> bool {
-        self.0 & Step::REVEAL != 0
+        self.0 & PowerStep::REVEAL != 0
     }
 
-    fn parse(text: &str) -> Option<Step> {
+    fn parse(text: &str) -> Option<PowerStep> {
         let mut step = 0;
         for word in text.split(" or ") {
-            step |= Step::WORDS.iter().find(|(name, _)| *name == word.trim())?.1;
+            step |= PowerStep::WORDS.iter().find(|(name, _)| *name == word.trim())?.1;
         }
         // A reveal takes several decisions, so it cannot be combined with other actions. Two kinds of swap cannot be combined.
-        let is_valid = (step & Step::REVEAL == 0 || step == Step::REVEAL) && (step & Step::SWAPS).count_ones() <= 1;
-        is_valid.then_some(Step(step))
+        let is_valid =
+            (step & PowerStep::REVEAL == 0 || step == PowerStep::REVEAL) && (step & PowerStep::SWAPS).count_ones() <= 1;
+        is_valid.then_some(PowerStep(step))
     }
 }
 
@@ -189,8 +190,8 @@ impl Power {
     }
 
     /// The step with this number, counted from 0, if it exists.
-    pub const fn step(self, number: usize) -> Option<Step> {
-        if number < 4 && self.0[number] != 0 { Some(Step(self.0[number])) } else { None }
+    pub const fn step(self, number: usize) -> Option<PowerStep> {
+        if number < 4 && self.0[number] != 0 { Some(PowerStep(self.0[number])) } else { None }
     }
 }
 
@@ -199,7 +200,7 @@ impl Power {
 #[error(
     "`{}` is not a power; a power is one to four steps joined by `then`; a step is `reveal`, or one or more of `look own`, \
      `look other`, `look any`, `look another` and one of `swap`, `swap own`, `swap looked`, joined by `or`",
-    shown(.0)
+    excerpt(.0)
 )]
 pub struct ParsePowerError(String);
 
@@ -213,18 +214,20 @@ impl FromStr for Power {
             return Ok(Power(steps));
         }
         for (number, step) in text.split(" then ").enumerate() {
-            *steps.get_mut(number).ok_or_else(error)? = Step::parse(step).ok_or_else(error)?.0;
+            *steps.get_mut(number).ok_or_else(error)? = PowerStep::parse(step).ok_or_else(error)?.0;
         }
         Ok(Power(steps))
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PowerStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let look = self.0 & (Step::LOOK_ANY | Step::ANOTHER);
-        let rest = self.0 & !(Step::LOOK_ANY | Step::ANOTHER);
-        let words =
-            Step::WORDS.iter().filter(|&&(_, bits)| bits == look || (rest != 0 && bits == rest)).map(|(word, _)| *word);
+        let look = self.0 & (PowerStep::LOOK_ANY | PowerStep::ANOTHER);
+        let rest = self.0 & !(PowerStep::LOOK_ANY | PowerStep::ANOTHER);
+        let words = PowerStep::WORDS
+            .iter()
+            .filter(|&&(_, bits)| bits == look || (rest != 0 && bits == rest))
+            .map(|(word, _)| *word);
         f.write_str(&words.collect::<Vec<_>>().join(" or "))
     }
 }

@@ -46,10 +46,10 @@ impl Deck {
     /// Applies the checks of rule files to a deck that a program may have built.
     pub(super) fn check(&self) -> Result<(), RulesError> {
         check_number(self.kinds.len())?;
-        for (place, kind) in self.kinds.iter().enumerate() {
+        for (index, kind) in self.kinds.iter().enumerate() {
             let Kind { label, rank, points, copies, .. } = kind;
             let wrong = |field, found: &dyn std::fmt::Display, allowed| {
-                Err(RulesError::KindField { number: place + 1, field, found: found.to_string(), allowed })
+                Err(RulesError::KindField { number: index + 1, field, found: found.to_string(), allowed })
             };
             if !is_label(label) {
                 return wrong("label", &Value::from(label.as_str()), LABEL);

@@ -28,9 +28,9 @@ impl Knob for bool {
 
 /// A whole number from `MIN` to `MAX`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Whole<const MIN: i64, const MAX: i64>(i64);
+pub struct WholeNumber<const MIN: i64, const MAX: i64>(i64);
 
-impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> WholeNumber<MIN, MAX> {
     /// The number, if it is within the bounds.
     pub const fn new(number: i64) -> Option<Self> {
         if number >= MIN && number <= MAX { Some(Self(number)) } else { None }
@@ -47,7 +47,7 @@ impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
     }
 }
 
-impl<const MIN: i64, const MAX: i64> Knob for Whole<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> Knob for WholeNumber<MIN, MAX> {
     fn read(value: &Value) -> Option<Self> {
         value.as_i64().and_then(Self::new)
     }
@@ -395,7 +395,7 @@ impl Bonus {
     /// The caller's points after the change.
     ///
     /// ```
-    /// use cambio_core::knob::Bonus;
+    /// use cambio_core::rules::knob::Bonus;
     ///
     /// let becomes = [Bonus::Add(5), Bonus::Set(0), Bonus::Times(2)].map(|bonus| bonus.of(12));
     /// assert_eq!(becomes, [17, 0, 24]);
@@ -515,20 +515,20 @@ impl Knob for MatchEnd {
 
 /// Race weights by seat, `a` first. A seat that is not listed has weight 1.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Weights(Vec<u32>);
+pub struct RaceWeights(Vec<u32>);
 
-impl Weights {
+impl RaceWeights {
     /// The weight of a seat.
     pub fn of(&self, seat: crate::Seat) -> u32 {
         self.0.get(seat.index()).copied().unwrap_or(1)
     }
 }
 
-impl Knob for Weights {
-    fn read(value: &Value) -> Option<Weights> {
-        let list = value.as_array().filter(|list| list.len() <= crate::MAX_SEATS)?;
+impl Knob for RaceWeights {
+    fn read(value: &Value) -> Option<RaceWeights> {
+        let list = value.as_array().filter(|list| list.len() <= crate::rules::MAX_SEATS)?;
         let weight = |value: &Value| value.as_u64().filter(|n| (1..=1000).contains(n)).map(|n| n as u32);
-        list.iter().map(weight).collect::<Option<_>>().map(Weights)
+        list.iter().map(weight).collect::<Option<_>>().map(RaceWeights)
     }
 
     fn write(&self) -> Value {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shown::shown;
+use crate::text::excerpt;
 
 /// The most seats at a table.
 pub const MAX_SEATS: usize = 8;
@@ -214,7 +214,7 @@ impl fmt::Debug for Spot {
 
 /// The error for a text that is not a spot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is not a spot; a spot is a seat and a slot, from a1 to h16", shown(.0))]
+#[error("`{}` is not a spot; a spot is a seat and a slot, from a1 to h16", excerpt(.0))]
 pub struct ParseSpotError(String);
 
 impl FromStr for Spot {

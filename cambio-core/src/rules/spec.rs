@@ -9,8 +9,8 @@ use super::{MINI_GAMES, PRESETS, Rules, RulesError};
 use crate::rules::card::Kind;
 use crate::rules::knob::{
     Best, Bonus, CallWhen, CallerSnaps, CallerTie, Callers, Cap, Direction, EmptyHand, EmptyHandFines, FirstDealer,
-    Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, Redrop, Reset,
-    Score, SnapTargets, Starter, StockEmpty, Weights, Whole, Window,
+    Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, RaceWeights, Redrop,
+    Reset, Score, SnapTargets, Starter, StockEmpty, WholeNumber, Window,
 };
 
 const PRESET_FILES: [(&str, &str); 6] = [
@@ -83,15 +83,15 @@ macro_rules! knobs {
 
 knobs! {
     /// How many jokers (kind `JK`) are in one deck.
-    jokers "jokers": Whole<0, 4>,
+    jokers "jokers": WholeNumber<0, 4>,
     /// How many decks are shuffled together.
-    decks "decks": Whole<1, 2>,
+    decks "decks": WholeNumber<1, 2>,
     /// The direction of play around the table. It affects only the names of the seats.
     direction "direction": Direction,
     /// How many cards each seat is dealt.
-    hand "hand": Whole<1, 8>,
+    hand "hand": WholeNumber<1, 8>,
     /// The most cards in one layout. A penalty card that does not fit is waived.
-    max_slots "max_slots": Whole<1, 16>,
+    max_slots "max_slots": WholeNumber<1, 16>,
     /// Which of its own cards each seat sees before the first turn: those in fixed slots, or a number that it chooses.
     peek "peek": Peek,
     /// Whether the top card of the stock starts the pile, and whether a snap window then opens.
@@ -137,7 +137,7 @@ knobs! {
     /// How the order of several snapping seats is decided.
     race "race": Race,
     /// The weights for `race = "weighted"`, seat a first. Seats that are not listed have weight 1.
-    race_weights "race_weights": Weights,
+    race_weights "race_weights": RaceWeights,
     /// Whether powers may look at a caller's cards.
     look_at_caller "look_at_caller": bool,
     /// Which cards a caller may snap.
@@ -157,11 +157,11 @@ knobs! {
     /// What happens when the stock is empty.
     stock_empty "stock_empty": StockEmpty,
     /// The number of turns after which a round ends.
-    turn_limit "turn_limit": Whole<1, 10000>,
+    turn_limit "turn_limit": WholeNumber<1, 10000>,
     /// Whether the turn limit also ends the last lap after a call.
     limit_in_lap "limit_in_lap": LimitInLap,
     /// The number of rounds after which a match ends.
-    round_limit "round_limit": Whole<1, 10000>,
+    round_limit "round_limit": WholeNumber<1, 10000>,
     /// What a round adds to the totals.
     score "score": Score,
     /// With `score = "points"`: how a successful call changes the caller's points.

@@ -1,9 +1,11 @@
 //! Relabelling of seats, to test that an agent does not depend on seat letters.
 
+use crate::engine::Setup;
 use crate::engine::observation::Private;
-use crate::engine::table::{Carry, Table};
+use crate::engine::table::{CarryOver, Table};
+use crate::play::RoundResult;
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
-use crate::{Action, Event, Observation, RoundResult, Setup, State};
+use crate::{Action, Event, Observation, State};
 
 /// Renames all seats by shifting their letters by the same number of places. The order of the seats does not change.
 ///
@@ -163,7 +165,7 @@ impl Relabelling {
         spots.each().map(|spot| self.spot(spot)).collect()
     }
 
-    fn carry(self, carry: Carry) -> Carry {
-        Carry { extra_card: self.seats(carry.extra_card), extra_peek: self.seats(carry.extra_peek) }
+    fn carry(self, carry: CarryOver) -> CarryOver {
+        CarryOver { extra_card: self.seats(carry.extra_card), extra_peek: self.seats(carry.extra_peek) }
     }
 }

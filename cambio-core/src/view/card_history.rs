@@ -23,63 +23,63 @@ pub enum Origin {
 /// When a seat that knows this card gives away another card instead, this card probably has fewer points. The four
 /// bounds keep the strongest hint of each kind from all owners, in points; `None` means no hint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Trace {
+pub struct CardTrace {
     /// How the card came to the table.
     pub origin: Origin,
     /// The turn in which it came, as [`Table::turns`](crate::Table::turns) counts; 0 before the first turn.
     pub turn: u16,
     /// The number of moves from one seat to another, at most 255.
     pub moves: u8,
-    /// The bounds, indexed by [`Hint`]; `NONE` means no hint.
+    /// The bounds, indexed by [`BoundSource`]; `NONE` means no hint.
     bounds: [i16; 4],
 }
 
-/// The kind of a bound of a [`Trace`], and its index.
+/// The kind of a bound of a [`CardTrace`], and its index.
 #[derive(Clone, Copy)]
-enum Hint {
+enum BoundSource {
     Replaced,
     Outlived,
     Passed,
     Spent,
 }
 
-impl Trace {
+impl CardTrace {
     /// No bound: more points than any card has.
     pub(crate) const NONE: i16 = i16::MAX;
 
     #[inline]
-    fn bound(&self, hint: Hint) -> Option<i16> {
-        Some(self.bounds[hint as usize]).filter(|&points| points != Trace::NONE)
+    fn bound(&self, hint: BoundSource) -> Option<i16> {
+        Some(self.bounds[hint as usize]).filter(|&points| points != CardTrace::NONE)
     }
 
     /// The points of the known card that its owner replaced with this card.
     #[inline]
     pub fn replaced(&self) -> Option<i16> {
-        self.bound(Hint::Replaced)
+        self.bound(BoundSource::Replaced)
     }
 
     /// The fewest points of a known card that an owner replaced by a drawn or taken one while it knew this card.
     #[inline]
     pub fn outlived(&self) -> Option<i16> {
-        self.bound(Hint::Outlived)
+        self.bound(BoundSource::Outlived)
     }
 
     /// The fewest points of a card without a power that an owner drew and dropped while it knew this card.
     #[inline]
     pub fn passed(&self) -> Option<i16> {
-        self.bound(Hint::Passed)
+        self.bound(BoundSource::Passed)
     }
 
     /// The fewest points of a card with a power that an owner drew and dropped while it knew this card.
     #[inline]
     pub fn spent(&self) -> Option<i16> {
-        self.bound(Hint::Spent)
+        self.bound(BoundSource::Spent)
     }
 }
 
-/// The [`Trace`] of each spot as a struct of arrays, with the layout and widths that tensors use.
+/// The [`CardTrace`] of each spot as a struct of arrays, with the layout and widths that tensors use.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Traces {
+struct CardTraces {
     /// One-hot by [`Origin`]; all 0 for an empty spot.
     origins: [[u8; 3]; SPOTS],
     /// The turn in which the card came; [`NEVER`] for an empty spot.
@@ -91,13 +91,13 @@ struct Traces {
 /// Later than every turn, because a round has at most 10,000 turns. Ages computed from it saturate at 0.
 pub(crate) const NEVER: u16 = u16::MAX;
 
-impl Traces {
+impl CardTraces {
     /// No card anywhere.
-    const NONE: Traces = Traces {
+    const NONE: CardTraces = CardTraces {
         origins: [[0; 3]; SPOTS],
         turns: [[NEVER]; SPOTS],
         moves: [[0]; SPOTS],
-        bounds: [[Trace::NONE; 4]; SPOTS],
+        bounds: [[CardTrace::NONE; 4]; SPOTS],
     };
 
     /// Clears the cards of the first `seats` seats.
@@ -106,7 +106,7 @@ impl Traces {
         self.origins[..spots].fill([0; 3]);
         self.turns[..spots].fill([NEVER]);
         self.moves[..spots].fill([0]);
-        self.bounds[..spots].fill([Trace::NONE; 4]);
+        self.bounds[..spots].fill([CardTrace::NONE; 4]);
     }
 
     /// Starts the trace of a card in an empty spot.
@@ -122,7 +122,7 @@ impl Traces {
         self.origins[spot] = [0; 3];
         self.turns[spot] = [NEVER];
         self.moves[spot] = [0];
-        self.bounds[spot] = [Trace::NONE; 4];
+        self.bounds[spot] = [CardTrace::NONE; 4];
     }
 
     #[inline]
@@ -135,22 +135,22 @@ impl Traces {
     }
 
     #[inline]
-    fn trace(&self, spot: Spot) -> Trace {
+    fn trace(&self, spot: Spot) -> CardTrace {
         let spot = spot.index();
         let origin = match self.origins[spot] {
             [_, 1, _] => Origin::Kept,
             [_, _, 1] => Origin::Penalty,
             _ => Origin::Dealt,
         };
-        Trace { origin, turn: self.turns[spot][0], moves: self.moves[spot][0], bounds: self.bounds[spot] }
+        CardTrace { origin, turn: self.turns[spot][0], moves: self.moves[spot][0], bounds: self.bounds[spot] }
     }
 }
 
 /// `WIDTH` numbers for each slot of a seat.
-pub(crate) type Row<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
+pub(crate) type SlotRow<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
 
 #[inline]
-fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &Row<T, WIDTH> {
+fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &SlotRow<T, WIDTH> {
     &numbers.as_chunks().0[owner.index()]
 }
 
@@ -161,7 +161,7 @@ fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> 
 ///
 /// ```
 /// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Dice, CardHistory, Origin, Rules, Seat, Setup, State};
+/// use cambio_core::{Rules, Seat, State, engine::{Dice, Setup}, view::{CardHistory, Origin}};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
@@ -185,7 +185,7 @@ pub struct CardHistory {
     holds_public: bool,
     occupied: SpotSet,
     seen: [SpotSet; MAX_SEATS],
-    traces: Traces,
+    traces: CardTraces,
 }
 
 impl CardHistory {
@@ -198,7 +198,7 @@ impl CardHistory {
             holds_public: false,
             occupied: SpotSet::EMPTY,
             seen: [SpotSet::EMPTY; MAX_SEATS],
-            traces: Traces::NONE,
+            traces: CardTraces::NONE,
         }
     }
 
@@ -209,31 +209,31 @@ impl CardHistory {
 
     /// The history of the card in this spot. The result is meaningless for an empty spot.
     #[inline]
-    pub fn trace(&self, spot: Spot) -> Trace {
+    pub fn trace(&self, spot: Spot) -> CardTrace {
         self.traces.trace(spot)
     }
 
     /// The origins of the cards of a seat, one-hot by [`Origin`]; all 0 for an empty spot.
     #[inline]
-    pub(crate) fn origins_of(&self, owner: Seat) -> &Row<u8, 3> {
+    pub(crate) fn origins_of(&self, owner: Seat) -> &SlotRow<u8, 3> {
         row_of(&self.traces.origins, owner)
     }
 
     /// The turns in which the cards of a seat came; [`NEVER`] for an empty spot.
     #[inline]
-    pub(crate) fn turns_of(&self, owner: Seat) -> &Row<u16, 1> {
+    pub(crate) fn turns_of(&self, owner: Seat) -> &SlotRow<u16, 1> {
         row_of(&self.traces.turns, owner)
     }
 
     /// The number of moves of the cards of a seat from one seat to another.
     #[inline]
-    pub(crate) fn moves_of(&self, owner: Seat) -> &Row<u8, 1> {
+    pub(crate) fn moves_of(&self, owner: Seat) -> &SlotRow<u8, 1> {
         row_of(&self.traces.moves, owner)
     }
 
-    /// The bounds of the cards of a seat; [`Trace::NONE`] without a hint.
+    /// The bounds of the cards of a seat; [`CardTrace::NONE`] without a hint.
     #[inline]
-    pub(crate) fn bounds_of(&self, owner: Seat) -> &Row<i16, 4> {
+    pub(crate) fn bounds_of(&self, owner: Seat) -> &SlotRow<i16, 4> {
         row_of(&self.traces.bounds, owner)
     }
 
@@ -273,7 +273,7 @@ impl CardHistory {
             Event::Kept { seat, spot, replaced } if self.knows(seat, spot) => {
                 let points = self.points(replaced);
                 let others = self.known_own(seat).without(SpotSet::only(spot));
-                self.hint(others, Hint::Outlived, points);
+                self.hint(others, BoundSource::Outlived, points);
             }
             _ => {}
         }
@@ -297,7 +297,7 @@ impl CardHistory {
                 self.occupied.insert(spot);
                 self.traces.begin(spot, Origin::Kept, self.turn);
                 if knew {
-                    self.traces.bounds[spot.index()][Hint::Replaced as usize] = self.points(replaced);
+                    self.traces.bounds[spot.index()][BoundSource::Replaced as usize] = self.points(replaced);
                 }
                 if self.holds_public {
                     self.show_all(spot);
@@ -348,14 +348,14 @@ impl CardHistory {
     fn dropped(&mut self, seat: Seat, card: Card) {
         let points = self.points(card);
         if self.rules.power(card).is_none() {
-            self.hint(self.known_own(seat), Hint::Passed, points);
+            self.hint(self.known_own(seat), BoundSource::Passed, points);
         } else {
-            self.hint(self.known_own(seat), Hint::Spent, points);
+            self.hint(self.known_own(seat), BoundSource::Spent, points);
         }
     }
 
     /// Lowers a bound of these cards to at most `points`.
-    fn hint(&mut self, spots: SpotSet, hint: Hint, points: i16) {
+    fn hint(&mut self, spots: SpotSet, hint: BoundSource, points: i16) {
         for spot in spots.each() {
             let bound = &mut self.traces.bounds[spot.index()][hint as usize];
             *bound = points.min(*bound);

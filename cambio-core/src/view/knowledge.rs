@@ -9,7 +9,7 @@ use rand::Rng;
 use crate::engine::event::Sighting;
 use crate::engine::motion::Motion;
 use crate::engine::state::{Hidden, Order, State};
-use crate::engine::table::{Phase, Source};
+use crate::engine::table::{CardSource, Phase};
 use crate::rng::Bounded as _;
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS};
 use crate::rules::seat::{MAX_SEATS, SPOTS, Seat, SeatSet, Spot, SpotSet};
@@ -23,7 +23,7 @@ use crate::{Observation, Rules};
 ///
 /// # Examples
 /// ```
-/// use cambio_core::{Dice, Knowledge, Rules, Seat, Setup, State};
+/// use cambio_core::{Knowledge, Rules, Seat, State, engine::{Dice, Setup}};
 /// use cambio_core::rng::{Key, Purpose};
 ///
 /// let rules = Rules::preset("classic").unwrap();
@@ -42,7 +42,7 @@ pub struct Knowledge {
     seats: u8,
     hand: u8,
     slots: u8,
-    held: Held,
+    held: HeldCard,
     held_epoch: u16,
     /// The seats that know the held card.
     held_seen: SeatSet,
@@ -54,9 +54,9 @@ pub struct Knowledge {
     epochs: [u16; SPOTS],
     pile: [u8; MAX_KINDS],
     top: Option<Card>,
-    deck: Cards,
+    deck: CardList,
     /// The cards of the current epoch that this seat has not seen: in the stock, or drawn from it unseen.
-    unseen: Cards,
+    unseen: CardList,
     /// The cards of earlier epochs that this seat has not seen, each with its epoch. All of them are in layouts.
     older: [(Card, u16); SPOTS],
     older_len: u16,
@@ -64,13 +64,13 @@ pub struct Knowledge {
 
 /// A fixed-capacity list of cards.
 #[derive(Clone, Debug)]
-struct Cards {
+struct CardList {
     cards: [Card; MAX_CARDS],
     len: u16,
 }
 
-impl Cards {
-    const EMPTY: Cards = Cards { cards: [Card::FILLER; MAX_CARDS], len: 0 };
+impl CardList {
+    const EMPTY: CardList = CardList { cards: [Card::FILLER; MAX_CARDS], len: 0 };
 
     fn all(&self) -> &[Card] {
         &self.cards[..usize::from(self.len)]
@@ -83,16 +83,16 @@ impl Cards {
 
     /// Removes one copy of `card`. Returns whether there was one.
     fn take(&mut self, card: Card) -> bool {
-        let Some(place) = self.all().iter().position(|&other| other == card) else { return false };
+        let Some(index) = self.all().iter().position(|&other| other == card) else { return false };
         self.len -= 1;
-        self.cards[place] = self.cards[usize::from(self.len)];
+        self.cards[index] = self.cards[usize::from(self.len)];
         true
     }
 }
 
 /// The held card, as one seat knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Held {
+enum HeldCard {
     Nothing,
     Known(Card),
     Unknown,
@@ -101,14 +101,14 @@ enum Held {
 impl Knowledge {
     /// What `seat` knows before a round is dealt, at a table of `seats` seats.
     pub fn new(rules: &Rules, seats: usize, seat: Seat) -> Knowledge {
-        let mut deck = Cards::EMPTY;
+        let mut deck = CardList::EMPTY;
         rules.deck().iter().for_each(|&card| deck.push(card));
         Knowledge {
             seat,
             seats: seats as u8,
             hand: rules.spec().hand.count() as u8,
             slots: rules.slots() as u8,
-            held: Held::Nothing,
+            held: HeldCard::Nothing,
             held_epoch: 0,
             held_seen: SeatSet::EMPTY,
             epoch: 0,
@@ -142,7 +142,7 @@ impl Knowledge {
 
     /// Whether another seat holds a card that this seat has not seen.
     pub fn holds_unknown(&self) -> bool {
-        self.held == Held::Unknown
+        self.held == HeldCard::Unknown
     }
 
     /// The spots with a card.
@@ -222,22 +222,22 @@ impl Knowledge {
                 self.held = match face {
                     Some(card) => {
                         self.see(card, self.epoch);
-                        Held::Known(card)
+                        HeldCard::Known(card)
                     }
-                    None => Held::Unknown,
+                    None => HeldCard::Unknown,
                 };
             }
             Motion::Taken { card } => {
                 self.pile[card.kind()] -= 1;
                 self.top = None;
-                self.held = Held::Known(card);
+                self.held = HeldCard::Known(card);
                 self.held_seen = self.everyone();
             }
             Motion::Dropped { card } => {
-                if self.held == Held::Unknown {
+                if self.held == HeldCard::Unknown {
                     self.see(card, self.held_epoch);
                 }
-                self.held = Held::Nothing;
+                self.held = HeldCard::Nothing;
                 self.push_pile(card);
             }
             Motion::Kept { spot, replaced } => {
@@ -245,10 +245,10 @@ impl Knowledge {
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.held_epoch;
                 self.show_to(spot, self.held_seen);
-                if let Held::Known(card) = self.held {
+                if let HeldCard::Known(card) = self.held {
                     self.faces[spot.index()] = Some(card);
                 }
-                self.held = Held::Nothing;
+                self.held = HeldCard::Nothing;
             }
             Motion::Discarded { spot, card } => self.discard(spot, card),
             Motion::Exchanged { one, other } => self.exchange(one, other),
@@ -284,7 +284,7 @@ impl Knowledge {
         self.unseen = self.deck.clone();
         self.older_len = 0;
         self.epoch = 0;
-        self.held = Held::Nothing;
+        self.held = HeldCard::Nothing;
         self.seen = [SpotSet::EMPTY; MAX_SEATS];
         self.faces = [None; SPOTS];
         self.epochs = [0; SPOTS];
@@ -302,12 +302,12 @@ impl Knowledge {
         let found = if epoch == self.epoch {
             self.unseen.take(card)
         } else {
-            let place = self.older().iter().position(|&entry| entry == (card, epoch));
-            if let Some(place) = place {
+            let index = self.older().iter().position(|&entry| entry == (card, epoch));
+            if let Some(index) = index {
                 self.older_len -= 1;
-                self.older[place] = self.older[usize::from(self.older_len)];
+                self.older[index] = self.older[usize::from(self.older_len)];
             }
-            place.is_some()
+            index.is_some()
         };
         assert!(found, "impossible card: the sighting is from another table or seat, or out of order");
     }
@@ -401,12 +401,12 @@ impl Knowledge {
             asks_knowing: false,
         };
         let mut unknown = self.occupied.without(self.known());
-        for (spot, place) in from_the_highest(placed) {
+        for (spot, index) in from_the_highest(placed) {
             unknown.remove(spot);
-            if place < usize::from(self.unseen.len) {
-                hidden.faces[spot.index()] = Some(hidden.stock[place]);
+            if index < usize::from(self.unseen.len) {
+                hidden.faces[spot.index()] = Some(hidden.stock[index]);
                 hidden.pool_len -= 1;
-                hidden.stock[place] = hidden.stock[usize::from(hidden.pool_len)];
+                hidden.stock[index] = hidden.stock[usize::from(hidden.pool_len)];
             }
         }
         if self.older_len > 0 {
@@ -418,7 +418,7 @@ impl Knowledge {
             }
         }
         match (table.phase(), table.asked()) {
-            (Phase::Held(Source::Stock), _) if hidden.held.is_none() => hidden.held = Some(draw(&mut hidden, rng)),
+            (Phase::Held(CardSource::Stock), _) if hidden.held.is_none() => hidden.held = Some(draw(&mut hidden, rng)),
             (Phase::Window, Some(asked)) => {
                 hidden.unasked = table.may_snap();
                 hidden.unasked.remove(asked);
@@ -440,10 +440,10 @@ impl Knowledge {
         let current = usize::from(self.unseen.len);
         let mut pool = self.older;
         let mut len = usize::from(self.older_len);
-        for (spot, place) in from_the_highest(placed).take_while(|&(_, place)| place >= current) {
-            hidden.faces[spot.index()] = Some(pool[place - current].0);
+        for (spot, index) in from_the_highest(placed).take_while(|&(_, index)| index >= current) {
+            hidden.faces[spot.index()] = Some(pool[index - current].0);
             len -= 1;
-            pool[place - current] = pool[len];
+            pool[index - current] = pool[len];
         }
         for spot in self.occupied.without(self.known()).iter_from(self.seat) {
             let epoch = self.epochs[spot.index()];
@@ -452,13 +452,13 @@ impl Knowledge {
             }
             let of_epoch = pool[..len].iter().filter(|(_, of)| *of == epoch).count();
             let chosen = rng.below(of_epoch as u32) as usize;
-            let place = (0..len)
-                .filter(|&place| pool[place].1 == epoch)
+            let index = (0..len)
+                .filter(|&index| pool[index].1 == epoch)
                 .nth(chosen)
                 .expect("an epoch has an unseen card for each spot that holds one");
-            hidden.faces[spot.index()] = Some(pool[place].0);
+            hidden.faces[spot.index()] = Some(pool[index].0);
             len -= 1;
-            pool.swap(place, len);
+            pool.swap(index, len);
         }
     }
 }
@@ -466,9 +466,9 @@ impl Knowledge {
 #[inline]
 fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
     let len = usize::from(hidden.pool_len);
-    let place = rng.below(len as u32) as usize;
-    let card = hidden.stock[place];
-    hidden.stock[place] = hidden.stock[len - 1];
+    let index = rng.below(len as u32) as usize;
+    let card = hidden.stock[index];
+    hidden.stock[index] = hidden.stock[len - 1];
     hidden.pool_len -= 1;
     card
 }
@@ -478,9 +478,9 @@ fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
 fn from_the_highest(placed: &[(Spot, usize)]) -> impl Iterator<Item = (Spot, usize)> {
     let mut below = usize::MAX;
     placed.iter().map(move |_| {
-        let next = placed.iter().copied().filter(|&(_, place)| place < below).max_by_key(|&(_, place)| place);
-        let (spot, place) = next.expect("each card is placed once");
-        below = place;
-        (spot, place)
+        let next = placed.iter().copied().filter(|&(_, index)| index < below).max_by_key(|&(_, index)| index);
+        let (spot, index) = next.expect("each card is placed once");
+        below = index;
+        (spot, index)
     })
 }

@@ -1,7 +1,7 @@
 //! The public history of a round: the history of each card, when each seat saw it, and the last public events.
 
 use crate::Rules;
-use crate::engine::event::{Event, Sink, Verdict};
+use crate::engine::event::{Event, Sink, SnapOutcome};
 use crate::engine::motion::Motion;
 use crate::play::matches::Standing;
 use crate::play::observer::Observer;
@@ -15,7 +15,7 @@ use crate::view::card_history::{CardHistory, NEVER};
 /// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return them.
 ///
 /// ```
-/// use cambio_core::{RoundHistory, Event, Rules, Seat};
+/// use cambio_core::{Event, Rules, Seat, view::RoundHistory};
 ///
 /// let mut history = RoundHistory::new(&Rules::preset("classic").unwrap(), 2);
 /// history.notice(&Event::<()>::Drew { seat: Seat::A, face: () });
@@ -94,9 +94,9 @@ impl PublicEvent {
             Event::Touched { seat, spot } => (9, seat, [Some(spot), None], None),
             Event::Snapped { seat, spot, card, verdict } => {
                 let code = match verdict {
-                    Verdict::Right => 10,
-                    Verdict::Wrong => 11,
-                    Verdict::Late => 12,
+                    SnapOutcome::Right => 10,
+                    SnapOutcome::Wrong => 11,
+                    SnapOutcome::Late => 12,
                 };
                 (code, seat, [Some(spot), None], Some(card))
             }
@@ -119,12 +119,12 @@ impl PublicEvent {
 
 /// The last `N` public events, newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Last<const N: usize> {
+struct RecentEvents<const N: usize> {
     items: [Option<PublicEvent>; N],
 }
 
-impl<const N: usize> Last<N> {
-    const EMPTY: Last<N> = Last { items: [None; N] };
+impl<const N: usize> RecentEvents<N> {
+    const EMPTY: RecentEvents<N> = RecentEvents { items: [None; N] };
 
     #[inline]
     fn push(&mut self, item: PublicEvent) {
@@ -140,11 +140,11 @@ impl<const N: usize> Last<N> {
 
 /// The turn in which each seat last saw each card, or [`NEVER`]. Indexed by owner, seat and slot.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Stamps([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+struct LastSeenTurns([[[u16; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
 
-impl Stamps {
+impl LastSeenTurns {
     /// No seat has seen any card.
-    const NONE: Stamps = Stamps([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
+    const NONE: LastSeenTurns = LastSeenTurns([[[NEVER; MAX_SLOTS]; MAX_SEATS]; MAX_SEATS]);
 
     #[inline]
     fn of(&self, owner: Seat, seat: Seat) -> &[u16; MAX_SLOTS] {
@@ -200,7 +200,7 @@ impl Stamps {
 /// Clones allocate nothing.
 ///
 /// ```
-/// use cambio_core::{RoundHistory, Playing, Rules, Seat, TensorSpace, rng::Key};
+/// use cambio_core::{Playing, Rules, Seat, encode::TensorSpace, rng::Key, view::RoundHistory};
 ///
 /// let rules = Rules::preset("classic").unwrap();
 /// let mut playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
@@ -225,9 +225,9 @@ pub struct RoundHistory {
     pile: [u8; MAX_KINDS],
     /// The card that came onto the pile last.
     top: Option<Card>,
-    stamps: Stamps,
-    recent: Last<{ RoundHistory::RECENT }>,
-    last: [Last<{ RoundHistory::LAST }>; MAX_SEATS],
+    stamps: LastSeenTurns,
+    recent: RecentEvents<{ RoundHistory::RECENT }>,
+    last: [RecentEvents<{ RoundHistory::LAST }>; MAX_SEATS],
     rounds: u16,
     totals: [Score; MAX_SEATS],
 }
@@ -247,9 +247,9 @@ impl RoundHistory {
             turn_of: Seat::A,
             pile: [0; MAX_KINDS],
             top: None,
-            stamps: Stamps::NONE,
-            recent: Last::EMPTY,
-            last: [Last::EMPTY; MAX_SEATS],
+            stamps: LastSeenTurns::NONE,
+            recent: RecentEvents::EMPTY,
+            last: [RecentEvents::EMPTY; MAX_SEATS],
             rounds: 0,
             totals: [Score::default(); MAX_SEATS],
         }
@@ -258,7 +258,7 @@ impl RoundHistory {
     /// Sets the standing of the match at the start of a round.
     ///
     /// ```
-    /// use cambio_core::{RoundHistory, Playing, Rules, Seat, rng::Key};
+    /// use cambio_core::{Playing, Rules, Seat, rng::Key, view::RoundHistory};
     ///
     /// let rules = Rules::preset("original").unwrap();
     /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
@@ -390,8 +390,8 @@ impl RoundHistory {
         self.turn = 0;
         self.pile = [0; MAX_KINDS];
         self.top = None;
-        self.recent = Last::EMPTY;
-        self.last[..usize::from(self.seats)].fill(Last::EMPTY);
+        self.recent = RecentEvents::EMPTY;
+        self.last[..usize::from(self.seats)].fill(RecentEvents::EMPTY);
         self.stamps.forget(self.seats);
     }
 }

@@ -7,7 +7,7 @@ mod scoring;
 mod snaps;
 mod turn;
 
-use cambio_core::KNOBS;
+use cambio_core::rules::KNOBS;
 
 /// Each knob by its name in rule files, and its test.
 const TESTED: &[(&str, fn())] = &[

@@ -1,7 +1,8 @@
 //! Rejected rule files and their error messages.
 
-use cambio_core::knob::Knob as _;
-use cambio_core::{Deck, KNOBS, MINI_GAMES, PRESETS, Rules, RulesError, RulesSpec};
+use cambio_core::rules::knob::Knob as _;
+use cambio_core::rules::{Deck, KNOBS, MINI_GAMES, PRESETS};
+use cambio_core::{Rules, RulesError, RulesSpec};
 use serde_json::{Value, json};
 
 /// The error for a rule file that changes `classic` in these fields.
@@ -159,7 +160,7 @@ fn what_is_no_rule_table_is_refused() {
 
 #[test]
 fn a_deck_that_a_program_made_is_checked_as_one_from_a_file() {
-    type Change = fn(&mut Vec<cambio_core::Kind>);
+    type Change = fn(&mut Vec<cambio_core::rules::Kind>);
     let changes: [(Change, &str); 7] = [
         (
             |kinds| kinds[3].points = i16::MAX,
@@ -244,7 +245,7 @@ fn a_refusal_quotes_no_control_character_and_nothing_whole_that_is_long() {
             RulesSpec::preset(foreign).unwrap_err().to_string(),
             RulesSpec::from_json(&json!([foreign])).unwrap_err().to_string(),
             RulesSpec::from_json(&json!({ "base": [foreign] })).unwrap_err().to_string(),
-            foreign.parse::<cambio_core::Power>().unwrap_err().to_string(),
+            foreign.parse::<cambio_core::rules::Power>().unwrap_err().to_string(),
             foreign.parse::<cambio_core::Action>().unwrap_err().to_string(),
             foreign.parse::<cambio_core::Spot>().unwrap_err().to_string(),
         ];
@@ -358,7 +359,7 @@ fn every_preset_can_seat_two_to_eight_and_is_written_as_it_is_read() {
         assert_eq!(&RulesSpec::from_json(&spec.to_table()).unwrap(), spec);
         assert_eq!(spec.to_json(), json!(preset), "a record names a preset");
         let mut changed = spec.clone();
-        changed.turn_limit = cambio_core::knob::Whole::read(&json!(17)).unwrap();
+        changed.turn_limit = cambio_core::rules::knob::WholeNumber::read(&json!(17)).unwrap();
         assert_eq!(changed.to_json()["turn_limit"], 17, "other rules are written in full");
         let again = RulesSpec::from_toml(&changed.to_toml()).unwrap();
         assert_eq!(again.to_table()["turn_limit"], 17);

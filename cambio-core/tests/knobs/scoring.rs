@@ -1,6 +1,8 @@
 //! Knobs of scoring and of the match.
 
-use cambio_core::{Carry, Match, RoundResult, Score, Seat, SeatSet};
+use cambio_core::engine::CarryOver;
+use cambio_core::play::RoundResult;
+use cambio_core::{Match, Score, Seat, SeatSet};
 
 use crate::table::{Scene, Stage};
 
@@ -78,7 +80,7 @@ pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     let most = |call: &str, reset: &str| {
         let file = format!("base = 'original'\nround_limit = 1\ncall_failure = {call}\ntotal_reset = '{reset}'");
         let mut spec = cambio_core::RulesSpec::from_toml(&file).unwrap();
-        spec.round_limit = cambio_core::knob::Whole::new(10_000).unwrap();
+        spec.round_limit = cambio_core::rules::knob::WholeNumber::new(10_000).unwrap();
         spec.validate().unwrap_err().to_string()
     };
     assert_eq!(
@@ -126,10 +128,10 @@ pub(crate) fn a_call_is_felt_in_the_next_round_or_not() {
         (game.setup().carry, next.row("a").split(' ').count())
     };
     let (none, only_a) = (SeatSet::EMPTY, SeatSet::only(Seat::A));
-    assert_eq!(carry(true, LOW, HIGH), (Carry { extra_card: none, extra_peek: only_a }, 4));
-    assert_eq!(carry(true, HIGH, LOW), (Carry { extra_card: only_a, extra_peek: none }, 5));
-    assert_eq!(carry(false, LOW, HIGH), (Carry::default(), 4));
-    assert_eq!(carry(false, HIGH, LOW), (Carry::default(), 4));
+    assert_eq!(carry(true, LOW, HIGH), (CarryOver { extra_card: none, extra_peek: only_a }, 4));
+    assert_eq!(carry(true, HIGH, LOW), (CarryOver { extra_card: only_a, extra_peek: none }, 5));
+    assert_eq!(carry(false, LOW, HIGH), (CarryOver::default(), 4));
+    assert_eq!(carry(false, HIGH, LOW), (CarryOver::default(), 4));
 }
 
 #[test]

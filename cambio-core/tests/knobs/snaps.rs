@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cambio_core::engine::Race;
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Phase, Race, Rules, Seat, SeatSet};
+use cambio_core::{Phase, Rules, Seat, SeatSet};
 
 use crate::table::Stage;
 

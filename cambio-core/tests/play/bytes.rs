@@ -1,10 +1,11 @@
 //! The bodies of the fuzz targets. A test on stable Rust calls them too.
 
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::RoundChance;
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{
-    ActionSpace, Event, Knowledge, Match, PRESETS, Record, RoundChance, RoundResult, Rules, RulesError, RulesSpec,
-    Seat, State, replay,
-};
+use cambio_core::rules::PRESETS;
+use cambio_core::{Event, Knowledge, Match, Record, Rules, RulesError, RulesSpec, Seat, State, replay};
 
 /// The number of lines with each outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use cambio_core::engine::{Chance, EndReason, Race, RaceOrder, SnapOutcome};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Stream};
+use cambio_core::rules::{Deck, MINI_GAMES, PRESETS};
 use cambio_core::{
-    Action, Agent, AgentError, Briefing, Card, Chance, Deck, Ending, Event, MINI_GAMES, MatchResult, Observation,
-    Observer, PRESETS, Pairing, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Spot, Standing,
-    State, Verdict, play_match,
+    Action, Agent, AgentError, Briefing, Card, Event, MatchResult, MatchSetup, Observation, Observer, Phase, Rules,
+    RulesSpec, Seat, SeatSet, Spot, Standing, State, play_match,
 };
 use serde_json::{Value, json};
 
@@ -136,7 +138,7 @@ pub(crate) fn play<W: Observer>(
     observer: &mut W,
 ) -> MatchResult {
     let mut players: Vec<Player> = (0..seats).map(|_| Player::new(manner)).collect();
-    play_match(&Pairing { rules: *rules, seats, key }, &mut players, observer).unwrap()
+    play_match(&MatchSetup { rules: *rules, seats, key }, &mut players, observer).unwrap()
 }
 
 /// A match to play: rules, seats, key and manner.
@@ -254,13 +256,13 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
 
 /// An observer that counts kinds of events.
 #[derive(Default, Debug)]
-pub(crate) struct Tally {
+pub(crate) struct EventCounts {
     pub(crate) counts: BTreeMap<String, u64>,
     declared: u64,
     before: Option<Phase>,
 }
 
-impl Tally {
+impl EventCounts {
     fn note(&mut self, what: impl Into<String>) {
         *self.counts.entry(what.into()).or_default() += 1;
     }
@@ -279,7 +281,7 @@ impl Tally {
     }
 }
 
-impl Observer for Tally {
+impl Observer for EventCounts {
     fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, _: &[Card]) {
         self.before = None;
         self.note("round");
@@ -348,10 +350,10 @@ impl Observer for Tally {
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
         self.close_window();
         self.note(match result.ended {
-            Ending::Call => "ended by call",
-            Ending::EmptyHand => "ended by an empty hand",
-            Ending::TurnLimit => "ended by the turn limit",
-            Ending::StockOut => "ended by the stock",
+            EndReason::Call => "ended by call",
+            EndReason::EmptyHand => "ended by an empty hand",
+            EndReason::TurnLimit => "ended by the turn limit",
+            EndReason::StockOut => "ended by the stock",
         });
         if result.callers.len() > 1 {
             self.note("several callers");
@@ -441,7 +443,7 @@ impl Model {
             let copies = self.pile.iter().filter(|&&piece| face(piece) == Some(card)).count();
             assert_eq!(table.on_pile(card), copies);
         }
-        let held_top = matches!(table.phase(), Phase::Held(cambio_core::Source::Pile(_)));
+        let held_top = matches!(table.phase(), Phase::Held(cambio_core::engine::CardSource::Pile(_)));
         assert_eq!(table.top(), if held_top { None } else { self.pile.last().and_then(|&piece| face(piece)) });
     }
 }
@@ -504,7 +506,7 @@ impl Observer for Model {
             Event::Shown { spot, card } | Event::TurnedUp { spot, card } => self.see(self.spots[&spot], all, card),
             Event::Snapped { spot, card, verdict, .. } => {
                 self.see(self.spots[&spot], all, card);
-                if verdict == Verdict::Right {
+                if verdict == SnapOutcome::Right {
                     self.pile.push(self.spots.remove(&spot).unwrap());
                 }
             }
@@ -547,12 +549,12 @@ impl Observer for Model {
 
 /// A chance that repeats recorded outcomes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Script {
+pub(crate) struct RepeatedChance {
     pub(crate) races: Vec<RaceOrder>,
     pub(crate) stocks: Vec<Vec<Card>>,
 }
 
-impl Chance for Script {
+impl Chance for RepeatedChance {
     fn draw(&mut self, _: &[Card]) -> usize {
         unreachable!("a dealt deck has an order")
     }

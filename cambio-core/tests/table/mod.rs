@@ -5,10 +5,9 @@
 
 use std::collections::VecDeque;
 
-use cambio_core::{
-    Action, Card, Carry, Chance, Event, Phase, Race, RaceOrder, RoundResult, Rules, RulesSpec, Seat, SeatSet, Setup,
-    Sighting, Spot, State, Verdict,
-};
+use cambio_core::engine::{CarryOver, Chance, Race, RaceOrder, Setup, SnapOutcome};
+use cambio_core::play::RoundResult;
+use cambio_core::{Action, Card, Event, Phase, Rules, RulesSpec, Seat, SeatSet, Sighting, Spot, State};
 
 /// A table before a round: rules, cards and chance.
 #[derive(Clone, Debug)]
@@ -16,10 +15,10 @@ pub(crate) struct Stage {
     toml: String,
     seats: usize,
     starter: Seat,
-    carry: Carry,
+    carry: CarryOver,
     hands: Vec<(Seat, String)>,
     stock: String,
-    script: Script,
+    script: ScriptedChance,
 }
 
 impl Stage {
@@ -34,10 +33,10 @@ impl Stage {
             toml: toml.to_owned(),
             seats,
             starter: Seat::A,
-            carry: Carry::default(),
+            carry: CarryOver::default(),
             hands: Vec::new(),
             stock: String::new(),
-            script: Script::default(),
+            script: ScriptedChance::default(),
         }
     }
 
@@ -127,11 +126,11 @@ impl Stage {
 
 /// Scripted chance. A new stock is in the order of the deck, first card on top.
 #[derive(Clone, Default, Debug)]
-struct Script {
+struct ScriptedChance {
     races: VecDeque<Vec<Seat>>,
 }
 
-impl Chance for Script {
+impl Chance for ScriptedChance {
     fn draw(&mut self, _: &[Card]) -> usize {
         unreachable!("a dealt deck has an order")
     }
@@ -151,7 +150,7 @@ impl Chance for Script {
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     state: State,
-    script: Script,
+    script: ScriptedChance,
     log: Vec<Event<Card>>,
     told: usize,
 }
@@ -178,7 +177,7 @@ impl Scene {
         // An illegal decision is rejected and changes nothing.
         if self.state.actor() == Some(seat_of(seat)) && !legal {
             let mut state = self.state.clone();
-            let error = state.apply(action, &mut Script::default(), &mut ()).unwrap_err();
+            let error = state.apply(action, &mut ScriptedChance::default(), &mut ()).unwrap_err();
             assert_eq!((error.actor, error.action), (self.state.actor(), action));
             assert_eq!(state.table(), self.state.table());
         }
@@ -264,9 +263,9 @@ impl Scene {
             Event::Touched { seat, spot } => format!("{seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
                 let verdict = match verdict {
-                    Verdict::Right => "right",
-                    Verdict::Wrong => "wrong",
-                    Verdict::Late => "late",
+                    SnapOutcome::Right => "right",
+                    SnapOutcome::Wrong => "wrong",
+                    SnapOutcome::Late => "late",
                 };
                 format!("{seat} snaps {spot}: {} {verdict}", label(card))
             }

@@ -11,8 +11,8 @@ fn samples() -> Samples {
 }
 
 /// Decisions among three candidates, in which the candidate with the first input is chosen.
-fn choices() -> Choices {
-    let mut choices = Choices::default();
+fn choices() -> ChoiceSamples {
+    let mut choices = ChoiceSamples::default();
     for number in 0..300_u16 {
         for candidate in 0..3 {
             let is_taken = candidate == number % 3;
@@ -25,7 +25,7 @@ fn choices() -> Choices {
 
 #[test]
 fn it_learns_what_is_taken() {
-    let (choices, mut trainer) = (Lessons::Choices(choices()), Trainer::new(5, 1));
+    let (choices, mut trainer) = (TrainingData::Choices(choices()), Trainer::new(5, 1));
     let first = trainer.step(&choices, 0..300, 0.01);
     for _ in 0..100 {
         trainer.step(&choices, 0..300, 0.01);
@@ -56,7 +56,7 @@ fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
 
 #[test]
 fn it_learns_which_input_wins() {
-    let (samples, mut trainer) = (Lessons::Values(samples()), Trainer::new(5, 1));
+    let (samples, mut trainer) = (TrainingData::Values(samples()), Trainer::new(5, 1));
     let first = trainer.step(&samples, 0..400, 0.01);
     for _ in 0..100 {
         trainer.step(&samples, 0..400, 0.01);
@@ -94,7 +94,7 @@ fn the_gradient_is_the_slope_of_the_loss() {
 
 #[test]
 fn a_restored_trainer_takes_the_same_steps() {
-    let (samples, mut trainer) = (Lessons::Values(samples()), Trainer::new(5, 1));
+    let (samples, mut trainer) = (TrainingData::Values(samples()), Trainer::new(5, 1));
     for _ in 0..20 {
         trainer.step(&samples, 0..100, 0.01);
     }

@@ -1,12 +1,13 @@
 //! The arrays of a batch.
 
-use cambio_core::{Action, ActionSpace, Choices};
+use cambio_core::encode::ActionSpace;
+use cambio_core::{Action, Choices};
 use numpy::prelude::*;
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
-use super::Common;
+use super::BatchSettings;
 use crate::{args, error};
 
 /// The arrays into which a batch writes. For arrays of `bool`, the batch also has a view of the bytes: memory that Python owns
@@ -28,12 +29,16 @@ const NAMES: [(&str, &str); 5] =
     [("observations", "uint8"), ("masks", "bool"), ("rewards", "float32"), ("seat", "int64"), ("done", "bool")];
 
 impl Arrays {
-    pub(super) fn new(py: Python<'_>, common: &Common) -> Arrays {
+    pub(super) fn new(py: Python<'_>, common: &BatchSettings) -> Arrays {
         Arrays::given(py, common, [None; 5]).expect("new arrays have the right shape")
     }
 
     /// The caller's arrays, and new arrays for the missing ones.
-    pub(super) fn given(py: Python<'_>, common: &Common, given: [Option<&Bound<'_, PyAny>>; 5]) -> PyResult<Arrays> {
+    pub(super) fn given(
+        py: Python<'_>,
+        common: &BatchSettings,
+        given: [Option<&Bound<'_, PyAny>>; 5],
+    ) -> PyResult<Arrays> {
         let batch = common.batch;
         let shapes: [Vec<usize>; 5] = [
             vec![batch, common.tensors.len()],
@@ -85,11 +90,11 @@ impl Arrays {
     }
 
     /// Borrows all arrays for writing. Fails if two of them share memory, or if one is already borrowed.
-    pub(super) fn hold<'py>(&self, py: Python<'py>) -> PyResult<Held<'py>> {
+    pub(super) fn hold<'py>(&self, py: Python<'py>) -> PyResult<ArrayGuards<'py>> {
         let refused = |name: &'static str| {
             move |what: numpy::BorrowError| error::ArrayError::new_err(format!("`{name}` cannot be written: {what}"))
         };
-        Ok(Held {
+        Ok(ArrayGuards {
             observations: self.observations.bind(py).try_readwrite().map_err(refused("observations"))?,
             masks: self.mask_bytes.bind(py).try_readwrite().map_err(refused("masks"))?,
             rewards: self.rewards.bind(py).try_readwrite().map_err(refused("rewards"))?,
@@ -132,7 +137,7 @@ fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usi
 }
 
 /// The arrays, borrowed for writing.
-pub(super) struct Held<'py> {
+pub(super) struct ArrayGuards<'py> {
     observations: PyReadwriteArray2<'py, u8>,
     masks: PyReadwriteArray2<'py, u8>,
     rewards: PyReadwriteArray2<'py, f32>,
@@ -141,10 +146,14 @@ pub(super) struct Held<'py> {
     finals: Option<PyReadwriteArray3<'py, u8>>,
 }
 
-impl Held<'_> {
+impl ArrayGuards<'_> {
     /// The rows of the arrays. Fails if the caller has changed the shape of an array.
-    pub(super) fn rows<'a>(&'a mut self, common: &Common, asks: &'a mut [Ask]) -> PyResult<Rows<'a>> {
-        let rows = Rows {
+    pub(super) fn rows<'a>(
+        &'a mut self,
+        common: &BatchSettings,
+        asks: &'a mut [LegalChoices],
+    ) -> PyResult<MatchRows<'a>> {
+        let rows = MatchRows {
             widths: [common.tensors.len(), common.space.action_count(), common.seats],
             observations: self.observations.as_slice_mut()?,
             masks: self.masks.as_slice_mut()?,
@@ -172,7 +181,7 @@ pub(super) type Results = (Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>);
 const COUNTED: &str = "the rows were counted when the arrays were borrowed";
 
 /// The rows of some neighbouring matches.
-pub(super) struct Rows<'a> {
+pub(super) struct MatchRows<'a> {
     widths: [usize; 3],
     observations: &'a mut [u8],
     masks: &'a mut [u8],
@@ -182,21 +191,21 @@ pub(super) struct Rows<'a> {
     /// Empty if not requested.
     finals: &'a mut [u8],
     /// The seats to act. They are stored apart from the matches because a step checks all decisions before it applies any.
-    asks: &'a mut [Ask],
+    asks: &'a mut [LegalChoices],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> MatchRows<'a> {
     /// The rows of `size` matches at a time.
-    pub(super) fn chunks(mut self, size: usize) -> impl Iterator<Item = Rows<'a>> {
+    pub(super) fn chunks(mut self, size: usize) -> impl Iterator<Item = MatchRows<'a>> {
         std::iter::from_fn(move || (!self.seat.is_empty()).then(|| self.split_off(size)))
     }
 
     /// Splits off the rows of the first `size` matches.
-    fn split_off(&mut self, size: usize) -> Rows<'a> {
+    fn split_off(&mut self, size: usize) -> MatchRows<'a> {
         let size = size.min(self.seat.len());
         let [observation, mask, seats] = self.widths.map(|width| width * size);
         let finals = if self.finals.is_empty() { 0 } else { observation * self.widths[2] };
-        Rows {
+        MatchRows {
             widths: self.widths,
             observations: self.observations.split_off_mut(..observation).expect(COUNTED),
             masks: self.masks.split_off_mut(..mask).expect(COUNTED),
@@ -210,7 +219,7 @@ impl<'a> Rows<'a> {
 
     /// The rows of each match.
     #[inline]
-    pub(super) fn each(&mut self) -> impl Iterator<Item = Row<'_>> {
+    pub(super) fn each(&mut self) -> impl Iterator<Item = MatchRow<'_>> {
         let [observation, mask, seats] = self.widths;
         let mut finals = &mut *self.finals;
         let width = if finals.is_empty() { 0 } else { observation * seats };
@@ -219,13 +228,13 @@ impl<'a> Rows<'a> {
         let asked = self.seat.iter_mut().zip(&mut *self.asks);
         shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| {
             let finals = finals.split_off_mut(..width).expect(COUNTED);
-            Row { observation, mask, rewards, seat, done, finals, ask }
+            MatchRow { observation, mask, rewards, seat, done, finals, ask }
         })
     }
 }
 
 /// The rows of one match.
-pub(super) struct Row<'a> {
+pub(super) struct MatchRow<'a> {
     pub(super) observation: &'a mut [u8],
     pub(super) mask: &'a mut [u8],
     pub(super) rewards: &'a mut [f32],
@@ -233,10 +242,10 @@ pub(super) struct Row<'a> {
     pub(super) done: &'a mut u8,
     /// Empty if not requested.
     pub(super) finals: &'a mut [u8],
-    pub(super) ask: &'a mut Ask,
+    pub(super) ask: &'a mut LegalChoices,
 }
 
-impl Row<'_> {
+impl MatchRow<'_> {
     /// Clears the results of the last step.
     #[inline]
     pub(super) fn clear(&mut self) {
@@ -247,13 +256,13 @@ impl Row<'_> {
 
 /// The seat to act in a match, its legal decisions, and the decision that the caller chose.
 #[derive(Clone, Copy)]
-pub(super) struct Ask {
+pub(super) struct LegalChoices {
     pub(super) legal: Choices,
     pub(super) next: Action,
 }
 
-impl Ask {
-    pub(super) const NOBODY: Ask = Ask { legal: Choices::NONE, next: Action::Pass };
+impl LegalChoices {
+    pub(super) const NOBODY: LegalChoices = LegalChoices { legal: Choices::NONE, next: Action::Pass };
 
     /// Stores the caller's decision; returns `false` if it is not legal.
     #[inline]

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::PyResult;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::arrays::{Row, Rows};
+use super::arrays::{MatchRow, MatchRows};
 use crate::error;
 
 /// The number of parts into which each thread's share of a batch is split.
@@ -40,7 +40,12 @@ impl Threads {
     /// distribution (`par_iter_mut` over chunks), matches move between threads, and the caller sleeps: on two threads, a step
     /// takes 13 % longer with 64 matches, 2 % with 1,024, and with opponents 4 % (`greedy`, 256 matches) and 6 %
     /// (`rollout(n=20)`, 32 matches), measured with `benches/pairs.py` on 25 November 2026.
-    pub(super) fn each<S: Send>(&self, slots: &mut [S], rows: Rows<'_>, work: impl Fn(&mut S, usize, Row<'_>) + Sync) {
+    pub(super) fn each<S: Send>(
+        &self,
+        slots: &mut [S],
+        rows: MatchRows<'_>,
+        work: impl Fn(&mut S, usize, MatchRow<'_>) + Sync,
+    ) {
         let share = slots.len().div_ceil(self.count);
         let size = share.div_ceil(PARTS);
         let shares = slots.chunks_mut(share).zip(rows.chunks(share)).enumerate();

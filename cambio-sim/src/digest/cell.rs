@@ -1,17 +1,17 @@
 //! The sums of one cell.
 
-use cambio_core::MAX_SEATS;
+use cambio_core::rules::MAX_SEATS;
 use cambio_stats::empirical::GameSums;
-use cambio_stats::hotelling::{self, Test};
+use cambio_stats::hotelling::{self, HotellingTest};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
-use super::extract::{Behaviour, CellBehaviour, Outcome};
+use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Duel {
+pub(crate) struct PairScores {
     /// The pairwise scores of the first agent, in halves, clustered by deal.
     pub scores: Moments,
     /// Pairs of seats in which the first agent had the better rank.
@@ -41,18 +41,18 @@ pub struct CellDigest {
     partial: Joint,
     /// How often each agent sits in each seat of a complete deal.
     occupied: Vec<i64>,
-    duels: Vec<Duel>,
+    duels: Vec<PairScores>,
     /// The rankings of all games.
     pub rankings: Rankings,
     /// The payoffs of every combination of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
-    open: Open,
+    open: OpenDeal,
 }
 
 /// The sums of the deal that is being read.
 #[derive(Clone, Debug, Default)]
-struct Open {
+struct OpenDeal {
     deal: Option<u64>,
     matches: u64,
     /// Counts and sums of payoffs, by agent, then by seat.
@@ -67,13 +67,13 @@ struct Open {
 impl CellDigest {
     pub(super) fn new(plan: &Plan, cell: &Cell) -> CellDigest {
         let (agents, seats) = (plan.agents.len(), cell.seats);
-        let open = Open {
+        let open = OpenDeal {
             n: vec![0; agents + seats],
             s: vec![0; agents + seats],
             payoffs: vec![[(0, 0); 4]; agents],
             occupied: vec![0; agents * seats],
             duels: vec![(0, 0); agents * agents],
-            ..Open::default()
+            ..OpenDeal::default()
         };
         let lineups: Vec<&[usize]> = cell.lineups.iter().map(Lineup::agents).collect();
         CellDigest {
@@ -87,7 +87,7 @@ impl CellDigest {
             joint: Joint::new(agents + seats),
             partial: Joint::new(agents + seats),
             occupied: vec![0; agents * seats],
-            duels: vec![Duel::default(); agents * agents],
+            duels: vec![PairScores::default(); agents * agents],
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
             matches_a_deal: (cell.lineups.len() * cell.seatings.len()) as u64,
@@ -96,7 +96,7 @@ impl CellDigest {
     }
 
     /// Adds the outcomes of a block, ordered by rotation and seat.
-    pub(super) fn add(&mut self, block: &Block<'_>, outcomes: &[Outcome]) {
+    pub(super) fn add(&mut self, block: &Block<'_>, outcomes: &[SeatOutcome]) {
         if outcomes.is_empty() {
             // A void block has no rows.
             return;
@@ -110,7 +110,7 @@ impl CellDigest {
             let mut seated = [0; MAX_SEATS];
             (0..seats).for_each(|seat| seated[seat] = block.agent(seat, rotation));
             self.open.matches += 1;
-            for (seat, &Outcome { payoffs, rank }) in table.iter().enumerate() {
+            for (seat, &SeatOutcome { payoffs, rank }) in table.iter().enumerate() {
                 let agent = seated[seat];
                 for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
                     sum.0 += i64::from(payoff.is_some());
@@ -118,13 +118,13 @@ impl CellDigest {
                 }
                 // A payoff is missing only in a forfeited margin, and plans with payoff margin have no forfeits.
                 let payoff = payoffs[self.payoff as usize].unwrap_or(0);
-                for place in [agent, agents + seat] {
-                    self.open.n[place] += 1;
-                    self.open.s[place] += payoff;
+                for index in [agent, agents + seat] {
+                    self.open.n[index] += 1;
+                    self.open.s[index] += payoff;
                 }
                 self.open.occupied[agent * seats + seat] += 1;
                 if let Some(game) = &mut self.game {
-                    game.add(block.lineup_place, agent, 1, payoffs[0].unwrap_or(0));
+                    game.add(block.lineup_index, agent, 1, payoffs[0].unwrap_or(0));
                 }
                 for (other_seat, other) in table.iter().enumerate().skip(seat + 1) {
                     let rival = seated[other_seat];
@@ -207,7 +207,7 @@ impl CellDigest {
     }
 
     /// The pairwise scores of two agents; `first` is the agent with the lower number.
-    pub(crate) fn duel(&self, first: usize, second: usize) -> &Duel {
+    pub(crate) fn duel(&self, first: usize, second: usize) -> &PairScores {
         &self.duels[first * self.agents + second]
     }
 
@@ -290,7 +290,7 @@ pub(crate) struct SeatEffect {
     /// Their standard errors.
     pub errors: Vec<f64>,
     /// The test that all effects are 0; `None` below [`SEAT_DEALS`], or if the effects do not vary.
-    pub test: Option<Test>,
+    pub test: Option<HotellingTest>,
     /// The number of deals.
     pub deals: u64,
 }

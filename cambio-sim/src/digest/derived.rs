@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use cambio_exec::write_whole;
-use cambio_stats::ratings::{Pooled, PositionEffects, Rankings, Strengths, fit, pool};
-use cambio_stats::simultaneous::{Contrasts, Together};
+use cambio_stats::ratings::{PooledStrengths, PositionEffects, Rankings, Strengths, fit, pool};
+use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct Derived {
     pub faults: Vec<FaultRow>,
     /// The joint comparison of all pairs of each cell; `None` where it cannot be computed.
     #[serde(skip)]
-    pub together: Vec<Option<Together>>,
+    pub together: Vec<Option<SimultaneousIntervals>>,
     /// The sums from which the tables are computed.
     #[serde(skip)]
     pub digest: Digest,
@@ -58,8 +58,8 @@ impl Derived {
         let (mut summary, mut ratings, mut pairwise) = (Vec::new(), Vec::new(), Vec::new());
         let (mut seats, mut behaviour, mut together) = (Vec::new(), Vec::new(), Vec::new());
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
-        for (place, cell) in digest.cells.iter().enumerate() {
-            let sums = CellSums { plan, cell, place };
+        for (index, cell) in digest.cells.iter().enumerate() {
+            let sums = CellSums { plan, cell, index };
             let (strengths, compared) = (sums.strengths(effects), sums.together(Contrasts::Pairs, PAIRS));
             summary.extend(sums.summary());
             behaviour.extend(sums.behaviour());
@@ -92,8 +92,8 @@ impl Derived {
     /// a match of the baseline are omitted.
     pub fn against(&self, plan: &Plan, baseline: usize) -> Vec<BaselineRow> {
         let mut rows = Vec::new();
-        for (place, cell) in self.digest.cells.iter().enumerate() {
-            let sums = CellSums { plan, cell, place };
+        for (index, cell) in self.digest.cells.iter().enumerate() {
+            let sums = CellSums { plan, cell, index };
             let present = sums.present();
             let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
             let together = sums.together(Contrasts::Against(base), BASELINE);
@@ -147,7 +147,7 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
     let found = (rankings.len() > 1)
         .then(|| pool(&rankings, agents, plan.anchor, &mut resampling(plan.seed, POOLED)))
         .flatten();
-    let Some(Pooled { strengths, intervals }) = found else { return Vec::new() };
+    let Some(PooledStrengths { strengths, intervals }) = found else { return Vec::new() };
     let all = Rankings::pooled(&rankings);
     let (games, components) = (all.games_of(agents), all.components(agents));
     let row = |agent: usize| {
@@ -174,16 +174,16 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
 struct CellSums<'a> {
     plan: &'a Plan,
     cell: &'a CellDigest,
-    place: usize,
+    index: usize,
 }
 
 impl CellSums<'_> {
     fn rules(&self) -> String {
-        self.plan.cells[self.place].rules.name().to_owned()
+        self.plan.cells[self.index].rules.name().to_owned()
     }
 
     fn seat_count(&self) -> usize {
-        self.plan.cells[self.place].seats
+        self.plan.cells[self.index].seats
     }
 
     /// The agents that have a match.
@@ -192,7 +192,7 @@ impl CellSums<'_> {
     }
 
     fn summary(&self) -> Vec<SummaryRow> {
-        let lineups = &self.plan.cells[self.place].lineups;
+        let lineups = &self.plan.cells[self.index].lineups;
         let row = |agent: usize| {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
@@ -234,7 +234,7 @@ impl CellSums<'_> {
     }
 
     fn behaviour(&self) -> Vec<BehaviourRow> {
-        let rules = &self.plan.cells[self.place].rules;
+        let rules = &self.plan.cells[self.index].rules;
         let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
         let row = |&agent: &usize| {
             let (rules, label) = (self.rules(), self.plan.agents[agent].label.clone());
@@ -243,12 +243,12 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    fn together(&self, contrasts: Contrasts, stream: u32) -> Option<Together> {
-        let mut rng = resampling(self.plan.seed, stream + self.place as u32);
-        Together::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
+    fn together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
+        let mut rng = resampling(self.plan.seed, stream + self.index as u32);
+        SimultaneousIntervals::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
     }
 
-    fn pairwise(&self, together: Option<&Together>, fitted: Option<&Strengths>) -> Vec<PairRow> {
+    fn pairwise(&self, together: Option<&SimultaneousIntervals>, fitted: Option<&Strengths>) -> Vec<PairRow> {
         let present = self.present();
         let mut rows = Vec::new();
         for (at, &one) in present.iter().enumerate() {
@@ -263,7 +263,7 @@ impl CellSums<'_> {
         &self,
         one: usize,
         other: usize,
-        together: Option<&Together>,
+        together: Option<&SimultaneousIntervals>,
         strengths: Option<&Strengths>,
     ) -> Option<PairRow> {
         let (difference, efficiency) = self.cell.difference(one, other)?;
@@ -333,12 +333,12 @@ impl CellSums<'_> {
         };
         let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
-            let mut rng = resampling(self.plan.seed, RATINGS + self.place as u32);
+            let mut rng = resampling(self.plan.seed, RATINGS + self.index as u32);
             // The anchor is 0 by definition, so it is not a comparison.
             let free: Vec<usize> =
                 self.present().into_iter().filter(|&agent| Some(agent) != self.plan.anchor).collect();
             let covariance = strengths.covariance.select_rows(&free).select_columns(&free);
-            Together::new(&covariance, Contrasts::Single, &mut rng)
+            SimultaneousIntervals::new(&covariance, Contrasts::Single, &mut rng)
         });
         let shares = self.shares();
         let row = |&agent: &usize| {
@@ -384,9 +384,9 @@ impl CellSums<'_> {
         shares.nash = game.nash();
         shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
         shares.replicator = Some(game.replicator(2000.0));
-        let mut rng = resampling(self.plan.seed, GAMES + self.place as u32);
+        let mut rng = resampling(self.plan.seed, GAMES + self.index as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
-        let nash: Vec<Vec<f64>> = games.iter().filter_map(cambio_stats::empirical::Game::nash).collect();
+        let nash: Vec<Vec<f64>> = games.iter().filter_map(cambio_stats::empirical::EmpiricalGame::nash).collect();
         let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
         shares.nash_low = percentile(&nash, 0.025);
         shares.nash_high = percentile(&nash, 0.975);
@@ -443,8 +443,8 @@ struct Shares {
 
 fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
     let size = samples.first()?.len();
-    let of = |place: usize| {
-        let mut values: Vec<f64> = samples.iter().map(|sample| sample[place]).collect();
+    let of = |index: usize| {
+        let mut values: Vec<f64> = samples.iter().map(|sample| sample[index]).collect();
         values.sort_by(f64::total_cmp);
         values[((level * values.len() as f64) as usize).min(values.len() - 1)]
     };

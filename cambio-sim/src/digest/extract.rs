@@ -4,13 +4,13 @@ use cambio_stats::histogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Block, Payoff, Plan};
-use crate::rows::{MatchRow, PlayerRow, RoundRow, Sums};
+use crate::rows::{MatchRow, PlayerRow, QuantitySums, RoundRow};
 
 /// The behaviour of one agent in a cell. All fields are sums, so the order of the matches does not matter.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 pub struct Behaviour {
     /// The sums of the measured quantities.
-    pub sums: Sums,
+    pub sums: QuantitySums,
     /// The turns in which the agent made the first call of a round. Turns are counted over all seats.
     pub call_turns: Histogram,
     /// The points of the agent's layout at the end of each round.
@@ -76,7 +76,7 @@ impl Payoff {
 
 /// The rank and the payoffs of one seat in a match.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Outcome {
+pub(super) struct SeatOutcome {
     pub(super) rank: usize,
     /// In the order of [`Payoff::ALL`].
     pub(super) payoffs: [Option<i64>; 4],
@@ -90,7 +90,7 @@ pub(crate) struct Extract {
     /// The behaviour in each cell, by the number of the cell.
     pub(super) behaviour: Vec<(usize, CellBehaviour)>,
     /// The outcomes, ordered by match in canonical order, then by seat.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<SeatOutcome>,
     /// For each block, the number of outcomes before it.
     blocks: Vec<usize>,
 }
@@ -110,8 +110,8 @@ impl Extract {
         players: &[PlayerRow<'_>],
     ) {
         self.blocks.push(self.outcomes.len());
-        if self.behaviour.last().is_none_or(|(place, _)| *place != block.place) {
-            self.behaviour.push((block.place, CellBehaviour::default()));
+        if self.behaviour.last().is_none_or(|(index, _)| *index != block.cell_index) {
+            self.behaviour.push((block.cell_index, CellBehaviour::default()));
         }
         let (_, behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
         for row in rounds {
@@ -121,7 +121,7 @@ impl Extract {
             for (seat, player) in table.iter().enumerate() {
                 behaviour.of(block.agent(seat, row.key.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
-                self.outcomes.push(Outcome { rank: player.rank, payoffs });
+                self.outcomes.push(SeatOutcome { rank: player.rank, payoffs });
             }
         }
     }
@@ -135,12 +135,12 @@ impl Extract {
     pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
         let extract: Extract = postcard::from_bytes(bytes).ok()?;
         let Extract { behaviour, outcomes, blocks: starts } = &extract;
-        let is_known = |(place, sums): &(usize, CellBehaviour)| {
-            blocks.iter().any(|block| block.place == *place) && sums.agents.len() <= plan.agents.len()
+        let is_known = |(index, sums): &(usize, CellBehaviour)| {
+            blocks.iter().any(|block| block.cell_index == *index) && sums.agents.len() <= plan.agents.len()
         };
         let is_in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first == 0);
         let is_last = starts.last().is_none_or(|last| *last <= outcomes.len());
-        let fits = |(block, table): (&Block<'_>, &[Outcome])| {
+        let fits = |(block, table): (&Block<'_>, &[SeatOutcome])| {
             let seats = block.cell.seats;
             (table.is_empty() || table.len() == block.cell.seatings.len() * seats)
                 && table.iter().all(|outcome| (1..=seats).contains(&outcome.rank))
@@ -149,7 +149,7 @@ impl Extract {
         (is_good && behaviour.iter().all(is_known) && blocks.iter().zip(extract.blocks()).all(fits)).then_some(extract)
     }
 
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &[Outcome]> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &[SeatOutcome]> {
         let ends = self.blocks.iter().skip(1).copied().chain([self.outcomes.len()]);
         self.blocks.iter().zip(ends).map(|(&from, to)| &self.outcomes[from..to])
     }

@@ -107,11 +107,11 @@ pub struct Block<'p> {
     /// Its number in canonical order.
     pub number: u64,
     /// The number of its cell in the plan.
-    pub place: usize,
+    pub cell_index: usize,
     /// The cell.
     pub cell: &'p Cell,
     /// The number of its lineup in the cell.
-    pub lineup_place: usize,
+    pub lineup_index: usize,
     /// The lineup.
     pub lineup: &'p Lineup,
     /// The deal.
@@ -160,12 +160,12 @@ impl Plan {
     /// If the plan has no such block.
     pub fn block(&self, number: u64) -> Block<'_> {
         let mut left = number;
-        for (place, cell) in self.cells.iter().enumerate() {
+        for (cell_index, cell) in self.cells.iter().enumerate() {
             let lineups = cell.lineups.len() as u64;
             if left < lineups * self.deals {
-                let lineup_place = (left % lineups) as usize;
-                let lineup = &cell.lineups[lineup_place];
-                return Block { number, place, cell, lineup_place, lineup, deal: left / lineups };
+                let lineup_index = (left % lineups) as usize;
+                let lineup = &cell.lineups[lineup_index];
+                return Block { number, cell_index, cell, lineup_index, lineup, deal: left / lineups };
             }
             left -= lineups * self.deals;
         }
@@ -228,14 +228,14 @@ impl Plan {
 
 /// The progress of a stored run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Extent {
+pub struct PlayedBatches {
     /// The number of batches on disk.
     pub batches: u64,
     /// The number of batches in the plan.
     pub of: u64,
 }
 
-impl Extent {
+impl PlayedBatches {
     /// Whether all batches are on disk.
     pub fn is_whole(self) -> bool {
         self.batches == self.of
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn blocks_come_deal_by_deal_and_lines_cover_them_once() {
         let plan = experiment("'all'", 2).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-        let keys: Vec<(u64, usize)> = plan.blocks().map(|block| (block.deal, block.lineup_place)).collect();
+        let keys: Vec<(u64, usize)> = plan.blocks().map(|block| (block.deal, block.lineup_index)).collect();
         assert_eq!(keys[..4], [(0, 0), (0, 1), (0, 2), (1, 0)]);
         let covered: Vec<u64> = (0..plan.batch_count()).flat_map(|batch| plan.batch(batch)).collect();
         assert_eq!(covered, (0..plan.block_count()).collect::<Vec<_>>());

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::{Rules, RulesError, RulesSpec, did_you_mean, shown};
+use cambio_core::text::{did_you_mean, excerpt};
+use cambio_core::{Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -151,7 +152,7 @@ impl Unit {
     /// The rules under which this unit is played.
     ///
     /// ```
-    /// use cambio_core::{Rules, knob::MatchEnd};
+    /// use cambio_core::{Rules, rules::knob::MatchEnd};
     /// use cambio_sim::Unit;
     ///
     /// let original = Rules::preset("original").unwrap();
@@ -337,7 +338,7 @@ const SENTENCE: usize = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The file cannot be read.
-    #[error("cannot read {}: {source}", shown(path).up_to(SENTENCE))]
+    #[error("cannot read {}: {source}", excerpt(path).up_to(SENTENCE))]
     Unreadable {
         /// The path.
         path: String,
@@ -345,7 +346,7 @@ pub enum PlanError {
         source: std::io::Error,
     },
     /// The file is not an experiment.
-    #[error("{} is not an experiment file: {}", shown(path).up_to(SENTENCE), shown(what).up_to(1000))]
+    #[error("{} is not an experiment file: {}", excerpt(path).up_to(SENTENCE), excerpt(what).up_to(1000))]
     Form {
         /// The path.
         path: String,
@@ -353,7 +354,7 @@ pub enum PlanError {
         what: String,
     },
     /// The rules are invalid.
-    #[error("rules `{}`: {source}", shown(name))]
+    #[error("rules `{}`: {source}", excerpt(name))]
     Rules {
         /// The preset or path.
         name: String,
@@ -364,7 +365,7 @@ pub enum PlanError {
     #[error(transparent)]
     Agent(#[from] SpecError),
     /// A field has an invalid value.
-    #[error("field `{field}` must be {allowed}, found {}", shown(found).up_to(SENTENCE))]
+    #[error("field `{field}` must be {allowed}, found {}", excerpt(found).up_to(SENTENCE))]
     Value {
         /// The field.
         field: &'static str,

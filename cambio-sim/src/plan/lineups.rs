@@ -40,7 +40,7 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    pub(super) fn place(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
+    pub(super) fn index(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
         let agent = self.roster.parse(spec)?;
         let found = || {
             let allowed = if field == "anchor" { "one of `agents`" } else { "made of agents in `agents`" };
@@ -49,8 +49,8 @@ impl Names<'_> {
         self.agents.iter().position(|other| other.is(&agent)).ok_or_else(found)
     }
 
-    fn places(&self, specs: &[String]) -> Result<Vec<usize>, PlanError> {
-        specs.iter().map(|spec| self.place(spec, "lineups")).collect()
+    fn indices(&self, specs: &[String]) -> Result<Vec<usize>, PlanError> {
+        specs.iter().map(|spec| self.index(spec, "lineups")).collect()
     }
 
     pub(super) fn lineups(&self, lineups: &Lineups, seats: usize) -> Result<Vec<Lineup>, PlanError> {
@@ -81,10 +81,10 @@ impl Names<'_> {
             }
             Lineups::Listed(lists) => {
                 let of_size = lists.iter().filter(|list| list.len() == seats);
-                of_size.map(|list| self.places(list)).collect::<Result<_, _>>()?
+                of_size.map(|list| self.indices(list)).collect::<Result<_, _>>()?
             }
             Lineups::Focal(Focal { focal, field }) => {
-                let field = self.places(field)?;
+                let field = self.indices(field)?;
                 let field = match field.len() {
                     1 => vec![field[0]; seats - 1],
                     length if length == seats - 1 => field,
@@ -95,7 +95,7 @@ impl Names<'_> {
                 };
                 let focal = match &focal[..] {
                     [] => (0..count).filter(|agent| !field.contains(agent)).collect(),
-                    specs => self.places(specs)?,
+                    specs => self.indices(specs)?,
                 };
                 focal.into_iter().map(|agent| [vec![agent], field.clone()].concat()).collect()
             }
@@ -104,7 +104,7 @@ impl Names<'_> {
                     let found = format!("a list of {} at {seats} seats", pools.len());
                     return Err(PlanError::value("lineups", found, format!("1 to {seats} pools, none of them empty")));
                 }
-                let pools: Vec<Vec<usize>> = pools.iter().map(|pool| self.places(pool)).collect::<Result<_, _>>()?;
+                let pools: Vec<Vec<usize>> = pools.iter().map(|pool| self.indices(pool)).collect::<Result<_, _>>()?;
                 let pools: Vec<Vec<usize>> = (0..seats).map(|seat| pools[seat % pools.len()].clone()).collect();
                 limit("pools", pools.iter().map(|pool| pool.len() as u128).product())?;
                 from_pools(&pools)

@@ -82,8 +82,8 @@ impl Lock {
             seats: cell.seats,
             lineups: cell.lineups.iter().map(|lineup| lineup.agents().to_vec()).collect(),
         };
-        let places = |has: fn(&PlannedAgent) -> bool| {
-            plan.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(place, _)| place).collect()
+        let indices = |has: fn(&PlannedAgent) -> bool| {
+            plan.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(index, _)| index).collect()
         };
         Lock {
             format: FORMAT.to_owned(),
@@ -103,17 +103,17 @@ impl Lock {
             seat_effects: plan.seat_effects,
             anchor: plan.anchor,
             agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
-            seers: places(|agent| agent.sees_all),
-            reproducible: places(|agent| agent.reproducible),
+            seers: indices(|agent| agent.sees_all),
+            reproducible: indices(|agent| agent.reproducible),
             tables: plan.cells.iter().map(cell).collect(),
         }
     }
 
     fn into_plan(self) -> Option<Plan> {
-        let agent = |(place, label): (usize, &String)| PlannedAgent {
+        let agent = |(index, label): (usize, &String)| PlannedAgent {
             label: label.clone(),
-            sees_all: self.seers.contains(&place),
-            reproducible: self.reproducible.contains(&place),
+            sees_all: self.seers.contains(&index),
+            reproducible: self.reproducible.contains(&index),
         };
         let agents: Vec<PlannedAgent> = self.agents.iter().enumerate().map(agent).collect();
         let cell = |cell: LockedCell| {
@@ -193,8 +193,8 @@ pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
                 }
             }
             (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-                for (place, (one, other)) in one.iter().zip(other).enumerate() {
-                    walk(&format!("{path}[{place}]"), one, other, found);
+                for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                    walk(&format!("{path}[{index}]"), one, other, found);
                 }
             }
             _ => {

@@ -46,7 +46,7 @@ fn entropy<const N: usize>() -> [u8; N] {
 pub fn fresh_seed() -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let number = u128::from_le_bytes(entropy());
-    (0..26).map(|place| char::from(DIGITS[(number >> (5 * place) & 31) as usize])).collect()
+    (0..26).map(|index| char::from(DIGITS[(number >> (5 * index) & 31) as usize])).collect()
 }
 
 /// A seed in an experiment file.
@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(format!("{one:?}"), "Secret(…)");
         assert_eq!(one.to_string().parse::<Secret>().unwrap(), one);
         let seeds = [one.commitment(), one.cards(), one.agents(), other.cards(), Seed::Key(one.0)];
-        for (place, seed) in seeds.iter().enumerate() {
-            assert!(!seeds[..place].contains(seed));
+        for (index, seed) in seeds.iter().enumerate() {
+            assert!(!seeds[..index].contains(seed));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
-use cambio_core::shown;
+use cambio_core::text::excerpt;
 
 use super::blocks::{Cell, Plan, PlannedAgent};
 use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
@@ -59,7 +59,7 @@ impl Experiment {
             return Err(PlanError::value("agents", found, format!("a list of at most {MOST_AGENTS}")));
         }
         if self.name.len() > MOST_NAME || self.name.contains(char::is_control) {
-            let found = format!("\"{}\"", shown(&self.name));
+            let found = format!("\"{}\"", excerpt(&self.name));
             return Err(PlanError::value("name", found, format!("one line of at most {MOST_NAME} bytes")));
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Experiment {
             return Err(PlanError::value("payoff", format!("\"{payoff}\""), allowed));
         }
         let names = Names { roster, agents: &agents, labels: &labels };
-        let anchor = self.anchor.as_ref().map(|spec| names.place(spec, "anchor")).transpose()?;
+        let anchor = self.anchor.as_ref().map(|spec| names.index(spec, "anchor")).transpose()?;
         let mut cells: Vec<Cell> = Vec::new();
         for name in &self.rules {
             let rules = self.unit.of(read_rules(name, folder)?);

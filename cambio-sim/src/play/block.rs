@@ -8,15 +8,18 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use cambio_agents::{is_interrupted, panic_message};
+use cambio_core::engine::RaceOrder;
+use cambio_core::play::{Failure, MatchError, RoundResult, StepResult};
 use cambio_core::rng::Key;
+use cambio_core::rules::MAX_SEATS;
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, Failure, MAX_SEATS, Match, MatchError, MatchResult, Observer,
-    RaceOrder, Recorder, Referee, RoundResult, Seat, Standing, State, Stepped,
+    Action, Agent, AgentError, Card, Deal, Event, Match, MatchResult, Observer, Recorder, Referee, Seat, Standing,
+    State,
 };
 
 use super::fault::{AgentFault, fault};
-use super::rows::{BlockRows, Ending, write_rows};
-use super::tally::Tally;
+use super::rows::{BlockRows, MatchEnding, write_rows};
+use super::tally::MatchTally;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
@@ -29,18 +32,18 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 /// The rows depend only on the plan and the block.
 pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<BlockRows<'p>, Box<AgentFault>> {
     let mut rows = BlockRows::default();
-    Arena::new(plan).play(block, &mut rows)?;
+    BlockPlayer::new(plan).play(block, &mut rows)?;
     Ok(rows)
 }
 
 /// The observers of a match: the counters, the recorder if the plan keeps records, and the observers of analysis agents.
-struct Notes {
-    tally: Tally,
+struct MatchObservers {
+    tally: MatchTally,
     recorder: Option<Recorder>,
     watchers: Vec<Box<dyn Observer + Send>>,
 }
 
-impl Notes {
+impl MatchObservers {
     /// Calls all observers except the counters. Plans without records and analysis agents have none.
     #[inline]
     fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
@@ -51,7 +54,7 @@ impl Notes {
     }
 }
 
-impl Observer for Notes {
+impl Observer for MatchObservers {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         self.tally.round_begins(standing, deck);
         self.each(|observer| observer.round_begins(standing, deck));
@@ -101,29 +104,29 @@ const MOST_WAITING: usize = 16;
 
 /// The agent pool: instances that wait for their next match. An instance never plays a deal twice, not even in another seat or
 /// lineup, because it could remember the cards. If all idle instances have played the deal, a new one is created.
-struct Bench {
+struct AgentPool {
     /// By the agent's number in the plan; the longest-waiting instance first.
-    waiting: Vec<VecDeque<Waiting>>,
+    waiting: Vec<VecDeque<PooledAgent>>,
     /// The cell of the deals played so far. Deals of different cells may have the same cards.
     cell: usize,
 }
 
 /// An idle instance of an agent.
-struct Waiting {
+struct PooledAgent {
     /// Its last deal. An instance plays deals in ascending order.
     deal: u64,
     agent: Box<dyn Agent>,
 }
 
-impl Bench {
-    fn new(plan: &PlayablePlan) -> Bench {
-        Bench { waiting: plan.agents.iter().map(|_| VecDeque::new()).collect(), cell: 0 }
+impl AgentPool {
+    fn new(plan: &PlayablePlan) -> AgentPool {
+        AgentPool { waiting: plan.agents.iter().map(|_| VecDeque::new()).collect(), cell: 0 }
     }
 
     /// An instance that has not played the block's deal; `None` if the caller must create one.
     fn take(&mut self, agent: usize, block: &Block<'_>) -> Option<Box<dyn Agent>> {
-        if self.cell != block.place {
-            self.cell = block.place;
+        if self.cell != block.cell_index {
+            self.cell = block.cell_index;
             self.waiting.iter_mut().for_each(VecDeque::clear);
         }
         let waiting = &mut self.waiting[agent];
@@ -140,23 +143,23 @@ impl Bench {
 
     /// Returns an instance that has played the block's deal.
     fn put(&mut self, agent: usize, seated: Box<dyn Agent>, block: &Block<'_>) {
-        self.waiting[agent].push_back(Waiting { deal: block.deal, agent: seated });
+        self.waiting[agent].push_back(PooledAgent { deal: block.deal, agent: seated });
     }
 }
 
 /// Plays blocks one after another, reusing agents and memory.
-pub(crate) struct Arena<'p> {
+pub(crate) struct BlockPlayer<'p> {
     plan: &'p PlayablePlan,
     /// Whether to play matches whose rows could be repeated from another rotation.
     plays_twins: bool,
     /// The referee of the last match, for reuse; `None` before the first match and after a panic.
-    referee: Option<Referee<Box<dyn Agent>, Notes>>,
-    bench: Bench,
+    referee: Option<Referee<Box<dyn Agent>, MatchObservers>>,
+    pool: AgentPool,
 }
 
-impl<'p> Arena<'p> {
-    pub(crate) fn new(plan: &'p PlayablePlan) -> Arena<'p> {
-        Arena { plan, plays_twins: false, referee: None, bench: Bench::new(plan) }
+impl<'p> BlockPlayer<'p> {
+    pub(crate) fn new(plan: &'p PlayablePlan) -> BlockPlayer<'p> {
+        BlockPlayer { plan, plays_twins: false, referee: None, pool: AgentPool::new(plan) }
     }
 
     pub(crate) fn plan(&self) -> &'p Plan {
@@ -164,8 +167,8 @@ impl<'p> Arena<'p> {
     }
 
     /// A block player that plays every rotation, even if its rows could be repeated from another rotation.
-    pub(crate) fn playing_all(plan: &'p PlayablePlan) -> Arena<'p> {
-        Arena { plays_twins: true, ..Arena::new(plan) }
+    pub(crate) fn playing_all(plan: &'p PlayablePlan) -> BlockPlayer<'p> {
+        BlockPlayer { plays_twins: true, ..BlockPlayer::new(plan) }
     }
 
     /// Plays a block and replaces the contents of `rows` with its rows. Returns the errors of [`play_block`].
@@ -206,28 +209,28 @@ impl<'p> Arena<'p> {
     /// Prepares the referee and seats the agents of a rotation.
     fn seat<'a>(
         plan: &PlayablePlan,
-        referee: &'a mut Option<Referee<Box<dyn Agent>, Notes>>,
-        bench: &mut Bench,
+        referee: &'a mut Option<Referee<Box<dyn Agent>, MatchObservers>>,
+        pool: &mut AgentPool,
         block: &Block<'p>,
         rotation: usize,
-    ) -> &'a mut Referee<Box<dyn Agent>, Notes> {
+    ) -> &'a mut Referee<Box<dyn Agent>, MatchObservers> {
         let (rules, seats) = (&block.cell.rules, block.cell.seats);
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
             // After a forfeit, unfinished rounds must be removed from the counters.
-            let tally = Tally::new(rules, plan.faults == FaultPolicy::Forfeit);
-            let notes = Notes { tally, recorder: None, watchers: Vec::new() };
+            let tally = MatchTally::new(rules, plan.faults == FaultPolicy::Forfeit);
+            let notes = MatchObservers { tally, recorder: None, watchers: Vec::new() };
             let nobody: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
             let new = Referee::new(Deal::new(rules, plan.key(block.deal)), nobody.into(), notes);
             *referee = Some(new.expect("a plan has validated rules and seats"));
         }
         let referee = referee.as_mut().expect("created above if missing");
-        let Notes { tally, recorder, watchers } = referee.observer_mut();
+        let MatchObservers { tally, recorder, watchers } = referee.observer_mut();
         tally.clear(rules);
         *recorder = plan.records.then(|| Recorder::new(rules));
         watchers.clear();
         for seat in 0..seats {
             let agent = block.agent(seat, rotation);
-            let seated = bench.take(agent, block).unwrap_or_else(|| {
+            let seated = pool.take(agent, block).unwrap_or_else(|| {
                 let new = plan.specs()[agent].make();
                 referee.observer_mut().watchers.extend(new.observer());
                 new
@@ -243,9 +246,9 @@ impl<'p> Arena<'p> {
         rotation: usize,
         rows: &mut BlockRows<'p>,
     ) -> Result<(), Box<AgentFault>> {
-        let Arena { plan, referee, bench, .. } = self;
+        let BlockPlayer { plan, referee, pool, .. } = self;
         let seats = block.cell.seats;
-        let referee = Arena::seat(plan, referee, bench, block, rotation);
+        let referee = BlockPlayer::seat(plan, referee, pool, block, rotation);
         let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
         let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -261,16 +264,16 @@ impl<'p> Arena<'p> {
                 for (lapses, agent) in lapses.iter_mut().zip(referee.players().agents().iter().flatten()) {
                     *lapses = agent.lapses();
                 }
-                let Notes { tally, recorder, watchers } = referee.observer_mut();
+                let MatchObservers { tally, recorder, watchers } = referee.observer_mut();
                 let record = recorder
                     .take()
                     .map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels, &result));
                 rows.records.extend(record);
-                write_rows(plan, block, rotation, tally, &Ending::Played(&result, &lapses), rows);
+                write_rows(plan, block, rotation, tally, &MatchEnding::Played(&result, &lapses), rows);
                 // An observer belongs to one instance of an analysis agent, so such instances are not reused.
                 if watchers.is_empty() {
                     for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
-                        bench.put(block.agent(seat, rotation), agent.take().expect("every seat has an agent"), block);
+                        pool.put(block.agent(seat, rotation), agent.take().expect("every seat has an agent"), block);
                     }
                 }
                 Ok(())
@@ -280,7 +283,7 @@ impl<'p> Arena<'p> {
                 if plan.faults == FaultPolicy::Forfeit {
                     let tally = &mut referee.observer_mut().tally;
                     tally.forget_round();
-                    write_rows(plan, block, rotation, tally, &Ending::Forfeit(fault.seat), rows);
+                    write_rows(plan, block, rotation, tally, &MatchEnding::Forfeit(fault.seat), rows);
                 }
                 if is_broken {
                     self.referee = None;
@@ -294,7 +297,7 @@ impl<'p> Arena<'p> {
 /// Plays the match of a key with the seated agents.
 fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
     referee.restart(key)?;
-    while let Stepped::Decided(seat, _) = referee.step()? {
+    while let StepResult::Decided(seat, _) = referee.step()? {
         if is_interrupted() {
             let (round, decision) = (referee.playing().rounds() + 1, referee.playing().decisions_in_round());
             return Err(Failure { seat, round, decision, error: AgentError::Interrupted }.into());
@@ -309,19 +312,19 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
 
-    use cambio_agents::{Entry, Greedy, GreedyParams, Roster, Text, params, roster};
+    use cambio_agents::{Greedy, GreedyParams, Roster, RosterEntry, Text, params, roster};
     use cambio_core::{Briefing, Notice, Observation};
 
     use super::*;
     use crate::plan::Experiment;
 
     /// The agent `greedy` with a counter of its matches.
-    struct Counted {
+    struct CountingAgent {
         agent: Greedy,
         matches: Arc<AtomicUsize>,
     }
 
-    impl Agent for Counted {
+    impl Agent for CountingAgent {
         fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
             self.matches.fetch_add(1, Ordering::Relaxed);
             self.agent.begin(briefing)
@@ -337,8 +340,8 @@ mod tests {
     }
 
     params! {
-        /// The parameters of [`Counted`].
-        struct CountedParams {
+        /// The parameters of [`CountingAgent`].
+        struct CountingParams {
             /// Ignored.
             patience: Option<f64> in 0.0..=9.0,
             /// The parameter of `greedy`.
@@ -352,9 +355,9 @@ mod tests {
 
     fn counting(matches: &Arc<AtomicUsize>) -> Roster {
         let (inside, outside) = (Arc::clone(matches), Arc::clone(matches));
-        let counted = |params: &CountedParams, matches: &Arc<AtomicUsize>| {
+        let counted = |params: &CountingParams, matches: &Arc<AtomicUsize>| {
             let agent = Greedy::new(&GreedyParams { call_at: params.call_at });
-            Counted { agent, matches: Arc::clone(matches) }
+            CountingAgent { agent, matches: Arc::clone(matches) }
         };
         let text = Text {
             name: "word",
@@ -365,8 +368,8 @@ mod tests {
             files: |_| Vec::new(),
         };
         let about = "Counts its matches.";
-        let inside = Entry::new("inside", about, move |params| counted(params, &inside));
-        let outside = Entry::with_text("outside", about, text, move |_, params| counted(params, &outside));
+        let inside = RosterEntry::new("inside", about, move |params| counted(params, &inside));
+        let outside = RosterEntry::with_text("outside", about, text, move |_, params| counted(params, &outside));
         roster().with_entry(inside).with_entry(outside)
     }
 
@@ -396,7 +399,7 @@ mod tests {
             );
             let plan = toml::from_str::<Experiment>(&spec).unwrap().plan(&counting(&matches), Path::new(".")).unwrap();
             let seats = lineup.iter().filter(|agent| **agent != "greedy").count();
-            let (mut running, mut verifying) = (Arena::new(&plan), Arena::playing_all(&plan));
+            let (mut running, mut verifying) = (BlockPlayer::new(&plan), BlockPlayer::playing_all(&plan));
             let mut rows = [BlockRows::default(), BlockRows::default()];
             for block in plan.blocks() {
                 matches.store(0, Ordering::Relaxed);
@@ -410,14 +413,14 @@ mod tests {
     }
 
     /// A random agent that logs which instance played which deal.
-    struct Tracked {
+    struct DealTracker {
         agent: cambio_core::testing::RandomAgent,
         number: usize,
         deals: Arc<Mutex<Vec<(usize, u64)>>>,
         deal: Arc<AtomicUsize>,
     }
 
-    impl Agent for Tracked {
+    impl Agent for DealTracker {
         fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
             self.deals.lock().unwrap().push((self.number, self.deal.load(Ordering::Relaxed) as u64));
             self.agent.begin(briefing)
@@ -434,7 +437,7 @@ mod tests {
         let (deals, deal) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
         let made = Arc::new(AtomicUsize::new(0));
         let (of_deals, of_deal, of_made) = (Arc::clone(&deals), Arc::clone(&deal), Arc::clone(&made));
-        let tracked = Entry::new("tracked", "Is tracked.", move |_: &GreedyParams| Tracked {
+        let tracked = RosterEntry::new("tracked", "Is tracked.", move |_: &GreedyParams| DealTracker {
             agent: cambio_core::testing::RandomAgent::default(),
             number: of_made.fetch_add(1, Ordering::Relaxed),
             deals: Arc::clone(&of_deals),
@@ -444,10 +447,10 @@ mod tests {
                     agents = ['tracked', 'tracked(call_at=9)', 'greedy', 'random', 'heuristic']\nlineups = 'compositions'\n";
         let roster = roster().with_entry(tracked);
         let plan = toml::from_str::<Experiment>(spec).unwrap().plan(&roster, Path::new(".")).unwrap();
-        let (mut arena, mut rows) = (Arena::new(&plan), BlockRows::default());
+        let (mut player, mut rows) = (BlockPlayer::new(&plan), BlockRows::default());
         for block in plan.blocks() {
             deal.store(block.deal as usize, Ordering::Relaxed);
-            arena.play(&block, &mut rows).unwrap();
+            player.play(&block, &mut rows).unwrap();
         }
         let mut given = deals.lock().unwrap().clone();
         let matches = given.len();

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use cambio_core::{Action, AgentError, Deal, MatchError, Playing, Record, Recorder, Seat};
-use cambio_exec::Stopped;
+use cambio_core::play::MatchError;
+use cambio_core::{Action, AgentError, Deal, Playing, Record, Recorder, Seat};
+use cambio_exec::ExecutorError;
 
 use crate::disk::RunError;
 use crate::plan::{Block, Plan, PlanError, PlayablePlan};
@@ -57,14 +58,14 @@ pub enum PlayError {
     Run(#[from] RunError),
 }
 
-impl<E> From<Stopped<E>> for PlayError
+impl<E> From<ExecutorError<E>> for PlayError
 where
     PlayError: From<E>,
 {
-    fn from(stopped: Stopped<E>) -> PlayError {
+    fn from(stopped: ExecutorError<E>) -> PlayError {
         match stopped {
-            Stopped::Cancelled => PlayError::Interrupted,
-            Stopped::Failed(error) => error.into(),
+            ExecutorError::Cancelled => PlayError::Interrupted,
+            ExecutorError::Failed(error) => error.into(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The rows of a block: created from matches, written as CSV, and read back.
 
 use arrayvec::ArrayVec;
-use cambio_core::{MAX_SEATS, MatchResult, Record, Score, Seat, SeatSet};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{MatchResult, Record, Score, Seat, SeatSet};
 
 use super::fault::AgentFault;
-use super::tally::{RoundTally, Tally};
+use super::tally::{MatchTally, RoundTally};
 use crate::plan::{Block, Plan};
 use crate::rows::{FILES, MatchKey, MatchRow, PlayerRow, RoundRow, RowReader, RowWriter};
 
@@ -111,8 +112,8 @@ impl<'p> BlockRows<'p> {
     /// Copies the rows of rotation `twin` to `rotation`, which must be the next rotation.
     pub(super) fn repeat(&mut self, twin: usize, rotation: usize) {
         fn repeat<'p, R: Clone>(rows: &mut Vec<R>, key: fn(&mut R) -> &mut MatchKey<'p>, [twin, rotation]: [usize; 2]) {
-            for place in 0..rows.len() {
-                let mut row = rows[place].clone();
+            for index in 0..rows.len() {
+                let mut row = rows[index].clone();
                 if key(&mut row).rotation == twin {
                     key(&mut row).rotation = rotation;
                     rows.push(row);
@@ -131,19 +132,19 @@ impl<'p> BlockRows<'p> {
 }
 
 /// How a match ended.
-pub(super) enum Ending<'a> {
+pub(super) enum MatchEnding<'a> {
     /// The match was completed. The second field is the lapses of each seat whose agent counts them.
     Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
     /// This seat was at fault: it gets the last rank, and the others share the first.
     Forfeit(Seat),
 }
 
-impl Ending<'_> {
+impl MatchEnding<'_> {
     fn rank(&self, seat: usize, seats: usize) -> usize {
         match self {
-            Ending::Played(result, _) => result.ranks[seat],
-            Ending::Forfeit(loser) if loser.index() == seat => seats,
-            Ending::Forfeit(_) => 1,
+            MatchEnding::Played(result, _) => result.ranks[seat],
+            MatchEnding::Forfeit(loser) if loser.index() == seat => seats,
+            MatchEnding::Forfeit(_) => 1,
         }
     }
 }
@@ -152,8 +153,8 @@ pub(super) fn write_rows<'p>(
     plan: &'p Plan,
     block: &Block<'p>,
     rotation: usize,
-    tally: &Tally,
-    ending: &Ending<'_>,
+    tally: &MatchTally,
+    ending: &MatchEnding<'_>,
     rows: &mut BlockRows<'p>,
 ) {
     let Block { cell, lineup, deal, .. } = *block;
@@ -191,12 +192,12 @@ pub(super) fn write_rows<'p>(
     ));
     let real = |small: usize| f64::from(small as u32);
     let points: ArrayVec<i64, MAX_SEATS> = tally.seats[..seats].iter().map(|counts| counts.points).collect();
-    rows.players.extend(Seat::ALL.into_iter().zip(&ranks).enumerate().map(|(place, (seat, &rank))| {
-        let mut counts = tally.seats[place];
+    rows.players.extend(Seat::ALL.into_iter().zip(&ranks).enumerate().map(|(index, (seat, &rank))| {
+        let mut counts = tally.seats[index];
         let mut total = None;
-        if let Ending::Played(result, lapses) = ending {
-            counts.finish(lapses[place], &points);
-            total = Some(f64::from(result.totals[place].units()) / f64::from(Score::UNITS));
+        if let MatchEnding::Played(result, lapses) = ending {
+            counts.finish(lapses[index], &points);
+            total = Some(f64::from(result.totals[index].units()) / f64::from(Score::UNITS));
         }
         let tied = ranks.iter().filter(|&&other| other == rank).count();
         // Twice the midrank, so that only one division rounds.
@@ -204,7 +205,7 @@ pub(super) fn write_rows<'p>(
         PlayerRow {
             key,
             seat,
-            agent: &plan.agents[block.agent(place, rotation)].label,
+            agent: &plan.agents[block.agent(index, rotation)].label,
             total,
             rank,
             rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
@@ -212,7 +213,7 @@ pub(super) fn write_rows<'p>(
             rounds: tally.rounds.len() as u32,
             counts,
             analysis,
-            forfeit: matches!(ending, Ending::Forfeit(loser) if *loser == seat),
+            forfeit: matches!(ending, MatchEnding::Forfeit(loser) if *loser == seat),
         }
     }));
 }

@@ -1,10 +1,12 @@
 //! Counters of the actions of each seat in a match.
 
-use cambio_core::{
-    Action, Card, Event, Fingerprinter, MAX_SEATS, Observer, RaceOrder, RoundResult, Rules, Seat, Standing, State,
-};
+use cambio_core::engine::RaceOrder;
+use cambio_core::play::RoundResult;
+use cambio_core::record::Fingerprinter;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Card, Event, Observer, Rules, Seat, Standing, State};
 
-use crate::rows::{Context, Counts};
+use crate::rows::{CountingContext, Counts};
 
 /// The result and the counts of one round.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,25 +24,25 @@ pub struct RoundTally {
 /// An observer that counts the actions of each seat in a match.
 ///
 /// ```
-/// use cambio_core::{Pairing, Rules, play_match, rng::Key, testing::RandomAgent};
-/// use cambio_sim::Tally;
+/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key, testing::RandomAgent};
+/// use cambio_sim::MatchTally;
 ///
 /// let rules = Rules::preset("classic").unwrap();
-/// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 0) };
-/// let mut tally = Tally::new(&rules, false);
-/// let result = play_match(&pairing, &mut [RandomAgent::default(), RandomAgent::default()], &mut tally).unwrap();
+/// let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 0) };
+/// let mut tally = MatchTally::new(&rules, false);
+/// let result = play_match(&match_setup, &mut [RandomAgent::default(), RandomAgent::default()], &mut tally).unwrap();
 /// assert_eq!(tally.rounds.len(), result.rounds);
 /// assert!(tally.seats[0].turns > 0);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Tally {
+pub struct MatchTally {
     /// The counts of each seat, seat a first.
     pub seats: [Counts; MAX_SEATS],
     /// The finished rounds.
     pub rounds: Vec<RoundTally>,
     /// The fingerprint of play.
     pub fingerprinter: Fingerprinter,
-    context: Context,
+    context: CountingContext,
     decisions: u32,
     begun: usize,
     call_turn: Option<u32>,
@@ -48,15 +50,15 @@ pub struct Tally {
     before: Option<Box<[Counts; MAX_SEATS]>>,
 }
 
-impl Tally {
+impl MatchTally {
     /// A tally for a match with these rules. If `forgets` is true, the counts of a round that is interrupted by a fault can be
     /// removed.
-    pub fn new(rules: &Rules, forgets: bool) -> Tally {
-        Tally {
+    pub fn new(rules: &Rules, forgets: bool) -> MatchTally {
+        MatchTally {
             seats: [Counts::default(); MAX_SEATS],
             rounds: Vec::new(),
             fingerprinter: Fingerprinter::default(),
-            context: Context { rules: *rules, turn: None, turns: [0; MAX_SEATS] },
+            context: CountingContext { rules: *rules, turn: None, turns: [0; MAX_SEATS] },
             decisions: 0,
             begun: 0,
             call_turn: None,
@@ -67,7 +69,7 @@ impl Tally {
     /// Resets the tally for a match with these rules. Reuses its memory.
     pub(crate) fn clear(&mut self, rules: &Rules) {
         let (rounds, forgets) = (std::mem::take(&mut self.rounds), self.before.is_some());
-        *self = Tally::new(rules, forgets);
+        *self = MatchTally::new(rules, forgets);
         self.rounds = rounds;
         self.rounds.clear();
     }
@@ -89,7 +91,7 @@ impl Tally {
     }
 }
 
-impl Observer for Tally {
+impl Observer for MatchTally {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         self.fingerprinter.round_begins(standing, deck);
         self.decisions = 0;

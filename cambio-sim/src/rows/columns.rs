@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use arrayvec::{ArrayString, ArrayVec};
-use cambio_core::{Ending, Fingerprint, MAX_SEATS, Score, Seat, SeatSet};
+use cambio_core::engine::EndReason;
+use cambio_core::record::Fingerprint;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Score, Seat, SeatSet};
 use csv::StringRecord;
 
 /// A column of a CSV file.
@@ -12,14 +15,14 @@ pub(crate) struct Column {
     /// Its name in the header.
     pub(crate) name: &'static str,
     /// The kind of its values.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnKind,
     /// Whether a value may be missing, which is written as an empty field.
     pub(crate) may_be_empty: bool,
 }
 
 /// The kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// Text with few distinct values: names, and the letters of seats.
     Word,
     /// Text with mostly distinct values: fingerprints.
@@ -155,7 +158,7 @@ macro_rules! field {
         $(impl Columns<'_> for $type {
             fn columns(name: &'static str) -> Vec<Column> {
                 let read: fn(&str) -> Option<$type> = |$text| $read;
-                vec![Column { name, kind: Kind::$kind, may_be_empty: read("").is_some() }]
+                vec![Column { name, kind: ColumnKind::$kind, may_be_empty: read("").is_some() }]
             }
 
             #[inline]
@@ -179,8 +182,8 @@ field! {
     i64: I64, |number, row| push_whole(*number, row), |text| text.parse().ok();
     f64: F64, |number, row| push_float(*number, row), |text| text.parse().ok().filter(|number: &f64| number.is_finite());
     bool: Bool, |truth, row| row.put(if *truth { b"true" } else { b"false" }), |text| text.parse().ok();
-    Ending: Word, |ending, row| row.put(ending.word().as_bytes()), |text| {
-        let all = [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut];
+    EndReason: Word, |ending, row| row.put(ending.word().as_bytes()), |text| {
+        let all = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
         all.into_iter().find(|ending| ending.word() == text)
     };
     Fingerprint: Print, |print, row| push_hexadecimal(print.value(), row), |text| {
@@ -232,8 +235,8 @@ type FieldText = ArrayString<{ 32 * MAX_SEATS }>;
 /// Appends one field with values separated by spaces. `push` appends a value to the text.
 fn push_spaced<T>(values: &[T], row: &mut RowWriter, push: impl Fn(&T, &mut FieldText)) {
     let mut text = FieldText::new();
-    for (place, value) in values.iter().enumerate() {
-        text.push_str(if place == 0 { "" } else { " " });
+    for (index, value) in values.iter().enumerate() {
+        text.push_str(if index == 0 { "" } else { " " });
         push(value, &mut text);
     }
     row.put(text.as_bytes());
@@ -252,7 +255,7 @@ fn push_score(score: &Score, text: &mut FieldText) {
 
 /// Appends the same bytes as `{:016x}`.
 fn push_hexadecimal(number: u64, row: &mut RowWriter) {
-    let digits: [u8; 16] = std::array::from_fn(|place| (number >> (60 - 4 * place)) as u8 & 0xf);
+    let digits: [u8; 16] = std::array::from_fn(|index| (number >> (60 - 4 * index)) as u8 & 0xf);
     row.put(&digits.map(|digit| digit + if digit < 10 { b'0' } else { b'a' - 10 }));
 }
 
@@ -273,7 +276,7 @@ fn score(text: &str) -> Option<Score> {
 
 impl<'a> Columns<'a> for &'a str {
     fn columns(name: &'static str) -> Vec<Column> {
-        vec![Column { name, kind: Kind::Word, may_be_empty: false }]
+        vec![Column { name, kind: ColumnKind::Word, may_be_empty: false }]
     }
 
     fn write(&self, row: &mut RowWriter) {

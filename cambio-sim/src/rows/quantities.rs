@@ -1,11 +1,14 @@
 //! The quantities that are measured for each agent in each match.
 //!
 //! A line of `quantities!` declares a quantity: its name, type and meaning. The macro derives the counter ([`Counts`]),
-//! the column of `players.csv` and of Parquet files, and the sum over matches ([`Sums`]). `impl Counts` below counts it.
+//! the column of `players.csv` and of Parquet files, and the sum over matches ([`QuantitySums`]). `impl Counts` below counts it.
 //! A line of `behaviour!` declares a column of `behaviour.csv`, computed from the sums ([`BehaviourRow`]), and its label
 //! in reports ([`MEASURES`]). Columns have the order of the lines.
 
-use cambio_core::{Action, Card, Event, MAX_SEATS, RoundResult, Rules, Seat, State, Verdict};
+use cambio_core::engine::SnapOutcome;
+use cambio_core::play::RoundResult;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Card, Event, Rules, Seat, State};
 use serde::{Deserialize, Serialize};
 
 use super::PlayerRow;
@@ -22,7 +25,7 @@ macro_rules! quantities {
 
         /// The sums of each quantity over the matches of one agent in a cell.
         #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
-        pub struct Sums {
+        pub struct QuantitySums {
             /// The number of matches, counted once per seat of the agent.
             pub matches: u64,
             /// The number of forfeited matches.
@@ -34,7 +37,7 @@ macro_rules! quantities {
             $($(#[doc = $doc])+ pub $name: <$type as Summed>::Sum,)+
         }
 
-        impl Sums {
+        impl QuantitySums {
             /// Adds a match with `table_turns` turns of all seats.
             pub(crate) fn add(&mut self, row: &PlayerRow<'_>, table_turns: u32) {
                 self.matches += 1;
@@ -45,8 +48,8 @@ macro_rules! quantities {
             }
         }
 
-        impl std::ops::AddAssign<&Sums> for Sums {
-            fn add_assign(&mut self, other: &Sums) {
+        impl std::ops::AddAssign<&QuantitySums> for QuantitySums {
+            fn add_assign(&mut self, other: &QuantitySums) {
                 self.matches += other.matches;
                 self.forfeits += other.forfeits;
                 self.rounds += other.rounds;
@@ -112,7 +115,7 @@ quantities! {
 
 /// The context of an event, for counting.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context {
+pub(crate) struct CountingContext {
     /// The rules.
     pub(crate) rules: Rules,
     /// The seat whose turn it is.
@@ -125,7 +128,7 @@ impl Counts {
     /// Counts an event.
     #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
     #[inline(always)]
-    pub(crate) fn event(seats: &mut [Counts; MAX_SEATS], event: &Event<Card>, at: &Context) {
+    pub(crate) fn event(seats: &mut [Counts; MAX_SEATS], event: &Event<Card>, at: &CountingContext) {
         match *event {
             Event::TurnBegan { seat } => seats[seat.index()].turns += 1,
             Event::Drew { seat, face } => {
@@ -145,10 +148,10 @@ impl Counts {
             Event::Snapped { seat, spot, verdict, .. } => {
                 let own = &mut seats[seat.index()];
                 match verdict {
-                    Verdict::Right if spot.seat() == seat => own.snaps_right_own += 1,
-                    Verdict::Right => own.snaps_right_foreign += 1,
-                    Verdict::Wrong => own.snaps_wrong += 1,
-                    Verdict::Late => own.snaps_late += 1,
+                    SnapOutcome::Right if spot.seat() == seat => own.snaps_right_own += 1,
+                    SnapOutcome::Right => own.snaps_right_foreign += 1,
+                    SnapOutcome::Wrong => own.snaps_wrong += 1,
+                    SnapOutcome::Late => own.snaps_late += 1,
                 }
             }
             Event::Aborted { seat } => seats[seat.index()].snaps_late += 1,
@@ -226,12 +229,12 @@ macro_rules! summed {
             }
 
             impl Summed for Option<$type> {
-                type Sum = Known;
+                type Sum = KnownSum;
 
                 #[inline]
-                fn add_to(self, sum: &mut Known, rounds: u32) {
+                fn add_to(self, sum: &mut KnownSum, rounds: u32) {
                     if let Some(number) = self {
-                        *sum += Known { total: i64::from(number), rounds: u64::from(rounds) };
+                        *sum += KnownSum { total: i64::from(number), rounds: u64::from(rounds) };
                     }
                 }
             }
@@ -249,15 +252,15 @@ impl Summed for Option<f64> {
 
 /// The sum of an optional quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
-pub struct Known {
+pub struct KnownSum {
     /// The sum over the matches that have a value.
     pub total: i64,
     /// The number of rounds in those matches.
     pub rounds: u64,
 }
 
-impl std::ops::AddAssign for Known {
-    fn add_assign(&mut self, other: Known) {
+impl std::ops::AddAssign for KnownSum {
+    fn add_assign(&mut self, other: KnownSum) {
         self.total += other.total;
         self.rounds += other.rounds;
     }
@@ -271,7 +274,7 @@ impl std::ops::AddAssign for NotSummed {
     fn add_assign(&mut self, _: NotSummed) {}
 }
 
-impl Sums {
+impl QuantitySums {
     fn per_round(&self, count: u64) -> Option<f64> {
         ratio(count as f64, self.rounds)
     }
@@ -284,7 +287,7 @@ pub(crate) fn ratio(count: f64, of: u64) -> Option<f64> {
 
 /// The display format of a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum MeasureForm {
     /// An integer.
     Count,
     /// A mean.
@@ -299,7 +302,7 @@ pub struct Measure {
     /// Its label in reports.
     pub label: &'static str,
     /// Its display format.
-    pub form: Form,
+    pub form: MeasureForm,
     /// Its value in a row.
     pub value: fn(&BehaviourRow) -> Option<f64>,
 }
@@ -329,7 +332,7 @@ macro_rules! behaviour {
 
         impl BehaviourRow {
             /// The row of an agent; `mean` is the mean points of a card in the deck.
-            pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &Sums, $mean: f64) -> BehaviourRow {
+            pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &QuantitySums, $mean: f64) -> BehaviourRow {
                 let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
                 BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
             }
@@ -337,9 +340,9 @@ macro_rules! behaviour {
 
         /// The measures of behaviour in reports, in order.
         pub const MEASURES: &[Measure] = &[
-            Measure { label: "rounds, all", form: Form::Count, value: |row| Some(row.rounds as f64) },
-            Measure { label: "rounds a match", form: Form::Mean, value: |row| Some(row.rounds_per_match) },
-            $(Measure { label: $label, form: Form::$form, value: |row| row.$column },)+
+            Measure { label: "rounds, all", form: MeasureForm::Count, value: |row| Some(row.rounds as f64) },
+            Measure { label: "rounds a match", form: MeasureForm::Mean, value: |row| Some(row.rounds_per_match) },
+            $(Measure { label: $label, form: MeasureForm::$form, value: |row| row.$column },)+
         ];
     };
 }

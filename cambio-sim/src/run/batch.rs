@@ -9,7 +9,7 @@ use cambio_exec::{Executor, Worker};
 use crate::digest::Extract;
 use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{AgentFault, Arena, BlockRows, PlayError};
+use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError};
 use crate::rows::RowWriter;
 use crate::store::{BatchEntry, packed};
 
@@ -23,7 +23,7 @@ pub(crate) struct PlayedBatch<'p> {
     /// The time that each block took.
     pub(crate) took: Vec<Duration>,
     pub(crate) extract: Extract,
-    /// The bytes and the number of rows of each file; empty with [`Output::Sums`].
+    /// The bytes and the number of rows of each file; empty with [`BatchOutput::Sums`].
     pub(crate) files: Vec<(Vec<u8>, u64)>,
     /// The faults, as lines of JSON.
     pub(crate) faults: Vec<String>,
@@ -31,7 +31,7 @@ pub(crate) struct PlayedBatch<'p> {
 
 /// The output of a batch besides its [`Extract`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum BatchOutput {
     /// The files of rows.
     Rows,
     /// Nothing.
@@ -44,7 +44,7 @@ pub(crate) fn play_batches<'p, S: Send>(
     executor: &Executor,
     plan: &'p PlayablePlan,
     batches: Range<u64>,
-    output: Output,
+    output: BatchOutput,
     state: &mut S,
     commit: impl Fn(&mut S, &mut PlayedBatch<'p>) -> Result<(), RunError> + Sync,
     mut look: impl FnMut(&mut S, u64) -> Result<(), RunError>,
@@ -53,7 +53,7 @@ pub(crate) fn play_batches<'p, S: Send>(
     let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     let work = |batch, worker: &Worker<'_>| {
         let mut played: PlayedBatch<'p> = spare().pop().unwrap_or_default();
-        played.play(Arena::new(plan), batch, output, Some(worker)).map(|done| done.map(|()| played))
+        played.play(BlockPlayer::new(plan), batch, output, Some(worker)).map(|done| done.map(|()| played))
     };
     let commit = |state: &mut S, _, played: Result<PlayedBatch<'p>, Box<AgentFault>>| {
         let mut played = played?;
@@ -68,18 +68,18 @@ impl<'p> PlayedBatch<'p> {
     /// Plays a batch and replaces the contents of `self`; `None` if the worker was stopped.
     fn play(
         &mut self,
-        mut arena: Arena<'p>,
+        mut player: BlockPlayer<'p>,
         batch: u64,
-        output: Output,
+        output: BatchOutput,
         worker: Option<&Worker<'_>>,
     ) -> Option<Result<(), Box<AgentFault>>> {
-        let plan = arena.plan();
+        let plan = player.plan();
         self.blocks.clear();
         self.took.clear();
         self.extract.clear();
         self.faults.clear();
         self.matches = 0;
-        let mut writer = (output == Output::Rows).then(|| BatchWriter::over(&mut self.files));
+        let mut writer = (output == BatchOutput::Rows).then(|| BatchWriter::over(&mut self.files));
         let mut rows = BlockRows::default();
         for number in plan.batch(batch) {
             if worker.is_some_and(Worker::is_stopped) {
@@ -87,7 +87,7 @@ impl<'p> PlayedBatch<'p> {
             }
             let block = plan.block(number);
             let begun = Instant::now();
-            if let Err(fault) = arena.play(&block, &mut rows) {
+            if let Err(fault) = player.play(&block, &mut rows) {
                 return Some(Err(fault));
             }
             if let Some(writer) = &mut writer {
@@ -164,6 +164,6 @@ pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Re
         return None;
     }
     let mut played = PlayedBatch::default();
-    let done = played.play(Arena::playing_all(plan), entry.batch, Output::Rows, None)?;
+    let done = played.play(BlockPlayer::playing_all(plan), entry.batch, BatchOutput::Rows, None)?;
     Some(done.map(|()| played.entry == *entry))
 }

@@ -16,33 +16,33 @@ const AT_ONCE: usize = 64;
 
 /// Parses the rows of batches and adds them up in order. Batches are parsed in parallel, which does not affect the result. Errors
 /// contain the `place` (folder or file) of a batch.
-pub(crate) struct Reading<'p> {
+pub(crate) struct BatchReader<'p> {
     plan: &'p Plan,
-    waiting: Vec<Waiting>,
+    waiting: Vec<UnreadBatch>,
     digest: Digest,
 }
 
-struct Waiting {
+struct UnreadBatch {
     place: PathBuf,
     entry: BatchEntry,
     files: Vec<Vec<u8>>,
 }
 
 /// The contents of a batch. A block without rows is void.
-struct Found<'p> {
+struct BatchContents<'p> {
     blocks: Vec<Block<'p>>,
     extract: Extract,
     faults: Vec<String>,
 }
 
-impl<'p> Reading<'p> {
-    pub(crate) fn new(plan: &'p Plan) -> Reading<'p> {
-        Reading { plan, waiting: Vec::new(), digest: Digest::new(plan) }
+impl<'p> BatchReader<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> BatchReader<'p> {
+        BatchReader { plan, waiting: Vec::new(), digest: Digest::new(plan) }
     }
 
     /// Adds the next batch, with uncompressed rows. An error may belong to an earlier batch.
     pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
-        self.waiting.push(Waiting { place: place.to_owned(), entry, files });
+        self.waiting.push(UnreadBatch { place: place.to_owned(), entry, files });
         if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
     }
 
@@ -59,7 +59,7 @@ impl<'p> Reading<'p> {
         let found: Vec<_> = self.waiting.par_iter().map(|waiting| waiting.read(plan)).collect();
         self.waiting.clear();
         for found in found {
-            let Found { blocks, extract, faults } = found?;
+            let BatchContents { blocks, extract, faults } = found?;
             self.digest.add(&blocks, &extract, &faults);
         }
         Ok(())
@@ -72,10 +72,10 @@ impl<'p> Reading<'p> {
     }
 }
 
-impl Waiting {
-    fn read<'p>(&self, plan: &'p Plan) -> Result<Found<'p>, RunError> {
-        let Waiting { place, entry, files } = self;
-        let mut found = Found { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
+impl UnreadBatch {
+    fn read<'p>(&self, plan: &'p Plan) -> Result<BatchContents<'p>, RunError> {
+        let UnreadBatch { place, entry, files } = self;
+        let mut found = BatchContents { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
         for (block, rows) in blocks_in((plan, place), entry, files)? {
             found.extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
             found.blocks.push(block);
@@ -145,7 +145,7 @@ impl StoredRun {
 /// # Errors
 /// If a file cannot be read or does not match the ledger.
 pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
-    let mut reading = Reading::new(&stored.plan);
+    let mut reading = BatchReader::new(&stored.plan);
     reading.add_all(stored)?;
     Ok(Derived::new(&stored.plan, reading.end()?))
 }

@@ -3,12 +3,12 @@
 use super::batch::replay_batch;
 use super::read::derive;
 use crate::digest::Derived;
-use crate::plan::{Extent, PlayablePlan};
+use crate::plan::{PlayablePlan, PlayedBatches};
 use crate::store::StoredRun;
 
 /// How many batches of a run [`verify`] replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Replay {
+pub enum ReplayScope {
     /// This number of batches, spread evenly over the run.
     Sample(u64),
     /// All batches.
@@ -51,13 +51,13 @@ impl Findings {
 ///
 /// ```
 /// use std::path::Path;
-/// use cambio_sim::{Executor, Experiment, Replay, RunFolder, Runner, StoredRun, verify};
+/// use cambio_sim::{Executor, Experiment, ReplayScope, RunFolder, Runner, StoredRun, verify};
 ///
 /// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
 /// # let path = std::env::temp_dir().join(format!("cambio-verify-{}", std::process::id()));
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut RunFolder::create(&path, &plan)?)?;
-/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, Replay::All).wrong;
+/// let check = || verify(&StoredRun::open(&path).unwrap(), &plan, ReplayScope::All).wrong;
 /// assert!(check().is_empty());
 ///
 /// // A single changed digit is detected.
@@ -67,7 +67,7 @@ impl Findings {
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findings {
+pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: ReplayScope) -> Findings {
     let mut findings = Findings::default();
     let mut loose = Vec::new();
     if stored.is_torn {
@@ -85,7 +85,7 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findin
     if stored.claims_complete {
         findings.wrong = loose;
         if !stored.is_complete() {
-            let Extent { batches, of } = stored.extent();
+            let PlayedBatches { batches, of } = stored.extent();
             let what = format!("the outcome in the manifest is complete, but the ledger has {batches} of {of} batches");
             findings.wrong.push(what);
         }
@@ -106,8 +106,8 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: Replay) -> Findin
     }
     let entries = stored.entries.len() as u64;
     let chosen = match replay {
-        Replay::All => entries,
-        Replay::Sample(wanted) => wanted.min(entries),
+        ReplayScope::All => entries,
+        ReplayScope::Sample(wanted) => wanted.min(entries),
     };
     for number in 0..chosen {
         let entry = &stored.entries[(u128::from(number) * u128::from(entries) / u128::from(chosen.max(1))) as usize];

@@ -2,7 +2,7 @@
 
 use cambio_agents::Roster;
 
-use super::{Answer, Question, Reading, pairs_a_deal, score};
+use super::{SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
 use crate::store::StoredRun;
@@ -11,7 +11,7 @@ use crate::store::StoredRun;
 ///
 /// ```
 /// use std::path::Path;
-/// use cambio_sim::sprt::{Question, Scale, StoredDuel};
+/// use cambio_sim::sprt::{EloScale, SprtQuestion, StoredDuel};
 /// use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredRun};
 /// use cambio_stats::sprt::Verdict;
 ///
@@ -24,7 +24,7 @@ use crate::store::StoredRun;
 ///
 /// let stored = StoredRun::open(&path)?;
 /// let duel = StoredDuel::find(&stored, &roster, ["greedy", "random"], None, None)?;
-/// let question = Question { elo_0: 0.0, elo_1: 50.0, scale: Scale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
+/// let question = SprtQuestion { elo_0: 0.0, elo_1: 50.0, scale: EloScale::Logistic, alpha: 0.05, beta: 0.05, most_deals: 1000 };
 /// let found = question.read(&duel)?;
 /// assert_eq!(found.answer.verdict, Verdict::Second);
 /// assert!(found.answer.deals < found.of_deals && found.last_deal == Some(found.answer.deals - 1));
@@ -34,7 +34,7 @@ use crate::store::StoredRun;
 #[derive(Clone, Debug)]
 pub struct StoredDuel<'r> {
     stored: &'r StoredRun,
-    place: usize,
+    index: usize,
     agents: [usize; 2],
     /// The lineups of the cell that contain exactly these two agents.
     lineups: Vec<usize>,
@@ -109,9 +109,9 @@ impl<'r> StoredDuel<'r> {
         }
         let plan = &stored.plan;
         let [one, other] = agents;
-        let places = [place(plan, roster, one)?, place(plan, roster, other)?];
-        if places[0] == places[1] {
-            return Err(DuelError::Same(plan.agents[places[0]].label.clone()));
+        let indices = [index(plan, roster, one)?, index(plan, roster, other)?];
+        if indices[0] == indices[1] {
+            return Err(DuelError::Same(plan.agents[indices[0]].label.clone()));
         }
         let is_wanted = |cell: &Cell| {
             let name = cell.rules.name();
@@ -125,13 +125,13 @@ impl<'r> StoredDuel<'r> {
             return Err(DuelError::NoTable { tables: tables(&all) });
         }
         let duels: Vec<usize> =
-            wanted.iter().copied().filter(|&cell| !duels_of(&plan.cells[cell], places).is_empty()).collect();
-        let agents = places.map(|place| plan.agents[place].label.clone());
+            wanted.iter().copied().filter(|&cell| !duels_of(&plan.cells[cell], indices).is_empty()).collect();
+        let agents = indices.map(|index| plan.agents[index].label.clone());
         match duels[..] {
             [] => Err(DuelError::NoDuel { agents, tables: tables(&wanted) }),
-            [place] => {
-                let lineups = duels_of(&plan.cells[place], places);
-                Ok(StoredDuel { stored, place, agents: places, lineups })
+            [index] => {
+                let lineups = duels_of(&plan.cells[index], indices);
+                Ok(StoredDuel { stored, index, agents: indices, lineups })
             }
             _ => Err(DuelError::Several { agents, tables: tables(&duels) }),
         }
@@ -139,7 +139,7 @@ impl<'r> StoredDuel<'r> {
 
     /// The table of the duel.
     pub fn cell(&self) -> &Cell {
-        &self.stored.plan.cells[self.place]
+        &self.stored.plan.cells[self.index]
     }
 }
 
@@ -148,7 +148,7 @@ fn table(cell: &Cell) -> String {
 }
 
 /// The index of an agent in a plan, by its spec as written in the run or as normalized by the roster.
-fn place(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
+fn index(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
     let named = |label: &str| plan.agents.iter().position(|agent| agent.label == label);
     let read = || named(&roster.parse(spec).ok()?.to_string());
     let unknown = || DuelError::Unknown {
@@ -169,9 +169,9 @@ fn duels_of(cell: &Cell, agents: [usize; 2]) -> Vec<usize> {
 
 /// The result of a test on a stored run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct StoredAnswer {
+pub struct StoredSprtResult {
     /// The answer, as if the test had played the deals and stopped.
-    pub answer: Answer,
+    pub answer: SprtResult,
     /// The number of the last deal that was used; `None` if there was none.
     pub last_deal: Option<u64>,
     /// The number of deals of the run.
@@ -180,32 +180,32 @@ pub struct StoredAnswer {
     pub void_deals: u64,
 }
 
-impl Question {
+impl SprtQuestion {
     /// Reads the deals of a stored run in order until a hypothesis is accepted or the deals end.
     ///
-    /// The answer equals the answer of [`Question::ask`] if the run has the same seed, rules and lineups. The rest of the run is
+    /// The answer equals the answer of [`SprtQuestion::ask`] if the run has the same seed, rules and lineups. The rest of the run is
     /// read only to check it against the ledger.
     ///
     /// # Errors
     /// If a file cannot be read or does not match the ledger.
-    pub fn read(&self, duel: &StoredDuel<'_>) -> Result<StoredAnswer, RunError> {
+    pub fn read(&self, duel: &StoredDuel<'_>) -> Result<StoredSprtResult, RunError> {
         let cell = duel.cell();
         let lineups = || duel.lineups.iter().map(|&lineup| &cell.lineups[lineup]);
         let pairs = pairs_a_deal(cell, lineups(), duel.agents[0]);
-        let mut reading = Reading::new(self, pairs);
+        let mut reading = SequentialReader::new(self, pairs);
         let most = self.most_deals.min(duel.stored.plan.deals);
         let (mut last_deal, mut void_deals) = (None, 0);
         // The score so far of the current deal; `None` if one of its blocks is void.
         let mut halves = Some(0);
         for stored in duel.stored.blocks()? {
             let (block, rows) = stored?;
-            let is_read = block.place == duel.place && duel.lineups.contains(&block.lineup_place);
+            let is_read = block.cell_index == duel.index && duel.lineups.contains(&block.lineup_index);
             if !is_read || block.deal >= most || reading.is_decided() {
                 continue;
             }
             let players = &rows.players;
             halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(&block, players, duel.agents));
-            if Some(&block.lineup_place) == duel.lineups.last() {
+            if Some(&block.lineup_index) == duel.lineups.last() {
                 last_deal = Some(block.deal);
                 match halves {
                     Some(halves) => reading.add(halves),
@@ -216,7 +216,7 @@ impl Question {
         }
         let matches = duel.lineups.len() * cell.seatings.len();
         let answer = reading.answer(self, matches as u64);
-        Ok(StoredAnswer { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })
+        Ok(StoredSprtResult { answer, last_deal, of_deals: duel.stored.plan.deals, void_deals })
     }
 }
 
@@ -227,9 +227,9 @@ mod tests {
     use super::*;
     use crate::plan::{Experiment, Unit};
     use crate::run::Runner;
-    use crate::sprt::Scale;
+    use crate::sprt::EloScale;
     use crate::store::RunFolder;
-    use crate::tune::Setting;
+    use crate::tune::PlaySetting;
     use cambio_exec::Executor;
 
     /// Plays an experiment into a temporary folder.
@@ -256,12 +256,12 @@ mod tests {
         let mut ends = Vec::new();
         for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
             let (rules, unit, seed) = ("original".into(), Unit::Rounds, 6.into());
-            let setting = Setting { rules, seats, unit, seed, ..Setting::default() };
+            let setting = PlaySetting { rules, seats, unit, seed, ..PlaySetting::default() };
             for (elo_0, elo_1, scale) in
-                [(0.0, 60.0, Scale::Logistic), (0.0, 5.0, Scale::Normalized), (-80.0, 0.0, Scale::Normalized)]
+                [(0.0, 60.0, EloScale::Logistic), (0.0, 5.0, EloScale::Normalized), (-80.0, 0.0, EloScale::Normalized)]
             {
                 for agents in [["greedy", "sharp"], ["sharp", "greedy"]] {
-                    let question = Question { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 120 };
+                    let question = SprtQuestion { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 120 };
                     let executor = Executor::new(1).unwrap();
                     let played = question.ask(&setting, &roster, &executor, agents, |_, _| ()).unwrap();
                     let duel = StoredDuel::find(stored, &roster, agents, Some("original"), Some(seats)).unwrap();
@@ -285,7 +285,7 @@ mod tests {
         let stored = run("three", &three);
         let refused = |agents, rules, seats| {
             StoredDuel::find(&stored, &roster, agents, rules, seats)
-                .map(|duel| duel.place)
+                .map(|duel| duel.index)
                 .map_err(|error| error.to_string())
         };
         // At three seats all three agents sit at one table, so the only duel is at two seats.

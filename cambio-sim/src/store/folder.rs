@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use cambio_exec::{Claim, FileError, create_folder, lock, read_text, write_whole};
 
 use super::ledger::{BatchEntry, file_name, packed, row_files};
-use super::manifest::{Build, Facts, Manifest, Programs, refuse_other};
+use super::manifest::{Build, Manifest, PlanFacts, Programs, refuse_other};
 use super::stored::StoredRun;
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, PlanError, PlayablePlan, Secret};
+use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
 
 /// The maximum number of pairs of agents over all tables. For each pair, a run keeps sums of about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -176,8 +176,8 @@ impl RunFolder {
     }
 
     /// The number of appended batches.
-    pub fn extent(&self) -> Extent {
-        Extent { batches: self.next_batch, of: self.plan.batch_count() }
+    pub fn extent(&self) -> PlayedBatches {
+        PlayedBatches { batches: self.next_batch, of: self.plan.batch_count() }
     }
 
     pub(crate) fn batches_left(&self) -> Range<u64> {
@@ -245,7 +245,7 @@ impl RunFolder {
     /// Writes the manifest: the plan, the program and the outcome.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
         let manifest = Manifest {
-            facts: Facts::of(&self.plan),
+            facts: PlanFacts::of(&self.plan),
             build: &self.build,
             outcome,
             secret: if self.plan.secret && outcome == "complete" {

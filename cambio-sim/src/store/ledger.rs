@@ -74,7 +74,7 @@ pub(crate) struct BatchEntry {
 
 /// The JSON of an entry.
 #[derive(Deserialize, Serialize)]
-struct Line {
+struct LedgerLine {
     #[serde(rename = "shard")]
     batch: u64,
     /// The first block and the exclusive end.
@@ -118,13 +118,13 @@ impl BatchEntry {
             records: plan.records.then(&mut next),
             faults: (plan.faults != FaultPolicy::Stop).then(next),
         };
-        let line = Line { batch: self.batch, blocks: [blocks.start, blocks.end], files };
+        let line = LedgerLine { batch: self.batch, blocks: [blocks.start, blocks.end], files };
         serde_json::to_string(&line).expect("text and numbers can be serialized") + "\n"
     }
 
     /// Parses a line. It must be exactly as this program writes it.
     pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
-        let Line { batch, files, .. } = serde_json::from_str(text).ok()?;
+        let LedgerLine { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;
         let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();
         let entry = BatchEntry { batch, segments };

@@ -20,7 +20,7 @@ const OUTCOMES: [&str; 4] = ["begun", "complete", "interrupted", "fault"];
 #[derive(Serialize)]
 pub(super) struct Manifest<'r> {
     #[serde(flatten)]
-    pub(super) facts: Facts<'r>,
+    pub(super) facts: PlanFacts<'r>,
     #[serde(flatten)]
     pub(super) build: &'r Build,
     pub(super) outcome: &'r str,
@@ -134,7 +134,7 @@ impl Build {
 
 /// The fields of a manifest that are determined by the plan.
 #[derive(Serialize)]
-pub(super) struct Facts<'p> {
+pub(super) struct PlanFacts<'p> {
     format: &'static str,
     run_id: String,
     version: &'static str,
@@ -161,14 +161,14 @@ struct CellFacts<'p> {
     lineups: Vec<&'p str>,
 }
 
-impl<'p> Facts<'p> {
-    pub(super) fn of(plan: &'p Plan) -> Facts<'p> {
+impl<'p> PlanFacts<'p> {
+    pub(super) fn of(plan: &'p Plan) -> PlanFacts<'p> {
         let cell = |cell: &'p Cell| CellFacts {
             rules: cell.rules.spec().to_json(),
             seats: cell.seats,
             lineups: cell.lineups.iter().map(Lineup::label).collect(),
         };
-        Facts {
+        PlanFacts {
             format: FORMAT,
             run_id: plan.run_id(),
             version: env!("CARGO_PKG_VERSION"),
@@ -191,7 +191,7 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
         let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
         secret.ok_or_else(|| format!("`secret` does not match the commitment {}", plan.seed))?;
     }
-    let facts = Facts::of(plan);
+    let facts = PlanFacts::of(plan);
     for (field, fact) in to_object(&facts) {
         if manifest[&field] != fact {
             return Err(format!("`{field}` does not match the lock and the ledger"));

@@ -23,7 +23,7 @@ use parquet::schema::types::ColumnPath;
 
 use super::stored::StoredRun;
 use crate::disk::RunError;
-use crate::rows::{Column, CsvFile, FILES, Kind, RowReader};
+use crate::rows::{Column, ColumnKind, CsvFile, FILES, RowReader};
 
 /// The number of rows in a row group: large enough for parallel readers, small enough for memory.
 const GROUP: usize = 1 << 16;
@@ -39,7 +39,7 @@ const GROUP: usize = 1 << 16;
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     build_aside(out, |new| {
         let run = stored.plan.run_id();
-        let create = |file: CsvFile| Table::create(file.name, (file.columns)(), &run, new);
+        let create = |file: CsvFile| ParquetTable::create(file.name, (file.columns)(), &run, new);
         let mut tables = FILES.into_iter().map(create).collect::<Result<Vec<_>, _>>()?;
         for batch in stored.read_batches()? {
             let (entry, files) = batch?;
@@ -56,22 +56,22 @@ pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
                 }
             }
         }
-        tables.into_iter().try_for_each(Table::finish)
+        tables.into_iter().try_for_each(ParquetTable::finish)
     })
 }
 
-struct Table {
+struct ParquetTable {
     /// The name of the CSV file with the same rows.
     source: &'static str,
     path: PathBuf,
     writer: SerializedFileWriter<File>,
-    columns: Vec<Gathered>,
+    columns: Vec<ColumnChunk>,
     rows: usize,
 }
 
-impl Table {
+impl ParquetTable {
     /// Creates the Parquet file for a CSV file in a folder.
-    fn create(source: &'static str, columns: Vec<Column>, run: &str, folder: &Path) -> Result<Table, RunError> {
+    fn create(source: &'static str, columns: Vec<Column>, run: &str, folder: &Path) -> Result<ParquetTable, RunError> {
         let name = source.trim_end_matches(".csv");
         let path = folder.join(format!("{name}.parquet"));
         let fields: String = columns.iter().map(schema).collect();
@@ -82,13 +82,13 @@ impl Table {
             .set_compression(compression)
             .set_max_row_group_row_count(Some(GROUP))
             .set_key_value_metadata(Some(vec![KeyValue::new("cambio.run_id".to_owned(), run.to_owned())]));
-        for column in columns.iter().filter(|column| column.kind == Kind::Print) {
+        for column in columns.iter().filter(|column| column.kind == ColumnKind::Print) {
             properties = properties.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
         }
         let file = File::create_new(&path).map_err(RunError::unwritable(&path))?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()));
         let writer = writer.map_err(|error| not_written(&path, error))?;
-        Ok(Table { source, writer, path, columns: columns.into_iter().map(Gathered::new).collect(), rows: 0 })
+        Ok(ParquetTable { source, writer, path, columns: columns.into_iter().map(ColumnChunk::new).collect(), rows: 0 })
     }
 
     /// Adds a row. The error is the name of the column whose field is missing or malformed.
@@ -137,22 +137,22 @@ fn schema(column: &Column) -> String {
         format!("{} {physical} {name} {logical}; ", if *may_be_empty { "optional" } else { "required" })
     };
     match kind {
-        Kind::Word | Kind::Print => single("binary", "(STRING)"),
-        Kind::U32 => single("int32", "(INTEGER(32,false))"),
-        Kind::U64 => single("int64", "(INTEGER(64,false))"),
-        Kind::I64 => single("int64", "(INTEGER(64,true))"),
-        Kind::F64 => single("double", ""),
-        Kind::Bool => single("boolean", ""),
-        Kind::I32BySeat => list("int32"),
-        Kind::F64BySeat => list("double"),
+        ColumnKind::Word | ColumnKind::Print => single("binary", "(STRING)"),
+        ColumnKind::U32 => single("int32", "(INTEGER(32,false))"),
+        ColumnKind::U64 => single("int64", "(INTEGER(64,false))"),
+        ColumnKind::I64 => single("int64", "(INTEGER(64,true))"),
+        ColumnKind::F64 => single("double", ""),
+        ColumnKind::Bool => single("boolean", ""),
+        ColumnKind::I32BySeat => list("int32"),
+        ColumnKind::F64BySeat => list("double"),
     }
 }
 
 /// The cells of one column in the current row group.
-struct Gathered {
+struct ColumnChunk {
     column: Column,
     /// The values of the cells that are not empty.
-    values: Values,
+    values: ColumnValues,
     /// Parquet's definition levels: 1 for a value, 0 for an empty cell.
     levels: Vec<i16>,
     /// Parquet's repetition levels: 1 if a value continues the list of the previous value.
@@ -162,7 +162,7 @@ struct Gathered {
 }
 
 /// Values in Parquet's physical types: unsigned integers are stored as signed integers with the same bits.
-enum Values {
+enum ColumnValues {
     Texts(Vec<ByteArray>),
     Words32(Vec<i32>),
     Words64(Vec<i64>),
@@ -170,20 +170,20 @@ enum Values {
     Truths(Vec<bool>),
 }
 
-impl Gathered {
-    fn new(column: Column) -> Gathered {
+impl ColumnChunk {
+    fn new(column: Column) -> ColumnChunk {
         let values = match column.kind {
-            Kind::Word | Kind::Print => Values::Texts(Vec::new()),
-            Kind::U32 | Kind::I32BySeat => Values::Words32(Vec::new()),
-            Kind::U64 | Kind::I64 => Values::Words64(Vec::new()),
-            Kind::F64 | Kind::F64BySeat => Values::Doubles(Vec::new()),
-            Kind::Bool => Values::Truths(Vec::new()),
+            ColumnKind::Word | ColumnKind::Print => ColumnValues::Texts(Vec::new()),
+            ColumnKind::U32 | ColumnKind::I32BySeat => ColumnValues::Words32(Vec::new()),
+            ColumnKind::U64 | ColumnKind::I64 => ColumnValues::Words64(Vec::new()),
+            ColumnKind::F64 | ColumnKind::F64BySeat => ColumnValues::Doubles(Vec::new()),
+            ColumnKind::Bool => ColumnValues::Truths(Vec::new()),
         };
-        Gathered { column, values, levels: Vec::new(), follows: Vec::new(), words: BTreeMap::new() }
+        ColumnChunk { column, values, levels: Vec::new(), follows: Vec::new(), words: BTreeMap::new() }
     }
 
     fn is_by_seat(&self) -> bool {
-        matches!(self.column.kind, Kind::I32BySeat | Kind::F64BySeat)
+        matches!(self.column.kind, ColumnKind::I32BySeat | ColumnKind::F64BySeat)
     }
 
     /// Adds a cell; `None` if it is not valid for the column.
@@ -193,8 +193,8 @@ impl Gathered {
             return self.column.may_be_empty.then_some(());
         }
         if self.is_by_seat() {
-            for (place, value) in cell.split(' ').enumerate() {
-                self.follows.push(i16::from(place > 0));
+            for (index, value) in cell.split(' ').enumerate() {
+                self.follows.push(i16::from(index > 0));
                 self.take_value(value)?;
             }
             return Some(());
@@ -205,23 +205,25 @@ impl Gathered {
     fn take_value(&mut self, text: &str) -> Option<()> {
         self.levels.push(1);
         match &mut self.values {
-            Values::Texts(texts) if self.column.kind == Kind::Print => texts.push(ByteArray::from(text)),
-            Values::Texts(texts) => {
+            ColumnValues::Texts(texts) if self.column.kind == ColumnKind::Print => texts.push(ByteArray::from(text)),
+            ColumnValues::Texts(texts) => {
                 if !self.words.contains_key(text) {
                     self.words.insert(text.into(), ByteArray::from(text));
                 }
                 texts.push(self.words[text].clone());
             }
-            Values::Words32(words) if self.column.kind == Kind::U32 => {
+            ColumnValues::Words32(words) if self.column.kind == ColumnKind::U32 => {
                 words.push(text.parse::<u32>().ok()?.cast_signed());
             }
-            Values::Words32(words) => words.push(text.parse().ok()?),
-            Values::Words64(words) if self.column.kind == Kind::U64 => {
+            ColumnValues::Words32(words) => words.push(text.parse().ok()?),
+            ColumnValues::Words64(words) if self.column.kind == ColumnKind::U64 => {
                 words.push(text.parse::<u64>().ok()?.cast_signed());
             }
-            Values::Words64(words) => words.push(text.parse().ok()?),
-            Values::Doubles(numbers) => numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?),
-            Values::Truths(truths) => truths.push(text.parse().ok()?),
+            ColumnValues::Words64(words) => words.push(text.parse().ok()?),
+            ColumnValues::Doubles(numbers) => {
+                numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?)
+            }
+            ColumnValues::Truths(truths) => truths.push(text.parse().ok()?),
         }
         Some(())
     }
@@ -231,11 +233,11 @@ impl Gathered {
         let levels = (self.column.may_be_empty || self.is_by_seat()).then_some(&self.levels[..]);
         let follows = self.is_by_seat().then_some(&self.follows[..]);
         match &mut self.values {
-            Values::Texts(texts) => put::<ByteArrayType>(&mut writer, texts, levels, follows)?,
-            Values::Words32(words) => put::<Int32Type>(&mut writer, words, levels, follows)?,
-            Values::Words64(words) => put::<Int64Type>(&mut writer, words, levels, follows)?,
-            Values::Doubles(numbers) => put::<DoubleType>(&mut writer, numbers, levels, follows)?,
-            Values::Truths(truths) => put::<BoolType>(&mut writer, truths, levels, follows)?,
+            ColumnValues::Texts(texts) => put::<ByteArrayType>(&mut writer, texts, levels, follows)?,
+            ColumnValues::Words32(words) => put::<Int32Type>(&mut writer, words, levels, follows)?,
+            ColumnValues::Words64(words) => put::<Int64Type>(&mut writer, words, levels, follows)?,
+            ColumnValues::Doubles(numbers) => put::<DoubleType>(&mut writer, numbers, levels, follows)?,
+            ColumnValues::Truths(truths) => put::<BoolType>(&mut writer, truths, levels, follows)?,
         }
         self.levels.clear();
         self.follows.clear();

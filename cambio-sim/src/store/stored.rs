@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
-use crate::plan::{Extent, Plan, PlayablePlan, Secret};
+use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
 
 /// A run on disk.
 ///
@@ -158,8 +158,8 @@ impl StoredRun {
     }
 
     /// The number of batches on disk.
-    pub fn extent(&self) -> Extent {
-        Extent { batches: self.entries.len() as u64, of: self.plan.batch_count() }
+    pub fn extent(&self) -> PlayedBatches {
+        PlayedBatches { batches: self.entries.len() as u64, of: self.plan.batch_count() }
     }
 
     /// The number of matches on disk.

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use cambio_agents::Roster;
-use cambio_stats::empirical::Game;
+use cambio_stats::empirical::EmpiricalGame;
 use cambio_stats::race::halve;
 use cambio_stats::{Joint, Matrix};
 
-use super::result::{AgainstField, AgainstItself, Comparison, Found, TuningResult, Validation};
-use super::task::{FieldScores, Method, Opponents, Step, Task, TuneError, Tuned, spaced};
-use super::{Candidates, Point, Scorer, search};
+use super::result::{AgainstField, AgainstItself, Comparison, TuningOutcome, TuningResult, Validation};
+use super::task::{FieldScores, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned, spaced};
+use super::{Candidates, ResponsePoint, Scorer, search};
 use crate::plan::{Payoff, PlanError};
 use crate::play::PlayError;
 
@@ -24,15 +24,15 @@ impl Task {
     /// The result does not depend on the number of threads or machines.
     ///
     /// ```
-    /// use cambio_sim::tune::{Found, Method, Opponents, Setting, Task};
+    /// use cambio_sim::tune::{Opponents, PlaySetting, Task, TuneMethod, TuningOutcome};
     /// use cambio_sim::{Executor, Unit};
     ///
     /// let task = Task {
     ///     agent: "greedy(call_at=?)".into(),
     ///     ranges: vec!["0..30:15".parse()?],
     ///     opponents: Opponents::Field(vec!["greedy(call_at=6)".into()]),
-    ///     setting: Setting { unit: Unit::Rounds, ..Setting::default() },
-    ///     method: Method::Sweep { deals: 40 },
+    ///     setting: PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() },
+    ///     method: TuneMethod::Sweep { deals: 40 },
     ///     validate: 20,
     ///     incumbent: Some("greedy(call_at=30)".into()),
     ///     command: String::new(),
@@ -45,7 +45,7 @@ impl Task {
     /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
     /// assert_eq!(values, ["0", "15", "30"]);
     /// assert_eq!(tuned.scores[0].by_deal[2].len(), 40);
-    /// let Found::AgainstField(found) = tuned.result.found else { panic!("a tuning against a field") };
+    /// let TuningOutcome::AgainstField(found) = tuned.result.found else { panic!("a tuning against a field") };
     /// assert_ne!(found.best_value, "30", "a greedy player that calls with 30 points loses");
     /// assert_eq!(found.blocks, 120);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,10 +54,10 @@ impl Task {
         &self,
         roster: &Roster,
         scorer: &dyn Scorer,
-        mut progress: impl FnMut(Step),
+        mut progress: impl FnMut(TuneStep),
     ) -> Result<Tuned, TuneError> {
         self.check()?;
-        let drive = Drive { task: self, roster, scorer, progress: &mut progress };
+        let drive = TaskRun { task: self, roster, scorer, progress: &mut progress };
         match &self.opponents {
             Opponents::Defaults => drive.against_field(vec![self.with_defaults()]),
             Opponents::Field(field) => drive.against_field(field.clone()),
@@ -67,27 +67,27 @@ impl Task {
 }
 
 /// A task that is being executed.
-struct Drive<'a> {
+struct TaskRun<'a> {
     task: &'a Task,
     roster: &'a Roster,
     scorer: &'a dyn Scorer,
-    progress: &'a mut dyn FnMut(Step),
+    progress: &'a mut dyn FnMut(TuneStep),
 }
 
-struct Search {
-    points: Vec<Point>,
+struct SearchResult {
+    points: Vec<ResponsePoint>,
     best: usize,
     blocks: u64,
     used: u64,
     scores: Vec<FieldScores>,
 }
 
-impl<'a> Drive<'a> {
+impl<'a> TaskRun<'a> {
     fn measured(&self, candidates: &[String], field: &[String]) -> Result<Candidates<'a>, PlayError> {
         Candidates::new(&self.task.setting, self.roster, self.scorer, candidates, field)
     }
 
-    fn result(&self, found: Found) -> TuningResult {
+    fn result(&self, found: TuningOutcome) -> TuningResult {
         let Task { agent, ranges, setting, command, .. } = self.task;
         TuningResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,22 +103,22 @@ impl<'a> Drive<'a> {
     }
 
     fn against_field(mut self, field: Vec<String>) -> Result<Tuned, TuneError> {
-        let Search { points, best, blocks, used, scores } = match self.task.method {
-            Method::Cma { deals, generations } => self.search(&field, deals, generations)?,
+        let SearchResult { points, best, blocks, used, scores } = match self.task.method {
+            TuneMethod::Cma { deals, generations } => self.search(&field, deals, generations)?,
             _ => self.choose(&field)?,
         };
-        let Point { agent: best, value: best_value, mean: estimate, .. } = points[best].clone();
+        let ResponsePoint { agent: best, value: best_value, mean: estimate, .. } = points[best].clone();
         let validation = match self.task.validate {
             0 | 1 => None,
             deals => Some(self.validate(&best, &field, used..used + deals)?),
         };
         let method = self.task.method.name();
         let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
-        Ok(Tuned { points, scores, result: self.result(Found::AgainstField(found)) })
+        Ok(Tuned { points, scores, result: self.result(TuningOutcome::AgainstField(found)) })
     }
 
     /// Runs a sweep, a race or sequential halving.
-    fn choose(&mut self, field: &[String]) -> Result<Search, TuneError> {
+    fn choose(&mut self, field: &[String]) -> Result<SearchResult, TuneError> {
         let task = self.task;
         let grid = task.grid(Some(1))?;
         let candidates: Vec<String> = grid.iter().map(|values| task.filled(values)).collect();
@@ -126,22 +126,22 @@ impl<'a> Drive<'a> {
         let sign = task.setting.payoff.sign();
         let mut used = 0;
         let mut ask = |which: &[usize], deals: Range<u64>| {
-            (self.progress)(Step::Deals { values: which.len(), deals: deals.clone() });
+            (self.progress)(TuneStep::Deals { values: which.len(), deals: deals.clone() });
             used = used.max(deals.end);
             let mut scores = measured.scores(which, deals)?;
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             Ok::<_, PlayError>(scores)
         };
         let (mut scores, best, blocks) = match task.method {
-            Method::Race(race) => {
+            TuneMethod::Race(race) => {
                 let choice = race.run(candidates.len(), ask)?;
                 (choice.scores, Some(choice.best), choice.spent)
             }
-            Method::Halving { blocks } => {
+            TuneMethod::Halving { blocks } => {
                 let choice = halve(candidates.len(), blocks, ask)?;
                 (choice.scores, Some(choice.best), choice.spent)
             }
-            Method::Sweep { deals } | Method::Cma { deals, .. } => {
+            TuneMethod::Sweep { deals } | TuneMethod::Cma { deals, .. } => {
                 let everybody: Vec<usize> = (0..candidates.len()).collect();
                 (ask(&everybody, 0..deals)?, None, candidates.len() as u64 * deals)
             }
@@ -155,11 +155,11 @@ impl<'a> Drive<'a> {
             points.iter_mut().for_each(negate);
         }
         let scores = FieldScores { field: field.join(" | "), agents: measured.labels(), by_deal: scores };
-        Ok(Search { points, best, blocks, used, scores: vec![scores] })
+        Ok(SearchResult { points, best, blocks, used, scores: vec![scores] })
     }
 
     /// CMA-ES.
-    fn search(&mut self, field: &[String], each: u64, generations: u32) -> Result<Search, TuneError> {
+    fn search(&mut self, field: &[String], each: u64, generations: u32) -> Result<SearchResult, TuneError> {
         let task = self.task;
         let sign = task.setting.payoff.sign();
         let mut search = search(task.ranges.len(), task.setting.seed);
@@ -168,7 +168,7 @@ impl<'a> Drive<'a> {
         };
         let (mut deals, mut blocks) = (0, 0);
         for number in 0..generations {
-            (self.progress)(Step::Generation { number, centre: at(&search.centre()) });
+            (self.progress)(TuneStep::Generation { number, centre: at(&search.centre()) });
             let score = |points: &[Vec<f64>]| {
                 let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
                 let mut distinct = specs.clone();
@@ -195,7 +195,7 @@ impl<'a> Drive<'a> {
         let scores = measured.scores(&[0], deals..deals + each)?;
         blocks += each;
         let points = measured.curve(&field.join(" | "), &[spaced(&values)], &scores, task.setting.seed);
-        Ok(Search { points, best: 0, blocks, used: deals + each, scores: Vec::new() })
+        Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new() })
     }
 
     /// Compares the winner with the incumbent on fresh deals.
@@ -205,7 +205,7 @@ impl<'a> Drive<'a> {
         if parsed(winner)?.is(&parsed(&incumbent)?) {
             return Ok(Validation::Same { incumbent });
         }
-        (self.progress)(Step::Validation { deals: deals.clone() });
+        (self.progress)(TuneStep::Validation { deals: deals.clone() });
         let measured = self.measured(&[winner.to_owned(), incumbent.clone()], field)?;
         let count = deals.end - deals.start;
         let scores = measured.scores(&[0, 1], deals)?;
@@ -231,7 +231,9 @@ impl<'a> Drive<'a> {
     /// Self-play mode: plays every value against every value in all other seats, to find best responses and symmetric equilibria.
     fn against_itself(self) -> Result<Tuned, TuneError> {
         let task = self.task;
-        let Method::Sweep { deals } = task.method else { return Err(TuneError::ItselfNeedsSweep(task.method.name())) };
+        let TuneMethod::Sweep { deals } = task.method else {
+            return Err(TuneError::ItselfNeedsSweep(task.method.name()));
+        };
         if task.setting.payoff == Payoff::Points {
             return Err(TuneError::ItselfNeedsShares);
         }
@@ -243,7 +245,7 @@ impl<'a> Drive<'a> {
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let mut matrix = Matrix::zeros(size, size);
         for (rival, field) in candidates.iter().enumerate() {
-            (self.progress)(Step::Field { number: rival, of: size, field: field.clone() });
+            (self.progress)(TuneStep::Field { number: rival, of: size, field: field.clone() });
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             let scores = measured.scores(&which, 0..deals)?;
             let curve = measured.curve(field, &values, &scores, task.setting.seed);
@@ -257,9 +259,9 @@ impl<'a> Drive<'a> {
             all_scores.push(FieldScores { field: field.clone(), agents: measured.labels(), by_deal: scores });
         }
         let is_game = task.setting.seats == 2 && task.setting.payoff == Payoff::RankPoints && size > 1;
-        let nash = is_game.then(|| Game::of_matrix(&matrix).nash()).flatten();
+        let nash = is_game.then(|| EmpiricalGame::of_matrix(&matrix).nash()).flatten();
         let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
-        Ok(Tuned { points, scores: all_scores, result: self.result(Found::AgainstItself(found)) })
+        Ok(Tuned { points, scores: all_scores, result: self.result(TuningOutcome::AgainstItself(found)) })
     }
 }
 
@@ -274,7 +276,7 @@ fn highest(means: impl Iterator<Item = f64>) -> usize {
 }
 
 /// Restores the sign of a point whose payoff was negated for maximization.
-fn negate(point: &mut Point) {
+fn negate(point: &mut ResponsePoint) {
     point.mean = -point.mean;
     let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
         std::mem::swap(low, high);
@@ -290,37 +292,37 @@ fn negate(point: &mut Point) {
 mod tests {
     use super::*;
     use crate::plan::Unit;
-    use crate::tune::Setting;
+    use crate::tune::PlaySetting;
     use cambio_exec::Executor;
-    use cambio_stats::race::Race;
+    use cambio_stats::race::RaceSettings;
 
     #[test]
     fn a_task_that_is_not_allowed_is_refused_with_what_it_has_before_anything_is_played() {
-        let setting = Setting { unit: Unit::Rounds, ..Setting::default() };
+        let setting = PlaySetting { unit: Unit::Rounds, ..PlaySetting::default() };
         let task = Task {
             agent: "greedy(call_at=?)".into(),
             ranges: vec!["0..15".parse().unwrap()],
             opponents: Opponents::Themselves,
             setting: setting.clone(),
-            method: Method::Sweep { deals: 2 },
+            method: TuneMethod::Sweep { deals: 2 },
             validate: 0,
             incumbent: None,
             command: String::new(),
         };
-        let race = Race { indifference: 0.1, alpha: 0.05, first: 1, step: 16 };
+        let race = RaceSettings { indifference: 0.1, alpha: 0.05, first: 1, step: 16 };
         let many = vec!["0..100".parse().unwrap(); 2];
         let (agent, marks) = ("heuristic(call_at=?,decay=?)".to_owned(), "greedy(call_at=6)".to_owned());
-        let points = Setting { payoff: Payoff::Points, ..setting };
+        let points = PlaySetting { payoff: Payoff::Points, ..setting };
         let executor = Executor::new(1).unwrap();
         for (task, sentence) in [
             (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` needs one range per question mark "),
-            (Task { method: Method::Race(race), ..task.clone() }, "first must be from 2 to 10000000, found 1"),
+            (Task { method: TuneMethod::Race(race), ..task.clone() }, "first must be from 2 to 10000000, found 1"),
             (
                 Task { validate: 1 << 60, ..task.clone() },
                 "validate must be from 2 to 10000000, found 1152921504606846976",
             ),
             (
-                Task { method: Method::Halving { blocks: 8 }, ..task.clone() },
+                Task { method: TuneMethod::Halving { blocks: 8 }, ..task.clone() },
                 "tuning against the candidates themselves requires the method sweep, found halving",
             ),
             (
@@ -332,7 +334,7 @@ mod tests {
                 "the ranges must have at most 10000 combinations, found 10201",
             ),
             (
-                Task { method: Method::Sweep { deals: 400_000 }, ..task.clone() },
+                Task { method: TuneMethod::Sweep { deals: 400_000 }, ..task.clone() },
                 "deals must be at most 390625 for 16 combinations, found 400000",
             ),
         ] {

@@ -12,13 +12,13 @@ use crate::plan::Payoff;
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
 ///
 /// ```
-/// use cambio_sim::tune::{Found, TuningResult};
+/// use cambio_sim::tune::{TuningOutcome, TuningResult};
 ///
 /// let text = r#"{"version":"0.1.0","agent":"greedy(call_at=?)","ranges":["0..15"],"rules":"classic","seats":2,
 ///     "field":["greedy"],"payoff":"rank_points","seed":"1","method":"sweep","command":"cambio tune …","blocks":16000,
 ///     "best":"greedy(call_at=6)","best_value":"6","estimate":0.509,"validation":null}"#;
 /// let result: TuningResult = serde_json::from_str(text)?;
-/// let Found::AgainstField(found) = &result.found else { panic!("its field is not `self`") };
+/// let TuningOutcome::AgainstField(found) = &result.found else { panic!("its field is not `self`") };
 /// assert_eq!((found.best.as_str(), found.validation.as_ref()), ("greedy(call_at=6)", None));
 /// assert_eq!(serde_json::to_string(&result)?, text.replace("\n    ", ""));
 ///
@@ -46,12 +46,12 @@ pub struct TuningResult {
     /// The command that repeats the tuning.
     pub command: String,
     /// The best values.
-    pub found: Found,
+    pub found: TuningOutcome,
 }
 
 /// The best values, depending on the opponents of the candidates.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Found {
+pub enum TuningOutcome {
     /// All candidates played against the same field.
     AgainstField(AgainstField),
     /// The candidates played against each other. In `tuning.json` the field is `self`.
@@ -167,8 +167,8 @@ impl From<TuningResult> for Object {
     fn from(result: TuningResult) -> Object {
         let TuningResult { version, agent, ranges, rules, seats, payoff, seed, command, found } = result;
         let (field, mut found) = match found {
-            Found::AgainstField(found) => (json!(found.field), object(found)),
-            Found::AgainstItself(found) => (json!("self"), object(found)),
+            TuningOutcome::AgainstField(found) => (json!(found.field), object(found)),
+            TuningOutcome::AgainstItself(found) => (json!("self"), object(found)),
         };
         let mut written = object(json!({
             "version": version, "agent": agent, "ranges": ranges, "rules": rules, "seats": seats, "field": field,
@@ -190,8 +190,8 @@ impl TryFrom<Object> for TuningResult {
         }
         let version = field(&written, "version")?;
         let found = match &written.get("field") {
-            Some(Value::Array(_)) => Found::AgainstField(read(&written, "a field")?),
-            Some(Value::String(word)) if word == "self" => Found::AgainstItself(read(&written, "itself")?),
+            Some(Value::Array(_)) => TuningOutcome::AgainstField(read(&written, "a field")?),
+            Some(Value::String(word)) if word == "self" => TuningOutcome::AgainstItself(read(&written, "itself")?),
             _ => return Err("`field` must be a list of agents or `self`".to_owned()),
         };
         Ok(TuningResult {

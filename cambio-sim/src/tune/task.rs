@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use cambio_stats::race::Race;
+use cambio_stats::race::RaceSettings;
 
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
-use super::{Point, Setting};
+use super::{PlaySetting, ResponsePoint};
 use crate::play::PlayError;
 
 /// The maximum number of values in a sweep, a race or halving.
@@ -27,9 +27,9 @@ pub struct Task {
     /// The opponents of the candidates.
     pub opponents: Opponents,
     /// The table, and the payoff that is maximized; points are minimized.
-    pub setting: Setting,
+    pub setting: PlaySetting,
     /// The search method.
-    pub method: Method,
+    pub method: TuneMethod,
     /// The number of fresh deals for the comparison of the winner with the incumbent; fewer than 2 disable it. Ignored for
     /// [`Opponents::Themselves`].
     pub validate: u64,
@@ -53,14 +53,14 @@ pub enum Opponents {
 
 /// A search method.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Method {
+pub enum TuneMethod {
     /// All values play the same deals, which gives the whole response curve.
     Sweep {
         /// The number of deals per value.
         deals: u64,
     },
     /// The sequential elimination of Kim and Nelson (2001): drops values that are too far behind.
-    Race(Race),
+    Race(RaceSettings),
     /// Sequential halving: repeatedly drops the worse half of the values.
     Halving {
         /// The total number of deal blocks.
@@ -75,22 +75,24 @@ pub enum Method {
     },
 }
 
-impl Method {
+impl TuneMethod {
     /// The name of the method.
     pub fn name(&self) -> MethodName {
         match self {
-            Method::Sweep { .. } => MethodName::Sweep,
-            Method::Race(_) => MethodName::Race,
-            Method::Halving { .. } => MethodName::Halving,
-            Method::Cma { .. } => MethodName::Cma,
+            TuneMethod::Sweep { .. } => MethodName::Sweep,
+            TuneMethod::Race(_) => MethodName::Race,
+            TuneMethod::Halving { .. } => MethodName::Halving,
+            TuneMethod::Cma { .. } => MethodName::Cma,
         }
     }
 
     /// The number of deals, and the name of its parameter.
     fn deals(&self) -> (&'static str, u64) {
         match *self {
-            Method::Sweep { deals } | Method::Halving { blocks: deals } | Method::Cma { deals, .. } => ("deals", deals),
-            Method::Race(race) => ("first", race.first),
+            TuneMethod::Sweep { deals } | TuneMethod::Halving { blocks: deals } | TuneMethod::Cma { deals, .. } => {
+                ("deals", deals)
+            }
+            TuneMethod::Race(race) => ("first", race.first),
         }
     }
 }
@@ -98,7 +100,7 @@ impl Method {
 /// The next step of a tuning.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
-pub enum Step {
+pub enum TuneStep {
     /// Several values play deals, in a sweep, a race or halving.
     Deals {
         /// The number of values.
@@ -129,13 +131,13 @@ pub enum Step {
     },
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for TuneStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Deals { values, deals } => write!(f, "{values} values, deals {} to {}", deals.start, deals.end),
-            Step::Generation { number, centre } => write!(f, "generation {number}, centre {}", spaced(centre)),
-            Step::Field { number, of, field } => write!(f, "field {} of {of}: {field}", number + 1),
-            Step::Validation { deals } => write!(f, "validation, deals {} to {}", deals.start, deals.end),
+            TuneStep::Deals { values, deals } => write!(f, "{values} values, deals {} to {}", deals.start, deals.end),
+            TuneStep::Generation { number, centre } => write!(f, "generation {number}, centre {}", spaced(centre)),
+            TuneStep::Field { number, of, field } => write!(f, "field {} of {of}: {field}", number + 1),
+            TuneStep::Validation { deals } => write!(f, "validation, deals {} to {}", deals.start, deals.end),
         }
     }
 }
@@ -144,7 +146,7 @@ impl fmt::Display for Step {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tuned {
     /// The response curve: the rows of `curve.csv`. In self-play mode, one curve per field, one after another.
-    pub points: Vec<Point>,
+    pub points: Vec<ResponsePoint>,
     /// The scores behind the curves, one item per field; empty after CMA-ES, because its candidates change.
     pub scores: Vec<FieldScores>,
     /// The result: the object of `tuning.json`.
@@ -240,7 +242,7 @@ impl Task {
         }
         let values = count as u64;
         // The number of blocks in halving is already a total over all values.
-        if !matches!(self.method, Method::Halving { .. }) {
+        if !matches!(self.method, TuneMethod::Halving { .. }) {
             let (what, deals) = self.method.deals();
             let most = MOST_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);
             if deals > most {

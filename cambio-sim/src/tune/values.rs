@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cambio_core::shown;
+use cambio_core::text::excerpt;
 
 /// The range of one question mark: `0..15`, or `0..1:0.1` with a step. Both ends are included.
 ///
@@ -56,7 +56,7 @@ pub enum ValuesFlaw {
 impl ValuesError {
     /// The message without its subject "the range", for programs that use another name.
     pub fn said(&self) -> String {
-        let text = shown(&self.text);
+        let text = excerpt(&self.text);
         match self.flaw {
             ValuesFlaw::Form => {
                 format!("must be FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1, found `{text}`")

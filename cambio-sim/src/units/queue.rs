@@ -38,11 +38,11 @@ pub struct LineupCost {
 /// ```
 /// use std::path::Path;
 /// use cambio_sim::Experiment;
-/// use cambio_sim::units::Queue;
+/// use cambio_sim::units::UnitQueue;
 ///
 /// let (experiment, _) = Experiment::read(Path::new("../experiments/quickstart.toml"))?;
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-/// let mut queue = Queue::new(&plan);
+/// let mut queue = UnitQueue::new(&plan);
 /// let first = queue.take(4).unwrap();
 /// assert_eq!(first.end - first.start, 1, "one batch as long as costs are unknown");
 /// queue.put_back(first);
@@ -55,7 +55,7 @@ pub struct LineupCost {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct UnitQueue {
     cells: Vec<CellCosts>,
     /// The number of blocks in every batch except the last.
     blocks_a_batch: u64,
@@ -114,14 +114,14 @@ impl CellCosts {
     }
 }
 
-impl Queue {
+impl UnitQueue {
     /// The queue of all batches of a plan.
-    pub fn new(plan: &Plan) -> Queue {
-        Queue::rest(plan, std::iter::once(0..plan.batch_count()))
+    pub fn new(plan: &Plan) -> UnitQueue {
+        UnitQueue::rest(plan, std::iter::once(0..plan.batch_count()))
     }
 
     /// The queue of the given batches of a plan, for a resumed run.
-    pub fn rest(plan: &Plan, left: impl IntoIterator<Item = Range<u64>>) -> Queue {
+    pub fn rest(plan: &Plan, left: impl IntoIterator<Item = Range<u64>>) -> UnitQueue {
         let mut from = 0;
         let cells = plan.cells.iter().map(|cell| {
             let costs = CellCosts::new(cell, plan.deals, from);
@@ -130,7 +130,7 @@ impl Queue {
         });
         let cells: Vec<CellCosts> = cells.collect();
         let blocks_a_batch = plan.batch(0).end;
-        let mut queue = Queue { cells, blocks_a_batch, blocks: plan.block_count(), left: Vec::new() };
+        let mut queue = UnitQueue { cells, blocks_a_batch, blocks: plan.block_count(), left: Vec::new() };
         for batches in left {
             queue.put_back(batches);
         }
@@ -173,11 +173,11 @@ impl Queue {
     pub fn take(&mut self, workers: u64) -> Option<Range<u64>> {
         let first = |batches: &Range<u64>| self.seconds(&(batches.start..batches.start + 1));
         let cost = |batches: &Range<u64>| first(batches).unwrap_or(f64::INFINITY);
-        let place = (0..self.left.len()).max_by(|&one, &other| {
+        let index = (0..self.left.len()).max_by(|&one, &other| {
             // The first of equally expensive ranges, so that a resumed run continues where it stopped.
             cost(&self.left[one]).total_cmp(&cost(&self.left[other])).then(other.cmp(&one))
         })?;
-        let batches = self.left[place].clone();
+        let batches = self.left[index].clone();
         let length = first(&batches).map_or(1, |one| {
             let share = self.seconds_left() / (UNITS_LEFT * workers.max(1) as f64);
             let wanted = share.clamp(SECONDS.0, SECONDS.1) / one.max(1e-9);
@@ -185,9 +185,9 @@ impl Queue {
         });
         let unit = batches.start..batches.start + length;
         if unit.end == batches.end {
-            self.left.remove(place);
+            self.left.remove(index);
         } else {
-            self.left[place].start = unit.end;
+            self.left[index].start = unit.end;
         }
         Some(unit)
     }
@@ -234,7 +234,7 @@ mod tests {
         let rules = vec!["classic".into(), "original".into()];
         let experiment = Experiment { deals: 40_000, rules, ..Experiment::at("classic", 2, &["random", "greedy"]) };
         let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-        let mut queue = Queue::new(&plan);
+        let mut queue = UnitQueue::new(&plan);
         let cost = |cell, seconds| LineupCost { cell, lineup: 0, blocks: 100, matches: 200, seconds };
         queue.learn(&[cost(0, 1.0), cost(1, 4.0)]);
         let whole = queue.seconds_left();

@@ -93,7 +93,7 @@ fn folder(kind: &str, batches: &Range<u64>) -> String {
 
 /// The content of `plan.json`.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct About {
+pub(super) struct StoreHeader {
     format: String,
     run_id: String,
     lock: String,
@@ -171,7 +171,8 @@ impl UnitStore {
             return Err(PlanError::value("secret", "true", allowed).into());
         }
         let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
-        let about = About { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
+        let about =
+            StoreHeader { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
         let text = serde_json::to_string_pretty(&about).expect("text and numbers can be serialized") + "\n";
         match patient(|| self.blobs.create(PLAN, text.as_bytes())) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(self.unwritable(PLAN)(error)),
@@ -180,7 +181,7 @@ impl UnitStore {
     }
 
     /// Fails if the plan, the program or a bot differs from the store's run.
-    fn refuse_other(&self, (begun, about): &(Plan, About), plan: &PlayablePlan) -> Result<(), RunError> {
+    fn refuse_other(&self, (begun, about): &(Plan, StoreHeader), plan: &PlayablePlan) -> Result<(), RunError> {
         let [was, is] = [&about.build, &Build::this()].map(|build| build.revision().to_owned());
         let revision = (was != is).then(|| format!("the program had revision {was} and now has {is}"));
         refuse_other(&self.place, (begun, &about.programs), plan, revision)
@@ -206,13 +207,13 @@ impl UnitStore {
     }
 
     /// The plan and the description of the run.
-    pub(super) fn begun(&self) -> Result<(Plan, About), RunError> {
+    pub(super) fn begun(&self) -> Result<(Plan, StoreHeader), RunError> {
         let text = self.text(PLAN).map_err(|error| match error.kind() {
             ErrorKind::NotFound => RunError::NotBegun(self.place.clone()),
             _ => self.unreadable(PLAN)(error),
         })?;
         let bad = |what: String| self.damaged(PLAN, what);
-        let about: About = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let about: StoreHeader = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         if about.format != FORMAT {
             return Err(bad(format!("its format is {}; this program supports {FORMAT}", about.format)));
         }

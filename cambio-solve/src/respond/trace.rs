@@ -1,15 +1,14 @@
 //! The sightings of one seat in a round, from which the deck order and past decisions are reconstructed.
 
+use cambio_core::engine::{Chance, Motion, Race, RaceOrder};
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{
-    Action, Card, Chance, Event, Motion, Phase, Race, RaceOrder, Rules, Seat, SeatSet, Sighting, Spot, State,
-};
+use cambio_core::{Action, Card, Event, Phase, Rules, Seat, SeatSet, Sighting, Spot, State};
 
 use crate::walk::SEATS;
 
 /// A seat's sightings, and the position in the deck of each card on the table.
 #[derive(Clone, Default)]
-pub(super) struct Trace {
+pub(super) struct RoundTrace {
     pub(super) sightings: Vec<Sighting>,
     /// The faces of the cards that have left the stock, in deck order; `None` if unknown.
     faces: Vec<Option<Card>>,
@@ -20,9 +19,9 @@ pub(super) struct Trace {
     pub(super) lost: bool,
 }
 
-impl Trace {
+impl RoundTrace {
     fn deal(&mut self, rules: &Rules, starter: Seat, extra: SeatSet) {
-        *self = Trace { lost: !extra.is_empty(), ..Trace::default() };
+        *self = RoundTrace { lost: !extra.is_empty(), ..RoundTrace::default() };
         for slot in 1..=rules.spec().hand.count() {
             for seat in starter.round(SEATS) {
                 self.places.extend(Spot::new(seat, slot).map(|spot| (spot, self.faces.len())));
@@ -157,13 +156,13 @@ impl Trace {
 }
 
 /// Chance for a replayed deal: observed race orders first, then a random stream.
-pub(super) struct Replayed<'t> {
-    pub(super) trace: &'t Trace,
+pub(super) struct ReplayedChance<'t> {
+    pub(super) trace: &'t RoundTrace,
     pub(super) at: usize,
     pub(super) stream: &'t mut Stream,
 }
 
-impl Chance for Replayed<'_> {
+impl Chance for ReplayedChance<'_> {
     fn draw(&mut self, _: &[Card]) -> usize {
         unreachable!("the deck is dealt")
     }

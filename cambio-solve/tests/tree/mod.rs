@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::{
-    Action, Card, Chance, Dice, Event, Race, RaceOrder, RoundResult, Rules, Score, Seat, Setup, State,
-    rng::{Key, Purpose},
-};
+use cambio_core::engine::{Chance, Dice, Race, RaceOrder, Setup};
+use cambio_core::play::RoundResult;
+use cambio_core::rng::{Key, Purpose};
+use cambio_core::{Action, Card, Event, Rules, Score, Seat, State};
 
 /// The tree of a game: its root is the last node.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::{Cluster, Fit, Maximum, Model, PositionEffects, Rankings, Strengths};
 use crate::distributions::{normal_cdf, t_quantile};
 use crate::interval::LEVEL;
 use crate::matrix::{Matrix, Vector};
-use crate::resampling::Draw as _;
+use crate::resampling::ResampleRng as _;
 
 /// The number of groups of neighbouring clusters that are resampled.
 const GROUPS: u64 = 512;
@@ -15,7 +15,7 @@ const RESAMPLES: usize = 1000;
 
 /// Strengths over several tables.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Pooled {
+pub struct PooledStrengths {
     /// The strengths and their covariance.
     pub strengths: Strengths,
     /// The 95 % interval of each player's strength; `None` with fewer than two clusters.
@@ -99,7 +99,12 @@ impl Rankings {
 ///
 /// # Panics
 /// Never.
-pub fn pool(tables: &[&Rankings], players: usize, anchor: Option<usize>, rng: &mut impl Rng) -> Option<Pooled> {
+pub fn pool(
+    tables: &[&Rankings],
+    players: usize,
+    anchor: Option<usize>,
+    rng: &mut impl Rng,
+) -> Option<PooledStrengths> {
     let rankings = Rankings::pooled(tables);
     let (model, found) = super::maximum(&rankings, players, PositionEffects::Ignored)?;
     let strengths = model.strengths(&found, anchor);
@@ -118,7 +123,7 @@ pub fn pool(tables: &[&Rankings], players: usize, anchor: Option<usize>, rng: &m
             (0..players).map(ends).collect()
         }
     });
-    Some(Pooled { strengths, intervals })
+    Some(PooledStrengths { strengths, intervals })
 }
 
 impl Model<'_> {
@@ -170,7 +175,7 @@ fn percentiles(drawn: &[Vec<f64>], player: usize, clusters: f64) -> (f64, f64) {
     let outside = normal_cdf(-(clusters / (clusters - 1.0)).sqrt() * t_quantile(0.5 + LEVEL / 2.0, clusters - 1.0));
     let last = values.len().saturating_sub(1);
     let from_end = (outside * values.len() as f64) as usize;
-    let at = |place: usize| values.get(place).copied().unwrap_or(f64::NAN);
+    let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
     (at(from_end.min(last)), at(last - from_end.min(last)))
 }
 

@@ -34,10 +34,10 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use cambio_core::testing::{Effort, check_agent};
+    use cambio_core::testing::{CheckScope, check_agent};
 
     #[test]
     fn mine_conforms() {
-        check_agent(|| super::Mine, &Effort { matches: 1, ..Effort::default() }).unwrap();
+        check_agent(|| super::Mine, &CheckScope { matches: 1, ..CheckScope::default() }).unwrap();
     }
 }

@@ -3,25 +3,25 @@
 
 use super::{TensorNumber, TensorSpace};
 use crate::engine::observation::View;
-use crate::engine::table::{Phase, Source};
+use crate::engine::table::{CardSource, Phase};
 use crate::rules::card::Card;
 use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
-use crate::view::card_history::{NEVER, Row, Trace};
+use crate::view::card_history::{CardTrace, NEVER, SlotRow};
 use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// The `SEATS` seats of a table, relative to the observing seat.
-struct Circle<const SEATS: usize> {
+struct RelativeSeats<const SEATS: usize> {
     /// The seats in playing order, beginning with the observing seat.
     seats: [Seat; SEATS],
     /// The distance of each seat from the observing seat.
     place: [u8; MAX_SEATS],
 }
 
-impl<const SEATS: usize> Circle<SEATS> {
+impl<const SEATS: usize> RelativeSeats<SEATS> {
     #[inline]
-    fn new(me: Seat) -> Circle<SEATS> {
-        let mut circle = Circle { seats: [me; SEATS], place: [0; MAX_SEATS] };
+    fn new(me: Seat) -> RelativeSeats<SEATS> {
+        let mut circle = RelativeSeats { seats: [me; SEATS], place: [0; MAX_SEATS] };
         let mut seat = me;
         for (place, own) in circle.seats.iter_mut().enumerate() {
             *own = seat;
@@ -60,7 +60,7 @@ fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
 
 impl TensorSpace {
     /// Writes the tensor of a view and of the history of its round. The view is an [`Observation`](crate::Observation)
-    /// or a [`StateView`](crate::StateView). Both give the same numbers; a [`StateView`](crate::StateView) is faster.
+    /// or a [`StateView`](crate::engine::StateView). Both give the same numbers; a [`StateView`](crate::engine::StateView) is faster.
     ///
     /// # Panics
     /// If the length of `tensor` is not [`TensorSpace::len`], or the view has other rules or another number of seats.
@@ -89,7 +89,7 @@ impl TensorSpace {
         tensor: &mut [N],
     ) {
         tensor.fill(N::ZERO);
-        let circle = Circle::<SEATS>::new(view.seat());
+        let circle = RelativeSeats::<SEATS>::new(view.seat());
         self.write_table(view, &circle, tensor);
         self.write_match(history, &circle, tensor);
         self.write_spots(view, history, &circle, tensor);
@@ -101,7 +101,7 @@ impl TensorSpace {
     fn write_table<N: TensorNumber, const SEATS: usize>(
         &self,
         view: &impl View,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
@@ -128,8 +128,8 @@ impl TensorSpace {
         self.write_card(table.top(), at.top, tensor);
         self.write_card(table.opener(), at.opener, tensor);
         match table.phase() {
-            Phase::Held(Source::Stock) => tensor[at.held_from] = N::ONE,
-            Phase::Held(Source::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
+            Phase::Held(CardSource::Stock) => tensor[at.held_from] = N::ONE,
+            Phase::Held(CardSource::Pile(_)) => tensor[at.held_from + 1] = N::ONE,
             _ => {}
         }
     }
@@ -138,7 +138,7 @@ impl TensorSpace {
     fn write_match<N: TensorNumber, const SEATS: usize>(
         &self,
         history: &RoundHistory,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         tensor: &mut [N],
     ) {
         tensor[self.at.standing] = N::from_count(history.rounds());
@@ -155,7 +155,7 @@ impl TensorSpace {
         &self,
         view: &impl View,
         history: &RoundHistory,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
@@ -190,7 +190,7 @@ impl TensorSpace {
         self.write_rows(moves, |moves| N::from_count(moves.into()), at.moves, tensor);
         let hint = |points: i16| {
             let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
-            N::from_count(if points == Trace::NONE { 0 } else { hint })
+            N::from_count(if points == CardTrace::NONE { 0 } else { hint })
         };
         self.write_rows(circle.seats.map(|owner| cards.bounds_of(owner)), hint, at.hints, tensor);
         let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
@@ -212,7 +212,7 @@ impl TensorSpace {
     fn write_spot_flags<N: TensorNumber, const SEATS: usize>(
         &self,
         spots: SpotSet,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         block: usize,
         tensor: &mut [N],
     ) {
@@ -231,7 +231,7 @@ impl TensorSpace {
     fn write_stamps<N: TensorNumber, const SEATS: usize>(
         &self,
         history: &RoundHistory,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         number: impl Fn(u16) -> N,
         block: usize,
         tensor: &mut [N],
@@ -252,7 +252,7 @@ impl TensorSpace {
     #[inline]
     fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
         &self,
-        rows: [&Row<T, WIDTH>; SEATS],
+        rows: [&SlotRow<T, WIDTH>; SEATS],
         number: impl Fn(T) -> N,
         block: usize,
         tensor: &mut [N],
@@ -270,7 +270,7 @@ impl TensorSpace {
     fn write_recent<N: TensorNumber, const SEATS: usize>(
         &self,
         history: &RoundHistory,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         tensor: &mut [N],
     ) {
         let spot_width = SEATS + self.slots;
@@ -302,7 +302,7 @@ impl TensorSpace {
     fn write_last<N: TensorNumber, const SEATS: usize>(
         &self,
         history: &RoundHistory,
-        circle: &Circle<SEATS>,
+        circle: &RelativeSeats<SEATS>,
         tensor: &mut [N],
     ) {
         let at = &self.at;

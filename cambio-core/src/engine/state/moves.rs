@@ -2,7 +2,7 @@
 
 use crate::engine::motion::Motion;
 use crate::engine::state::{Order, State};
-use crate::engine::table::{Phase, Source};
+use crate::engine::table::{CardSource, Phase};
 use crate::rules::card::Card;
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 
@@ -37,7 +37,7 @@ impl State {
             }
             Motion::Kept { spot, replaced } => {
                 let seen_by = match self.table.phase {
-                    Phase::Held(Source::Pile(_)) => self.everyone(),
+                    Phase::Held(CardSource::Pile(_)) => self.everyone(),
                     _ => SeatSet::only(self.table.turn),
                 };
                 self.clear(spot);

@@ -8,10 +8,10 @@ mod power;
 mod window;
 
 use crate::engine::chance::Chance;
-use crate::engine::event::{Ending, Event, Sink};
+use crate::engine::event::{EndReason, Event, Sink};
 use crate::engine::observation::may_call;
 use crate::engine::state::{Declared, Order, State};
-use crate::engine::table::{Opening, Phase, Source};
+use crate::engine::table::{CardSource, Opening, Phase};
 use crate::rules::card::{Card, Power};
 use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
 use crate::rules::seat::{Seat, Spot, SpotSet};
@@ -108,8 +108,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let len = usize::from(hidden.pool_len);
         let last = len - 1;
         if hidden.order == Order::Pool {
-            let place = self.chance.draw(&hidden.stock[..len]);
-            hidden.stock.swap(place, last);
+            let index = self.chance.draw(&hidden.stock[..len]);
+            hidden.stock.swap(index, last);
         }
         hidden.pool_len = last as u16;
         hidden.stock[last]
@@ -209,22 +209,22 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let spec = self.spec();
         let table = &mut self.state.table;
         if table.first_caller == Some(seat) {
-            return self.end(Ending::Call);
+            return self.end(EndReason::Call);
         }
         if spec.empty_hand == EmptyHand::EndsRoundAtTurn && table.emptied().is_some() {
-            return self.end(Ending::EmptyHand);
+            return self.end(EndReason::EmptyHand);
         }
         if table.is_limit_reached() {
-            return self.end(Ending::TurnLimit);
+            return self.end(EndReason::TurnLimit);
         }
         if spec.stock_empty == StockEmpty::EndRound && table.stock_len == 0 {
-            return self.end(Ending::StockOut);
+            return self.end(EndReason::StockOut);
         }
         table.turn = seat;
         table.won = false;
         table.cheated = false;
         if !self.can_start(seat) {
-            return self.end(Ending::StockOut);
+            return self.end(EndReason::StockOut);
         }
         self.state.table.turns += 1;
         self.happens(Event::TurnBegan { seat });
@@ -252,7 +252,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.state.table.frozen = false;
         let card = self.turn_top();
         self.happens(Event::Drew { seat, face: card });
-        self.ask(seat, Phase::Held(Source::Stock));
+        self.ask(seat, Phase::Held(CardSource::Stock));
     }
 
     fn take(&mut self, seat: Seat) {
@@ -260,7 +260,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.frozen = false;
         let card = table.top.expect("a card is taken from a pile with a top");
         self.happens(Event::Took { seat, card });
-        self.ask(seat, Phase::Held(Source::Pile(card)));
+        self.ask(seat, Phase::Held(CardSource::Pile(card)));
     }
 
     fn call(&mut self, seat: Seat) {
@@ -280,7 +280,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.penalise(seat);
         // The penalty card may have been the last of the stock.
         if !self.can_start(seat) {
-            return self.end(Ending::StockOut);
+            return self.end(EndReason::StockOut);
         }
         self.ask(seat, Phase::Start);
     }
@@ -290,7 +290,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let power = self.state.table.rules.power(card);
         let was_spent = self.state.table.top_spent;
         let (has_power, spent) = match (self.state.table.phase, self.spec().redrop) {
-            (Phase::Held(Source::Stock), _) | (_, Redrop::Power) => (true, false),
+            (Phase::Held(CardSource::Stock), _) | (_, Redrop::Power) => (true, false),
             (_, Redrop::UnspentPower) => (!was_spent, was_spent),
             (_, Redrop::NoPower | Redrop::Forbidden) => (false, was_spent),
         };
@@ -326,7 +326,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     // The end.
 
-    fn end(&mut self, reason: Ending) {
+    fn end(&mut self, reason: EndReason) {
         let table = &mut self.state.table;
         table.asked = None;
         table.phase = Phase::Over;

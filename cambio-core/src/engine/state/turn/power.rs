@@ -63,7 +63,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn decline(&mut self, seat: Seat) {
         let table = &mut self.state.table;
         // Declining a step that allows a swap too is not a declined look, so later looks stay available.
-        let looks = |step: crate::Step| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
+        let looks = |step: crate::rules::PowerStep| (step.looks_at_own() || step.looks_at_others()) && !step.swaps();
         let looks = table.power.step(table.step.into()).is_some_and(looks);
         table.declined_look |= looks;
         self.happens(Event::Skipped { seat });

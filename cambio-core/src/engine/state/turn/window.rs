@@ -1,7 +1,7 @@
 //! Snap windows: which seats are asked, how declarations are resolved, gifts and chains.
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
-use crate::engine::event::{Ending, Event, Sink, Verdict};
+use crate::engine::event::{EndReason, Event, Sink, SnapOutcome};
 use crate::engine::observation::{View as _, matches};
 use crate::engine::state::turn::Turn;
 use crate::engine::state::{Declared, State};
@@ -107,16 +107,16 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             }
             let card = self.face(spot);
             let verdict = match (matches(&self.state.table, seat, spot, card), winner) {
-                (false, _) => Verdict::Wrong,
-                (true, None) => Verdict::Right,
-                (true, Some(_)) => Verdict::Late,
+                (false, _) => SnapOutcome::Wrong,
+                (true, None) => SnapOutcome::Right,
+                (true, Some(_)) => SnapOutcome::Late,
             };
-            if verdict == Verdict::Late && self.spec().late == Late::Abort {
+            if verdict == SnapOutcome::Late && self.spec().late == Late::Abort {
                 self.happens(Event::Aborted { seat });
                 continue;
             }
             self.happens(Event::Snapped { seat, spot, card, verdict });
-            if verdict == Verdict::Right {
+            if verdict == SnapOutcome::Right {
                 winner = Some((seat, spot));
                 self.win(seat, spot);
                 // The winner's own empty layout ends the round. The empty layout of another seat still gets the gift.
@@ -124,7 +124,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
                 if is_over && self.spec().empty_hand_fines == EmptyHandFines::None {
                     break;
                 }
-            } else if verdict == Verdict::Wrong || self.spec().late == Late::Penalise {
+            } else if verdict == SnapOutcome::Wrong || self.spec().late == Late::Penalise {
                 self.penalise(seat);
             }
         }
@@ -163,7 +163,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.state.table.gap = None;
         let spec = self.spec();
         if self.state.table.ends_when_empty() && self.state.table.emptied().is_some() {
-            return self.end(Ending::EmptyHand);
+            return self.end(EndReason::EmptyHand);
         }
         if spec.empty_hand == EmptyHand::Safe {
             while let Some(seat) = self.state.table.emptied() {
@@ -183,9 +183,10 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     /// The winner snaps one more card (000:118–120).
     pub(super) fn chain(&mut self, seat: Seat, spot: Spot) {
         let card = self.face(spot);
-        let verdict = if matches(&self.state.table, seat, spot, card) { Verdict::Right } else { Verdict::Wrong };
+        let verdict =
+            if matches(&self.state.table, seat, spot, card) { SnapOutcome::Right } else { SnapOutcome::Wrong };
         self.happens(Event::Snapped { seat, spot, card, verdict });
-        if verdict == Verdict::Right {
+        if verdict == SnapOutcome::Right {
             self.win(seat, spot);
             self.ask_for_gift(seat, spot);
         } else {

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-/// A foreign text that is safe to quote in a message: control characters are escaped, and a long text is cut. See [`shown`].
+/// A foreign text that is safe to quote in a message: control characters are escaped, and a long text is cut. See [`excerpt`].
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'t> {
+pub struct Excerpt<'t> {
     text: &'t str,
     most: usize,
 }
@@ -15,29 +15,29 @@ pub struct Shown<'t> {
 /// neither control a terminal nor forge another line. After 100 characters the text is cut and ends with `…`.
 ///
 /// ```
-/// use cambio_core::shown;
+/// use cambio_core::text::excerpt;
 ///
-/// assert_eq!(shown("never").to_string(), "never");
-/// assert_eq!(shown("\u{1b}[31mred\n").to_string(), r"\u{1b}[31mred\n");
-/// assert_eq!(shown(&"x".repeat(1_000_000)).to_string(), "x".repeat(100) + "…");
-/// assert_eq!(shown("a long story").up_to(6).to_string(), "a long…");
+/// assert_eq!(excerpt("never").to_string(), "never");
+/// assert_eq!(excerpt("\u{1b}[31mred\n").to_string(), r"\u{1b}[31mred\n");
+/// assert_eq!(excerpt(&"x".repeat(1_000_000)).to_string(), "x".repeat(100) + "…");
+/// assert_eq!(excerpt("a long story").up_to(6).to_string(), "a long…");
 /// ```
-pub const fn shown(text: &str) -> Shown<'_> {
-    Shown { text, most: 100 }
+pub const fn excerpt(text: &str) -> Excerpt<'_> {
+    Excerpt { text, most: 100 }
 }
 
-impl Shown<'_> {
+impl Excerpt<'_> {
     /// Cuts the text after this number of characters, instead of 100.
     #[must_use]
     pub const fn up_to(self, most: usize) -> Self {
-        Shown { most, ..self }
+        Excerpt { most, ..self }
     }
 }
 
 /// Suggests the most similar name, with a final blank: "did you mean `name`? ". Empty if no name is similar.
 ///
 /// ```
-/// use cambio_core::did_you_mean;
+/// use cambio_core::text::did_you_mean;
 ///
 /// assert_eq!(did_you_mean("greddy", ["random", "greedy"]), "did you mean `greedy`? ");
 /// assert_eq!(did_you_mean("external", ["random", "greedy"]), "");
@@ -61,7 +61,7 @@ fn commands(char: char) -> bool {
         || matches!(char, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut chars = self.text.chars();
         for char in chars.by_ref().take(self.most) {
@@ -82,18 +82,18 @@ mod tests {
     #[test]
     fn no_character_that_a_terminal_obeys_is_shown() {
         for char in (0..=0x2_ffff).filter_map(char::from_u32).filter(|char| char.is_control()) {
-            let text = shown(&format!("a{char}b")).to_string();
+            let text = excerpt(&format!("a{char}b")).to_string();
             assert!(text.is_ascii() && !text.contains(char::is_control), "{text:?}");
         }
-        assert_eq!(shown("\u{202e}gpj.exe").to_string(), r"\u{202e}gpj.exe");
-        assert_eq!(shown("Größe 5 – «ja»").to_string(), "Größe 5 – «ja»");
+        assert_eq!(excerpt("\u{202e}gpj.exe").to_string(), r"\u{202e}gpj.exe");
+        assert_eq!(excerpt("Größe 5 – «ja»").to_string(), "Größe 5 – «ja»");
     }
 
     #[test]
     fn a_text_of_just_the_allowed_length_is_not_cut() {
         for (length, end) in [(99, ""), (100, ""), (101, "…")] {
             let text = "ä".repeat(length);
-            assert_eq!(shown(&text).to_string(), "ä".repeat(length.min(100)) + end);
+            assert_eq!(excerpt(&text).to_string(), "ä".repeat(length.min(100)) + end);
         }
     }
 }

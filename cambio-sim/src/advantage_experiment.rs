@@ -1,8 +1,8 @@
 //! The value of an agent's decisions, compared with a policy that also plays all other seats.
 
-use cambio_agents::{Advantage, AgentSpec, Blueprint, Guarded, Plays};
+use cambio_agents::{AdvantageEstimator, AgentSpec, Blueprint, Guarded, PolicyAgent};
 use cambio_core::rng::{Key, Purpose};
-use cambio_core::{Agent, Pairing, Phase, Rules, Seat, play_match};
+use cambio_core::{Agent, MatchSetup, Phase, Rules, Seat, play_match};
 use cambio_exec::Executor;
 use cambio_stats::{Interval, Moments, Support};
 
@@ -11,24 +11,24 @@ use crate::play::{RoundError, play_rounds};
 
 /// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
 ///
-/// The agent's gain over an equal share is estimated twice: from the results, and from the [`Advantage`]s of its
+/// The agent's gain over an equal share is estimated twice: from the results, and from the [`AdvantageEstimator`]s of its
 /// decisions. The second estimate does not contain the luck of the cards.
 ///
 /// ```
 /// use cambio_agents::{Blueprint, Preset};
 /// use cambio_core::Rules;
-/// use cambio_sim::{Advantages, Executor};
+/// use cambio_sim::{AdvantageExperiment, Executor};
 ///
 /// let (rules, agent) = (Rules::preset("classic")?, cambio_agents::roster().parse("random")?);
 /// let over = Blueprint::Heuristic(Preset::Sharp.params());
-/// let advantages = Advantages { rules: &rules, seats: 2, agent: &agent, over: &over, deals: 20, playouts: 20, seed: 1.into() };
+/// let advantages = AdvantageExperiment { rules: &rules, seats: 2, agent: &agent, over: &over, deals: 20, playouts: 20, seed: 1.into() };
 /// let worth = advantages.play(&Executor::new(1)?, |_| ())?;
 /// assert!(worth.decisions.mean < 0.0 && worth.results.mean < 0.0, "a random player is the worse one");
 /// assert!(worth.asked.iter().any(|asked| asked.what == "a held card" && asked.otherwise > 0.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Advantages<'a> {
+pub struct AdvantageExperiment<'a> {
     /// The rules. Each match is a single round.
     pub rules: &'a Rules,
     /// The number of seats.
@@ -47,18 +47,18 @@ pub struct Advantages<'a> {
 
 /// The value of an agent's decisions. All intervals are 95 %, clustered by deal, in shares of a round's win.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Worth {
+pub struct AdvantageResult {
     /// The agent's gain over an equal share, from the results.
     pub results: Interval,
     /// The same gain, estimated from its decisions.
     pub decisions: Interval,
     /// The same gain by kind of decision, for all kinds that occurred, in the order of a round.
-    pub asked: Vec<AskedWorth>,
+    pub asked: Vec<DecisionKindAdvantage>,
 }
 
 /// The value of an agent's decisions of one kind.
 #[derive(Clone, PartialEq, Debug)]
-pub struct AskedWorth {
+pub struct DecisionKindAdvantage {
     /// The kind of decision.
     pub what: &'static str,
     /// The number of decisions per round.
@@ -85,7 +85,7 @@ const ASKED: [&str; 9] = [
     "a turn's end",
 ];
 
-fn place(phase: Phase) -> usize {
+fn index(phase: Phase) -> usize {
     match phase {
         Phase::Peek => 0,
         Phase::Start => 1,
@@ -101,49 +101,50 @@ fn place(phase: Phase) -> usize {
 
 /// The sums of one round with the agent in one seat.
 #[derive(Clone, Copy, Default, Debug)]
-struct Sums {
+struct RoundSums {
     results: i64,
     /// For each kind of decision: their number, the number that differ from the policy's, and the sum of advantages.
     asked: [(u64, u64, i64); ASKED.len()],
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-struct Totals {
+struct DealTotals {
     results: Moments,
     decisions: Moments,
     asked: [(u64, u64, Moments); ASKED.len()],
 }
 
-impl Totals {
-    fn add(&mut self, seats: &[Sums]) {
+impl DealTotals {
+    fn add(&mut self, seats: &[RoundSums]) {
         let each = seats.len() as i64;
         self.results.add(each, seats.iter().map(|sums| sums.results).sum());
         self.decisions.add(each, seats.iter().flat_map(|sums| &sums.asked).map(|&(.., worth)| worth).sum());
-        for (place, total) in self.asked.iter_mut().enumerate() {
-            let asked = || seats.iter().map(|sums| sums.asked[place]);
+        for (index, total) in self.asked.iter_mut().enumerate() {
+            let asked = || seats.iter().map(|sums| sums.asked[index]);
             total.0 += asked().map(|(asked, ..)| asked).sum::<u64>();
             total.1 += asked().map(|(_, otherwise, _)| otherwise).sum::<u64>();
             total.2.add(each, asked().map(|(.., worth)| worth).sum());
         }
     }
 
-    fn worth(&self, rounds: u64) -> Worth {
+    fn worth(&self, rounds: u64) -> AdvantageResult {
         let interval = |moments: &Moments| {
             moments.interval(UNITS, Support::Line).unwrap_or_else(|| Interval::new(0.0, None, 0, Support::Line))
         };
         let a_round = |number: u64| number as f64 / rounds.max(1) as f64;
-        let of_kind = |(&what, (times, otherwise, moments)): (&&'static str, &(u64, u64, Moments))| AskedWorth {
-            what,
-            times: a_round(*times),
-            otherwise: a_round(*otherwise),
-            advantage: interval(moments),
-        };
+        let of_kind =
+            |(&what, (times, otherwise, moments)): (&&'static str, &(u64, u64, Moments))| DecisionKindAdvantage {
+                what,
+                times: a_round(*times),
+                otherwise: a_round(*otherwise),
+                advantage: interval(moments),
+            };
         let asked = ASKED.iter().zip(&self.asked).filter(|(_, asked)| asked.0 > 0).map(of_kind).collect();
-        Worth { results: interval(&self.results), decisions: interval(&self.decisions), asked }
+        AdvantageResult { results: interval(&self.results), decisions: interval(&self.decisions), asked }
     }
 }
 
-impl Advantages<'_> {
+impl AdvantageExperiment<'_> {
     /// Plays the deals. Calls `progress` with the number of finished deals about ten times a second.
     ///
     /// # Errors
@@ -152,38 +153,38 @@ impl Advantages<'_> {
     ///
     /// # Determinism
     /// The result does not depend on the number of threads.
-    pub fn play(&self, executor: &Executor, progress: impl FnMut(u64)) -> Result<Worth, RoundError> {
+    pub fn play(&self, executor: &Executor, progress: impl FnMut(u64)) -> Result<AdvantageResult, RoundError> {
         let rules = Unit::Rounds.of(*self.rules);
         let round = |deal, seat| self.round(&rules, deal, seat);
-        let mut totals = Totals::default();
-        play_rounds(executor, (self.deals, self.seats), &mut totals, round, Totals::add, progress)?;
+        let mut totals = DealTotals::default();
+        play_rounds(executor, (self.deals, self.seats), &mut totals, round, DealTotals::add, progress)?;
         Ok(totals.worth(self.deals * self.seats as u64))
     }
 
     /// Plays a round with the agent in this seat.
-    fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<Sums, RoundError> {
+    fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<RoundSums, RoundError> {
         let key = Key::new(self.seed, deal);
         // The agents' own streams have other keys, so this stream is independent of them.
         let stream = key.stream(Purpose::Agent, seat.index() as u32);
         let over = self.over.clone();
-        let mut advantage =
-            Advantage::new(over, rules, self.seats, seat, self.playouts, stream).map_err(RoundError::Policy)?;
+        let mut advantage = AdvantageEstimator::new(over, rules, self.seats, seat, self.playouts, stream)
+            .map_err(RoundError::Policy)?;
         let mut agents: Vec<Guarded<Box<dyn Agent>>> = Vec::with_capacity(self.seats);
         for other in Seat::ALL.into_iter().take(self.seats) {
             agents.push(Guarded::new(if other == seat {
                 self.agent.make()
             } else {
-                Box::new(Plays::new(self.over.clone()))
+                Box::new(PolicyAgent::new(self.over.clone()))
             }));
         }
-        let pairing = Pairing { rules: *rules, seats: self.seats, key };
+        let match_setup = MatchSetup { rules: *rules, seats: self.seats, key };
         let failed = |source| RoundError::Round { deal, seat, source };
-        let result = play_match(&pairing, &mut agents, &mut advantage).map_err(failed)?;
+        let result = play_match(&match_setup, &mut agents, &mut advantage).map_err(failed)?;
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count();
         let share = if result.ranks[seat.index()] == 1 { 1.0 / winners as f64 } else { 0.0 };
-        let mut sums = Sums { results: units(share - 1.0 / self.seats as f64), ..Sums::default() };
+        let mut sums = RoundSums { results: units(share - 1.0 / self.seats as f64), ..RoundSums::default() };
         for decided in advantage.decided() {
-            let (asked, otherwise, worth) = &mut sums.asked[place(decided.phase)];
+            let (asked, otherwise, worth) = &mut sums.asked[index(decided.phase)];
             *asked += 1;
             *otherwise += u64::from(decided.differs);
             *worth += units(decided.advantage);

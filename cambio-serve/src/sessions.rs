@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
 
-use cambio_view::{Refusal, Sitting};
+use cambio_view::{Session, SessionError};
 
 /// A table: a session that pages can connect to.
 #[derive(Debug)]
-pub(crate) struct Room {
-    sitting: Mutex<Sitting>,
+pub(crate) struct OpenSession {
+    session: Mutex<Session>,
     /// The number of the last step; `None` when the table is closed.
     changed: watch::Sender<Option<u64>>,
     touched: Mutex<Instant>,
@@ -24,9 +24,9 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Room {
-    pub(crate) fn sitting(&self) -> MutexGuard<'_, Sitting> {
-        locked(&self.sitting)
+impl OpenSession {
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        locked(&self.session)
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Option<u64>> {
@@ -54,81 +54,81 @@ impl Room {
 
 /// The open tables by number, and the last number.
 #[derive(Debug, Default)]
-struct Open {
+struct SessionTable {
     last: u64,
-    rooms: BTreeMap<u64, Arc<Room>>,
+    sessions: BTreeMap<u64, Arc<OpenSession>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Rooms {
-    open: Mutex<Open>,
+pub(crate) struct Sessions {
+    open: Mutex<SessionTable>,
     most: usize,
     idle: Duration,
     thinkers: Arc<Semaphore>,
 }
 
-impl Rooms {
-    pub(crate) fn new(most: usize, idle: Duration) -> Rooms {
+impl Sessions {
+    pub(crate) fn new(most: usize, idle: Duration) -> Sessions {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Rooms { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
+        Sessions { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
     }
 
     /// Opens a table after closing idle ones. Fails if the maximum number is open.
-    pub(crate) fn open(&self, sitting: Sitting) -> Result<u64, Refusal> {
+    pub(crate) fn open(&self, session: Session) -> Result<u64, SessionError> {
         let mut open = locked(&self.open);
-        open.rooms.retain(|_, room| !room.is_idle(self.idle));
-        if open.rooms.len() >= self.most {
+        open.sessions.retain(|_, opened| !opened.is_idle(self.idle));
+        if open.sessions.len() >= self.most {
             let most = self.most;
-            return Err(Refusal(format!("all {most} tables are in use: leave one, or wait until one is idle")));
+            return Err(SessionError(format!("all {most} tables are in use: leave one, or wait until one is idle")));
         }
         open.last += 1;
         let number = open.last;
-        let changed = watch::Sender::new(Some(sitting.feed().last()));
+        let changed = watch::Sender::new(Some(session.feed().last()));
         let touched = Mutex::new(Instant::now());
-        let room = Room { sitting: Mutex::new(sitting), changed, touched, hints: Semaphore::new(1) };
-        open.rooms.insert(number, Arc::new(room));
+        let opened = OpenSession { session: Mutex::new(session), changed, touched, hints: Semaphore::new(1) };
+        open.sessions.insert(number, Arc::new(opened));
         Ok(number)
     }
 
-    pub(crate) fn get(&self, number: u64) -> Option<Arc<Room>> {
-        let room = locked(&self.open).rooms.get(&number).cloned()?;
-        room.touch();
-        Some(room)
+    pub(crate) fn get(&self, number: u64) -> Option<Arc<OpenSession>> {
+        let opened = locked(&self.open).sessions.get(&number).cloned()?;
+        opened.touch();
+        Some(opened)
     }
 
     pub(crate) fn numbers(&self) -> Vec<u64> {
-        locked(&self.open).rooms.keys().copied().collect()
+        locked(&self.open).sessions.keys().copied().collect()
     }
 
     /// Closes a table and notifies its pages.
     pub(crate) fn close(&self, number: u64) {
-        if let Some(room) = locked(&self.open).rooms.remove(&number) {
-            room.changed.send_replace(None);
+        if let Some(opened) = locked(&self.open).sessions.remove(&number) {
+            opened.changed.send_replace(None);
         }
     }
 
     /// Runs the agents of a table in the background until the person has to decide, and notifies the pages.
-    pub(crate) fn think(&self, room: &Arc<Room>) {
-        let last = room.sitting().feed().last();
-        room.tell(last);
-        let (room, thinkers) = (Arc::clone(room), Arc::clone(&self.thinkers));
+    pub(crate) fn think(&self, opened: &Arc<OpenSession>) {
+        let last = opened.session().feed().last();
+        opened.tell(last);
+        let (opened, thinkers) = (Arc::clone(opened), Arc::clone(&self.thinkers));
         tokio::spawn(async move {
             loop {
                 let Ok(_permit) = thinkers.acquire().await else { return };
-                if room.changed.borrow().is_none() {
+                if opened.changed.borrow().is_none() {
                     return;
                 }
-                let Some(job) = room.sitting().job() else { return };
+                let Some(job) = opened.session().job() else { return };
                 let done = tokio::task::spawn_blocking(move || job.run()).await;
                 let last = {
-                    let mut sitting = room.sitting();
+                    let mut session = opened.session();
                     match done {
-                        Ok(done) => sitting.finish(done),
-                        Err(_) => sitting.fail(),
+                        Ok(done) => session.finish(done),
+                        Err(_) => session.fail(),
                     }
-                    sitting.feed().last()
+                    session.feed().last()
                 };
-                room.tell(last);
+                opened.tell(last);
             }
         });
     }

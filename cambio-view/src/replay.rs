@@ -1,38 +1,39 @@
 //! Replays: a finished match as frames that a page steps through.
 
-use cambio_core::{
-    Action, Card, Event, Flaw, Observer, Record, RoundResult, Rules, Score, Seat, Setup, Standing, State, replay,
-};
+use cambio_core::engine::Setup;
+use cambio_core::play::RoundResult;
+use cambio_core::record::InvalidRecord;
+use cambio_core::{Action, Card, Event, Observer, Record, Rules, Score, Seat, Standing, State, replay};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::narrator::Narrator;
-use crate::scene::{KindView, Move, Scene};
+use crate::scene::{CardMove, KindView, Scene};
 use crate::words::{rules_in_short, scores_in_words};
 
 /// A line of text about an event.
 #[derive(Serialize, Debug)]
 #[serde(untagged)]
-pub enum Line {
+pub enum EventLine {
     /// The same line for every viewer.
     Open(String),
     /// An event whose face only one seat saw: the line with the face, the seat, and the line for other viewers.
     Private(String, char, String),
 }
 
-impl Line {
+impl EventLine {
     /// The line for a viewer: one seat, or with `None` a viewer that may see every card.
     ///
     /// ```
-    /// use cambio_view::Line;
+    /// use cambio_view::EventLine;
     ///
-    /// let line = Line::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
+    /// let line = EventLine::Private("a draws Kd".to_owned(), 'a', "a draws a card".to_owned());
     /// assert_eq!([line.told(None), line.told(Some('a')), line.told(Some('b'))], ["a draws Kd", "a draws Kd", "a draws a card"]);
     /// ```
     pub fn told(&self, view: Option<char>) -> &str {
         match self {
-            Line::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
-            Line::Open(told) | Line::Private(told, ..) => told,
+            EventLine::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
+            EventLine::Open(told) | EventLine::Private(told, ..) => told,
         }
     }
 }
@@ -47,8 +48,8 @@ pub struct Frame {
     /// Whether it was a secret declaration in a snap window.
     pub secret: bool,
     /// The events that followed, in words.
-    pub lines: Vec<Line>,
-    moves: Vec<Move>,
+    pub lines: Vec<EventLine>,
+    moves: Vec<CardMove>,
     /// The table after these events.
     pub scene: Scene,
 }
@@ -68,7 +69,7 @@ impl Frame {
 
 /// The frames of a round.
 #[derive(Serialize, Debug, Default)]
-pub struct RoundFilm {
+pub struct RoundReplay {
     /// The deal, and a frame for each decision.
     pub frames: Vec<Frame>,
     /// The scores in words, if the round ended.
@@ -81,7 +82,7 @@ pub struct RoundFilm {
 ///
 /// It is made from a [`Record`], so the match is over or was stopped and saved.
 #[derive(Serialize, Debug)]
-pub struct Film {
+pub struct Replay {
     /// The players: "greedy against heuristic".
     pub title: String,
     /// The name of the rules.
@@ -93,43 +94,43 @@ pub struct Film {
     /// The players, seat a first.
     pub agents: Vec<String>,
     /// The rounds.
-    pub rounds: Vec<RoundFilm>,
+    pub rounds: Vec<RoundReplay>,
     /// The ranks, seat a first; empty if the record has none.
     pub ranks: Vec<u64>,
     /// The flaw of the record, if it has one; the frames end before it.
     pub flaw: Option<String>,
 }
 
-impl Film {
-    /// Makes the replay of a record. A flaw in a decision ends the replay and is shown in [`Film::flaw`].
+impl Replay {
+    /// Makes the replay of a record. A flaw in a decision ends the replay and is shown in [`Replay::flaw`].
     ///
     /// # Errors
     /// If the flaw comes before the first table that could be shown.
     ///
     /// # Examples
     /// ```
-    /// use cambio_core::{Pairing, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
-    /// use cambio_view::Film;
+    /// use cambio_core::{MatchSetup, Recorder, Rules, play_match, rng::Key, testing::RandomAgent};
+    /// use cambio_view::Replay;
     ///
     /// let rules = Rules::preset("classic").unwrap();
-    /// let pairing = Pairing { rules, seats: 2, key: Key::new(42, 7) };
+    /// let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 7) };
     /// let mut recorder = Recorder::new(&rules);
     /// let mut agents = [RandomAgent::default(), RandomAgent::default()];
-    /// let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    /// let record = recorder.finish(pairing.key, 0, &["ann", "\"bob\""], &result);
+    /// let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+    /// let record = recorder.finish(match_setup.key, 0, &["ann", "\"bob\""], &result);
     ///
-    /// let film = Film::of(&record).unwrap();
-    /// assert_eq!(film.decisions(), record.rounds[0].decisions.len());
-    /// assert!(film.page().contains("ann against &quot;bob&quot;"));
-    /// assert!(film.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
+    /// let replay = Replay::of(&record).unwrap();
+    /// assert_eq!(replay.decisions(), record.rounds[0].decisions.len());
+    /// assert!(replay.page().contains("ann against &quot;bob&quot;"));
+    /// assert!(replay.widget().starts_with("<iframe title=\"ann against &quot;bob&quot;\" sandbox=\"allow-scripts\""));
     ///
-    /// let frames = &film.rounds[0].frames;
+    /// let frames = &replay.rounds[0].frames;
     /// assert_eq!(frames[0].decided(None), "the deal");
     /// let secret = frames.iter().find(|frame| frame.secret && frame.by == Some('a')).unwrap();
     /// assert_eq!(secret.decided(Some('b')), "a chose whether to snap (hidden)");
     /// ```
-    pub fn of(record: &Record) -> Result<Film, Flaw> {
-        let mut camera = Camera::default();
+    pub fn of(record: &Record) -> Result<Replay, InvalidRecord> {
+        let mut camera = ReplayBuilder::default();
         let replayed = replay(record, &mut camera);
         camera.cut();
         let flaw = match replayed {
@@ -137,8 +138,8 @@ impl Film {
             Err(flaw) => Some(flaw.to_string()),
             Ok(_) => None,
         };
-        let Some(Stage { rules, seats, .. }) = camera.stage else {
-            return Err(Flaw { what: "the record has no rounds".to_owned(), ..Flaw::default() });
+        let Some(ReplayStage { rules, seats, .. }) = camera.stage else {
+            return Err(InvalidRecord { what: "the record has no rounds".to_owned(), ..InvalidRecord::default() });
         };
         let agents = record.fields.get("agents").and_then(Value::as_array);
         let agents: Vec<String> = agents.map_or_else(Vec::new, |agents| {
@@ -148,7 +149,7 @@ impl Film {
         let mut distinct = agents.clone();
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
-        Ok(Film {
+        Ok(Replay {
             title: distinct.join(" against "),
             rules: rules.name(),
             in_short: rules_in_short(&rules),
@@ -166,22 +167,22 @@ impl Film {
     }
 
     /// The replay as one self-contained HTML page, which works from disk, offline, and in print.
-    #[expect(clippy::missing_panics_doc, reason = "a film is plain data")]
+    #[expect(clippy::missing_panics_doc, reason = "a replay is plain data")]
     pub fn page(&self) -> String {
         // Escaped, because a `<` in a name could end the script element.
-        let film = serde_json::to_string(self).expect("a film is plain data").replace('<', "\\u003c");
+        let replay = serde_json::to_string(self).expect("a replay is plain data").replace('<', "\\u003c");
         let (title, script) = (quoted(&self.title), script());
         let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
             Some(("title", rest)) => [&title, rest],
             Some(("style", rest)) => [VIEWER_CSS, rest],
             Some(("script", rest)) => [&script, rest],
-            Some((_, rest)) => [&film, rest],
+            Some((_, rest)) => [&replay, rest],
             None => ["", part],
         });
         parts.flatten().collect()
     }
 
-    /// The replay as an element for another page, such as a notebook: a sandboxed frame that contains [`Film::page`].
+    /// The replay as an element for another page, such as a notebook: a sandboxed frame that contains [`Replay::page`].
     pub fn widget(&self) -> String {
         let (title, page) = (quoted(&self.title), quoted(&self.page()));
         let style = "width: 100%; height: 760px; border: 0";
@@ -212,7 +213,7 @@ fn script() -> String {
     )
 }
 
-struct Stage {
+struct ReplayStage {
     rules: Rules,
     seats: usize,
     narrator: Narrator,
@@ -221,17 +222,17 @@ struct Stage {
 
 /// Collects the frames while a record is replayed.
 #[derive(Default)]
-struct Camera {
-    stage: Option<Stage>,
-    rounds: Vec<RoundFilm>,
-    lines: Vec<Line>,
-    moves: Vec<Move>,
+struct ReplayBuilder {
+    stage: Option<ReplayStage>,
+    rounds: Vec<RoundReplay>,
+    lines: Vec<EventLine>,
+    moves: Vec<CardMove>,
     /// The decision whose events are being collected.
     decision: Option<(Seat, Action, bool)>,
     last: Option<Scene>,
 }
 
-impl Camera {
+impl ReplayBuilder {
     fn frame(&mut self, scene: Scene) {
         let round = self.rounds.last_mut().expect("a round has begun");
         let (by, action, secret) = match self.decision.take() {
@@ -258,13 +259,14 @@ impl Camera {
     }
 }
 
-impl Observer for Camera {
+impl Observer for ReplayBuilder {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         let Setup { rules, seats, .. } = standing.setup;
         let narrator = || Narrator::new(&rules);
-        let stage = self.stage.get_or_insert_with(|| Stage { rules, seats, narrator: narrator(), totals: Vec::new() });
+        let stage =
+            self.stage.get_or_insert_with(|| ReplayStage { rules, seats, narrator: narrator(), totals: Vec::new() });
         stage.totals = standing.totals.to_vec();
-        self.rounds.push(RoundFilm::default());
+        self.rounds.push(RoundReplay::default());
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -274,12 +276,12 @@ impl Observer for Camera {
             self.lines.push(match event.private() {
                 Some((seat, _)) => {
                     let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
-                    Line::Private(told, seat.letter(), blind.trim().to_owned())
+                    EventLine::Private(told, seat.letter(), blind.trim().to_owned())
                 }
-                None => Line::Open(told),
+                None => EventLine::Open(told),
             });
         }
-        self.moves.extend(Move::of(&event.motion()));
+        self.moves.extend(CardMove::of(&event.motion()));
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {

@@ -1,26 +1,26 @@
 //! Full-page help: the rules in short, the points and powers of the cards, the keys.
 
 use cambio_core::Rules;
-use cambio_view::{Worth, cards_in_short, rules_in_short};
+use cambio_view::{CardValue, cards_in_short, rules_in_short};
 use ratatui::text::Line;
 
 use super::wrapped;
 
 /// A help overlay, which is shown until a key is pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leaf {
+pub(super) enum HelpOverlay {
     Rules,
     Cards,
     Keys,
 }
 
-impl Leaf {
+impl HelpOverlay {
     pub(super) fn lines(self, rules: &Rules, columns: usize) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         let mut say = |text: &str, indent: &str| {
             lines.extend(wrapped(text, columns - 2, indent).into_iter().map(|line| Line::from(format!(" {line}"))));
         };
-        if self == Leaf::Rules {
+        if self == HelpOverlay::Rules {
             for line in rules_in_short(rules) {
                 say(&line, "");
                 say("", "");
@@ -28,8 +28,8 @@ impl Leaf {
             say(&cards_in_short(rules), "");
             say("", "");
             say("Press k for the points and powers of the cards, or ? for all keys.", "");
-        } else if self == Leaf::Cards {
-            for worth in Worth::all(rules) {
+        } else if self == HelpOverlay::Cards {
+            for worth in CardValue::all(rules) {
                 say(&worth.to_string(), "             ");
             }
             say("", "");

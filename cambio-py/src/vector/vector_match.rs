@@ -1,23 +1,26 @@
 //! The matches of a batch.
 
 use cambio_agents::AgentSpec;
+use cambio_core::engine::IllegalAction;
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
-use cambio_core::{Action, Agent, Choices, IllegalAction, MatchError, Playing, RoundHistory, Seat, View as _};
+use cambio_core::view::RoundHistory;
+use cambio_core::{Action, Agent, Choices, Playing, Seat, View as _};
 
-use super::Common;
-use super::arrays::{Row, Rows};
+use super::BatchSettings;
+use super::arrays::{MatchRow, MatchRows};
 use super::threads::Threads;
-use crate::episode::{Episode, Nobody, Seated};
+use crate::episode::{Episode, LibraryAgent, NoAgent};
 
 /// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
-pub(super) enum Slots {
-    Alone(Vec<Slot<Nobody>>),
-    Against(Vec<Slot<Seated>>),
+pub(super) enum VectorMatches {
+    Alone(Vec<VectorMatch<NoAgent>>),
+    Against(Vec<VectorMatch<LibraryAgent>>),
 }
 
 /// The work that one call does on every match.
 #[derive(Clone, Copy)]
-pub(super) enum Work {
+pub(super) enum BatchCall {
     /// Write the rows only.
     Show,
     /// Restart with the first deal.
@@ -26,34 +29,34 @@ pub(super) enum Work {
     Step,
 }
 
-impl Slots {
+impl VectorMatches {
     /// Creates the matches of these deals, after these decisions of the caller. Opponents play only if `is_begun`.
     pub(super) fn new(
-        common: &Common,
+        common: &BatchSettings,
         matches: Vec<(u64, Vec<Action>)>,
         is_begun: bool,
-    ) -> Result<Slots, IllegalAction> {
+    ) -> Result<VectorMatches, IllegalAction> {
         Ok(if common.opponents.is_empty() {
-            Slots::Alone(slots(common, matches, is_begun, |_| None)?)
+            VectorMatches::Alone(slots(common, matches, is_begun, |_| None)?)
         } else {
-            Slots::Against(slots(common, matches, is_begun, |spec| Some(Seated::new(spec)))?)
+            VectorMatches::Against(slots(common, matches, is_begun, |spec| Some(LibraryAgent::new(spec)))?)
         })
     }
 
     /// Applies `work` to every match and its rows. Returns the first match with a fault of an opponent, and the fault.
     pub(super) fn work(
         &mut self,
-        work: Work,
-        common: &Common,
+        work: BatchCall,
+        common: &BatchSettings,
         threads: &Threads,
-        rows: Rows<'_>,
+        rows: MatchRows<'_>,
     ) -> Option<(usize, MatchError)> {
         match self {
-            Slots::Alone(slots) => {
+            VectorMatches::Alone(slots) => {
                 threads.each(slots, rows, |slot, number, row| slot.work(work, common, number, row));
                 None
             }
-            Slots::Against(slots) => {
+            VectorMatches::Against(slots) => {
                 threads.each(slots, rows, |slot, number, row| slot.work(work, common, number, row));
                 let mut first = None;
                 for (number, slot) in slots.iter_mut().enumerate() {
@@ -68,31 +71,33 @@ impl Slots {
 
     pub(super) fn matches(&self) -> Vec<&Playing> {
         match self {
-            Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
-            Slots::Against(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
+            VectorMatches::Alone(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
+            VectorMatches::Against(slots) => slots.iter().map(|slot| slot.episode.playing()).collect(),
         }
     }
 
     /// The deal and the caller's decisions of each match.
     pub(super) fn own(&self) -> impl Iterator<Item = (u64, &[Action])> {
         let own = match self {
-            Slots::Alone(slots) => slots.iter().map(|slot| slot.episode.playing().actions()).collect::<Vec<_>>(),
-            Slots::Against(slots) => slots.iter().map(|slot| &slot.own[..]).collect(),
+            VectorMatches::Alone(slots) => {
+                slots.iter().map(|slot| slot.episode.playing().actions()).collect::<Vec<_>>()
+            }
+            VectorMatches::Against(slots) => slots.iter().map(|slot| &slot.own[..]).collect(),
         };
         self.matches().into_iter().map(|playing| playing.key().deal).zip(own)
     }
 }
 
 fn slots<A: Agent>(
-    common: &Common,
+    common: &BatchSettings,
     matches: Vec<(u64, Vec<Action>)>,
     is_begun: bool,
     sit: fn(&AgentSpec) -> Option<A>,
-) -> Result<Vec<Slot<A>>, IllegalAction> {
+) -> Result<Vec<VectorMatch<A>>, IllegalAction> {
     let slot = |(deal, own): (u64, Vec<Action>)| {
         let (rules, seats, key) = (&common.rules, common.seats, Key { deal, ..common.key });
         let episode = Episode::new(rules, seats, key, common.reward, RoundHistory::new(rules, seats));
-        let mut slot = Slot { episode, own: Vec::new(), sit };
+        let mut slot = VectorMatch { episode, own: Vec::new(), sit };
         if is_begun {
             slot.restart(common, deal);
         }
@@ -103,7 +108,7 @@ fn slots<A: Agent>(
 }
 
 /// One match of a batch, with its opponents.
-pub(super) struct Slot<A> {
+pub(super) struct VectorMatch<A> {
     episode: Episode<A, RoundHistory>,
     /// The caller's decisions in this match; stored only if there are opponents.
     own: Vec<Action>,
@@ -111,22 +116,22 @@ pub(super) struct Slot<A> {
     sit: fn(&AgentSpec) -> Option<A>,
 }
 
-impl<A: Agent> Slot<A> {
+impl<A: Agent> VectorMatch<A> {
     #[inline]
-    fn work(&mut self, work: Work, common: &Common, number: usize, mut row: Row<'_>) {
+    fn work(&mut self, work: BatchCall, common: &BatchSettings, number: usize, mut row: MatchRow<'_>) {
         match work {
-            Work::Show => {}
-            Work::Reset => {
+            BatchCall::Show => {}
+            BatchCall::Reset => {
                 self.restart(common, common.key.deal.wrapping_add(number as u64));
                 row.clear();
             }
-            Work::Step => self.step(common, &mut row),
+            BatchCall::Step => self.step(common, &mut row),
         }
         self.show(common, &mut row);
     }
 
     /// Starts another deal: creates the opponents and lets them play up to the caller's first decision.
-    fn restart(&mut self, common: &Common, deal: u64) {
+    fn restart(&mut self, common: &BatchSettings, deal: u64) {
         self.own.clear();
         if !common.opponents.is_empty() {
             let turned = if common.rotates { deal % common.seats as u64 } else { 0 } as usize;
@@ -140,7 +145,7 @@ impl<A: Agent> Slot<A> {
 
     /// Carries out a decision of the caller, and all events up to the caller's next decision.
     #[inline]
-    fn act(&mut self, common: &Common, action: Action) -> Result<(), IllegalAction> {
+    fn act(&mut self, common: &BatchSettings, action: Action) -> Result<(), IllegalAction> {
         if !common.opponents.is_empty() {
             self.own.push(action);
         }
@@ -150,7 +155,7 @@ impl<A: Agent> Slot<A> {
     /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts. Deals in which the
     /// caller never decides are skipped.
     #[inline]
-    fn step(&mut self, common: &Common, row: &mut Row<'_>) {
+    fn step(&mut self, common: &BatchSettings, row: &mut MatchRow<'_>) {
         self.act(common, row.ask.next).expect("the decision was checked when it was chosen");
         for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
             *reward = gained as f32;
@@ -172,7 +177,7 @@ impl<A: Agent> Slot<A> {
 
     /// Writes the tensor, the mask and the number of the seat to act.
     #[inline]
-    fn show(&self, common: &Common, row: &mut Row<'_>) {
+    fn show(&self, common: &BatchSettings, row: &mut MatchRow<'_>) {
         let Some(seat) = self.episode.actor() else {
             row.ask.legal = Choices::NONE;
             return;

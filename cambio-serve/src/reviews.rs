@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cambio_core::Record;
-use cambio_view::{Progress, Refusal, appraise};
+use cambio_view::{ReviewProgress, SessionError, review};
 use tokio::sync::Semaphore;
 
-use crate::rooms::locked;
+use crate::sessions::locked;
 
 /// The number of playouts for each chance.
 const PLAYOUTS: u32 = 200;
@@ -18,21 +18,21 @@ const KEPT: usize = 64;
 const UNWATCHED: Duration = Duration::from_secs(20);
 
 /// The hash of a record and the number of a round.
-type RoundOf = (blake3::Hash, usize);
+type RoundKey = (blake3::Hash, usize);
 
 /// The review of a round.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct ReviewJob {
     number: u64,
-    of: RoundOf,
-    progress: Mutex<Progress>,
+    of: RoundKey,
+    progress: Mutex<ReviewProgress>,
     /// The time of the last request.
     asked: Mutex<Instant>,
     /// Whether it is running or scheduled.
     runs: Mutex<bool>,
 }
 
-impl Job {
+impl ReviewJob {
     fn is_watched(&self) -> bool {
         locked(&self.asked).elapsed() < UNWATCHED
     }
@@ -40,20 +40,20 @@ impl Job {
 
 /// The most recent reviews. One is computed at a time.
 #[derive(Debug)]
-pub(crate) struct Appraisals {
-    jobs: Mutex<(u64, VecDeque<Arc<Job>>)>,
+pub(crate) struct Reviews {
+    jobs: Mutex<(u64, VecDeque<Arc<ReviewJob>>)>,
     worker: Arc<Semaphore>,
 }
 
-impl Appraisals {
-    pub(crate) fn new() -> Appraisals {
-        Appraisals { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
+impl Reviews {
+    pub(crate) fn new() -> Reviews {
+        Reviews { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
     }
 
     /// Starts the review of a round, counted from 1, unless it exists. Returns its number. Fails without such a round.
-    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, Refusal> {
+    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, SessionError> {
         let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
-            return Err(Refusal(format!("the match has no round {round}")));
+            return Err(SessionError(format!("the match has no round {round}")));
         };
         let of = (blake3::hash(record.to_json().as_bytes()), round);
         let job = {
@@ -62,9 +62,9 @@ impl Appraisals {
                 Arc::clone(job)
             } else {
                 *last += 1;
-                let progress = Mutex::new(Progress::new(decisions, PLAYOUTS));
+                let progress = Mutex::new(ReviewProgress::new(decisions, PLAYOUTS));
                 let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
-                let job = Arc::new(Job { number: *last, of, progress, asked, runs });
+                let job = Arc::new(ReviewJob { number: *last, of, progress, asked, runs });
                 jobs.truncate(KEPT - 1);
                 jobs.push_front(Arc::clone(&job));
                 job
@@ -80,7 +80,7 @@ impl Appraisals {
     }
 
     /// The progress of a review; `None` if no review has this number.
-    pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
+    pub(crate) fn progress(&self, number: u64) -> Option<ReviewProgress> {
         let job = locked(&self.jobs).1.iter().find(|job| job.number == number).map(Arc::clone)?;
         *locked(&job.asked) = Instant::now();
         let progress = locked(&job.progress).clone();
@@ -89,16 +89,16 @@ impl Appraisals {
 }
 
 /// Computes a review when the worker is free, as long as a page requests its progress.
-async fn work(worker: Arc<Semaphore>, job: Arc<Job>, record: Arc<Record>) {
+async fn work(worker: Arc<Semaphore>, job: Arc<ReviewJob>, record: Arc<Record>) {
     let Ok(_turn) = worker.acquire().await else { return };
     loop {
         let (own, record) = (Arc::clone(&job), Arc::clone(&record));
         let done = tokio::task::spawn_blocking(move || {
-            let mut tell = |progress: &Progress| {
+            let mut tell = |progress: &ReviewProgress| {
                 locked(&own.progress).clone_from(progress);
                 own.is_watched()
             };
-            if own.is_watched() { appraise(&record, own.of.1, PLAYOUTS, &mut tell) } else { None }
+            if own.is_watched() { review(&record, own.of.1, PLAYOUTS, &mut tell) } else { None }
         });
         match done.await {
             Ok(Some(progress)) => *locked(&job.progress) = progress,

@@ -2,25 +2,25 @@
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
-use crate::answer::Problem;
+use crate::answer::ApiError;
 
 /// Checks requests before they are handled.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct RequestGuard {
     token: String,
     /// The accepted `Host` values.
     hosts: Vec<String>,
 }
 
-impl Gate {
+impl RequestGuard {
     /// A guard for a server at this port of the loopback address.
-    pub(crate) fn new(token: String, port: u16) -> Gate {
-        Gate { token, hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec() }
+    pub(crate) fn new(token: String, port: u16) -> RequestGuard {
+        RequestGuard { token, hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec() }
     }
 
     /// Returns the path after the token if the request is allowed.
-    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, Problem> {
-        let turn = |status, why: &str| Err(Problem(status, why.to_owned()));
+    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
+        let turn = |status, why: &str| Err(ApiError(status, why.to_owned()));
         let of = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or("\u{0}"));

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use cambio_agents::{AgentSpec, Guarded};
+use cambio_core::engine::RaceOrder;
+use cambio_core::play::{DetachedAgent, MatchError, RoundResult};
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, MatchError, Observer, Playing, RaceOrder, Record, Referee,
-    RoundResult, Seat, Sighting, State, Thinker,
+    Action, Agent, AgentError, Card, Deal, Event, Observer, Playing, Record, Referee, Seat, Sighting, State,
 };
 
 use crate::narrator::Narrator;
-use crate::page::{Feed, RoundEnd, Setting, Step};
+use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
 
 /// An agent at the table; a panic becomes an error.
@@ -17,7 +18,7 @@ type Opponent = Guarded<Box<dyn Agent>>;
 
 /// The configuration of a session.
 #[derive(Clone, Debug)]
-pub struct Invitation {
+pub struct SessionConfig {
     /// The deal. Its rules must allow the number of seats, which is the number of opponents plus one.
     pub deal: Deal,
     /// The person's seat.
@@ -32,7 +33,7 @@ pub struct Invitation {
     pub reaction: Option<u32>,
 }
 
-impl Invitation {
+impl SessionConfig {
     /// The names of the players, seat a first; `person` is the person's name.
     pub fn names(&self, person: &str) -> Vec<String> {
         let mut names: Vec<String> = self.opponents.iter().map(ToString::to_string).collect();
@@ -44,50 +45,50 @@ impl Invitation {
 /// The reason why a request is rejected, in one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Refusal(pub String);
+pub struct SessionError(pub String);
 
 /// A session: a person's match against agents.
 ///
-/// The caller runs each [`Job`] on any thread and passes its result to [`Sitting::finish`].
+/// The caller runs each [`SessionJob`] on any thread and passes its result to [`Session::finish`].
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, Seat, rng::Key};
-/// use cambio_view::{Invitation, Sitting};
+/// use cambio_view::{Session, SessionConfig};
 ///
 /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-/// let mut sitting = Sitting::new(Invitation { deal, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
-/// while sitting.latest().end.is_none() {
-///     if let Some(job) = sitting.job() {
-///         sitting.finish(job.run());
+/// let mut session = Session::new(SessionConfig { deal, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
+/// while session.latest().end.is_none() {
+///     if let Some(job) = session.job() {
+///         session.finish(job.run());
 ///         continue;
 ///     }
-///     let step = sitting.latest();
+///     let step = session.latest();
 ///     let choices = &step.ask.as_ref().expect("the person decides").choices;
 ///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
-///     sitting.act(step.n, &pass, None).unwrap();
+///     session.act(step.n, &pass, None).unwrap();
 /// }
-/// assert!(sitting.record().is_ok(), "the match of one round is over");
+/// assert!(session.record().is_ok(), "the match of one round is over");
 /// ```
-pub struct Sitting {
-    invitation: Invitation,
+pub struct Session {
+    config: SessionConfig,
     narrator: Narrator,
     /// The match. The person's seat has no agent.
-    referee: Referee<Opponent, Heard>,
-    decisions: Vec<Decision>,
+    referee: Referee<Opponent, DecisionEvents>,
+    decisions: Vec<SessionDecision>,
     /// The person's time for the last decision in milliseconds, if the page reported it.
     time: Option<u32>,
     feed: Feed,
     /// The first step of the next round, until the person continues.
-    recess: Option<Step>,
+    recess: Option<PageStep>,
     trouble: Option<String>,
     /// The decisions to replay after an undo.
-    rewind: Option<Vec<Decision>>,
+    rewind: Option<Vec<SessionDecision>>,
     is_busy: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Decision {
+struct SessionDecision {
     action: Action,
     is_persons: bool,
     /// The person's time in milliseconds, if the page reported it.
@@ -95,47 +96,47 @@ struct Decision {
 }
 
 /// A computation of a session, for another thread.
-pub struct Job(Task);
+pub struct SessionJob(JobTask);
 
-enum Task {
+enum JobTask {
     /// Lets an agent decide.
-    Decide(Thinker<Opponent>),
+    Decide(DetachedAgent<Opponent>),
     /// Replays the match up to an earlier decision.
-    Rewind { invitation: Box<Invitation>, decisions: Vec<Decision> },
+    Rewind { config: Box<SessionConfig>, decisions: Vec<SessionDecision> },
 }
 
 /// The result of a job.
-pub struct Done(Outcome);
+pub struct JobResult(JobOutcome);
 
-enum Outcome {
-    Decided(Thinker<Opponent>, Result<Action, AgentError>),
-    Rewound(Box<Sitting>),
+enum JobOutcome {
+    Decided(DetachedAgent<Opponent>, Result<Action, AgentError>),
+    Rewound(Box<Session>),
 }
 
-impl fmt::Debug for Job {
+impl fmt::Debug for SessionJob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job").finish_non_exhaustive()
+        f.debug_struct("SessionJob").finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Done {
+impl fmt::Debug for JobResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Done").finish_non_exhaustive()
+        f.debug_struct("JobResult").finish_non_exhaustive()
     }
 }
 
-impl Job {
+impl SessionJob {
     /// Runs the job; it takes as long as the agent needs.
-    pub fn run(self) -> Done {
-        Done(match self.0 {
-            Task::Decide(mut thinker) => {
+    pub fn run(self) -> JobResult {
+        JobResult(match self.0 {
+            JobTask::Decide(mut thinker) => {
                 let decision = thinker.decide();
-                Outcome::Decided(thinker, decision)
+                JobOutcome::Decided(thinker, decision)
             }
-            Task::Rewind { invitation, decisions } => {
-                let mut sitting = Sitting::new(*invitation);
-                sitting.follow(&decisions);
-                Outcome::Rewound(Box::new(sitting))
+            JobTask::Rewind { config, decisions } => {
+                let mut session = Session::new(*config);
+                session.follow(&decisions);
+                JobOutcome::Rewound(Box::new(session))
             }
         })
     }
@@ -143,7 +144,7 @@ impl Job {
 
 /// The events of one decision.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct DecisionEvents {
     pub(crate) before: Vec<Event<Card>>,
     /// The end of a round; `after` has the first events of the next one.
     pub(crate) ended: Option<(Box<State>, RoundResult)>,
@@ -151,7 +152,7 @@ pub(crate) struct Heard {
     race: Option<RaceOrder>,
 }
 
-impl Observer for Heard {
+impl Observer for DecisionEvents {
     fn event(&mut self, event: &Event<Card>) {
         if self.ended.is_some() { self.after.push(*event) } else { self.before.push(*event) }
     }
@@ -169,18 +170,18 @@ fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
     events.iter().map(|event| event.seen_from(seat)).collect()
 }
 
-impl Sitting {
+impl Session {
     /// Starts a session; no seat has decided yet.
     ///
     /// # Panics
     /// If the person's seat is not at the table, or the rules do not allow the number of seats.
-    pub fn new(invitation: Invitation) -> Sitting {
-        let seats = invitation.opponents.len() + 1;
-        let names = invitation.names("person");
+    pub fn new(config: SessionConfig) -> Session {
+        let seats = config.opponents.len() + 1;
+        let names = config.names("person");
         let mut opponents: Vec<Option<Opponent>> =
-            invitation.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
-        opponents.insert(invitation.person.index(), None);
-        let begin = |opponents: Vec<_>| Referee::new(invitation.deal.clone(), opponents.into(), Heard::default());
+            config.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
+        opponents.insert(config.person.index(), None);
+        let begin = |opponents: Vec<_>| Referee::new(config.deal.clone(), opponents.into(), DecisionEvents::default());
         let (referee, trouble) = match begin(opponents) {
             Ok(referee) => (referee, None),
             Err(error) => {
@@ -188,15 +189,15 @@ impl Sitting {
                 (empty.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
         };
-        let person = invitation.person;
-        let shown = Setting {
-            notes: invitation.notes,
-            practice: invitation.practice,
-            reaction: invitation.reaction,
-            ..Setting::new(invitation.deal.rules(), person, names)
+        let person = config.person;
+        let shown = PageSetup {
+            notes: config.notes,
+            practice: config.practice,
+            reaction: config.reaction,
+            ..PageSetup::new(config.deal.rules(), person, names)
         };
-        let mut sitting = Sitting {
-            narrator: Narrator::for_players(invitation.deal.rules()),
+        let mut session = Session {
+            narrator: Narrator::for_players(config.deal.rules()),
             decisions: Vec::new(),
             time: None,
             feed: Feed::new(shown),
@@ -205,11 +206,11 @@ impl Sitting {
             rewind: None,
             is_busy: false,
             referee,
-            invitation,
+            config,
         };
-        let step = sitting.step(&seen(sitting.playing().events(), person));
-        sitting.feed.push(step);
-        sitting
+        let step = session.step(&seen(session.playing().events(), person));
+        session.feed.push(step);
+        session
     }
 
     fn playing(&self) -> &Playing {
@@ -222,13 +223,13 @@ impl Sitting {
     }
 
     /// The last step: the table as the person sees it, and the question.
-    pub fn latest(&self) -> &Step {
+    pub fn latest(&self) -> &PageStep {
         self.feed.last_step()
     }
 
     /// The session config.
-    pub fn invitation(&self) -> &Invitation {
-        &self.invitation
+    pub fn config(&self) -> &SessionConfig {
+        &self.config
     }
 
     /// The decisions so far.
@@ -237,18 +238,18 @@ impl Sitting {
     }
 
     /// A step with these sightings of the person and the current table.
-    fn step(&self, sightings: &[Sighting]) -> Step {
+    fn step(&self, sightings: &[Sighting]) -> PageStep {
         let playing = self.playing();
-        let view = playing.state().observe(self.invitation.person);
+        let view = playing.state().observe(self.config.person);
         let (round, totals) = (playing.rounds() + 1, playing.totals());
-        let step = Step::new(&self.narrator, sightings, &view, round, totals, self.invitation.notes);
+        let step = PageStep::new(&self.narrator, sightings, &view, round, totals, self.config.notes);
         step.in_trouble(self.trouble.clone())
     }
 
     /// If speed decides races: draws the times of the current or next window and sets the order of its race.
     fn lay_race(&mut self) -> Option<ReactionTimes> {
         let playing = self.referee.playing();
-        let Invitation { reaction, person, deal, .. } = &mut self.invitation;
+        let SessionConfig { reaction, person, deal, .. } = &mut self.config;
         let (round, race) = (playing.rounds(), playing.races());
         let times = ReactionTimes::draw(playing.key(), round, race, (*reaction)?).with(*person, self.time);
         self.referee.lay_race(round, race, times.order());
@@ -257,18 +258,18 @@ impl Sitting {
     }
 
     /// Carries out a legal decision and adds the steps that follow.
-    fn carry_out(&mut self, decision: Decision) {
-        let Decision { action, is_persons, time } = decision;
+    fn carry_out(&mut self, decision: SessionDecision) {
+        let SessionDecision { action, is_persons, time } = decision;
         if is_persons {
             self.time = time;
         }
         let times = self.lay_race();
-        *self.referee.observer_mut() = Heard::default();
+        *self.referee.observer_mut() = DecisionEvents::default();
         self.referee.act(action).expect("the decision was checked");
         let heard = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
         let speeds = heard.race.zip(times).map(|(order, times)| times.in_words(order));
-        let person = self.invitation.person;
+        let person = self.config.person;
         let Some((state, result)) = heard.ended else {
             let step = self.step(&seen(&heard.before, person)).adding(speeds);
             if step.is_worth_showing() {
@@ -281,7 +282,7 @@ impl Sitting {
         let ranks = playing.result().map(|result| result.ranks);
         let end = RoundEnd::new(playing.rules(), &result, totals, ranks);
         let sightings = seen(&heard.before, person);
-        let last = Step::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.invitation.notes);
+        let last = PageStep::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.config.notes);
         self.feed.push(last.adding(speeds).ending(end, &sightings));
         if !self.playing().is_over() {
             self.recess = Some(self.step(&seen(&heard.after, person)));
@@ -289,13 +290,13 @@ impl Sitting {
     }
 
     /// Rejects a request if the match has ended or stopped, or if the person saw an older step.
-    fn check_open(&self, at: u64) -> Result<(), Refusal> {
-        let refuse = |why: &str| Err(Refusal(why.to_owned()));
+    fn check_open(&self, at: u64) -> Result<(), SessionError> {
+        let refuse = |why: &str| Err(SessionError(why.to_owned()));
         if self.playing().is_over() && self.rewind.is_none() {
             return refuse("the match is over");
         }
         if let Some(trouble) = &self.trouble {
-            return Err(Refusal(format!("the match has stopped: {trouble}")));
+            return Err(SessionError(format!("the match has stopped: {trouble}")));
         }
         if at != self.feed.last() || self.rewind.is_some() {
             return refuse("the table has changed since then; look at it again");
@@ -308,16 +309,16 @@ impl Sitting {
     ///
     /// # Errors
     /// If it is not the person's turn to decide, or the decision is not legal.
-    pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), Refusal> {
+    pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), SessionError> {
         self.check_open(at)?;
-        let turn = self.referee.turn().filter(|turn| turn.seat == self.invitation.person && self.recess.is_none());
-        let Some(turn) = turn else { return Err(Refusal("it is not your turn to decide".to_owned())) };
+        let turn = self.referee.turn().filter(|turn| turn.seat == self.config.person && self.recess.is_none());
+        let Some(turn) = turn else { return Err(SessionError("it is not your turn to decide".to_owned())) };
         let choices = turn.view.choices();
-        let action = text.parse::<Action>().map_err(|error| Refusal(error.to_string()))?;
+        let action = text.parse::<Action>().map_err(|error| SessionError(error.to_string()))?;
         if !turn.view.allows(action) {
-            return Err(Refusal(format!("`{action}` is not possible now; choose one of: {choices}")));
+            return Err(SessionError(format!("`{action}` is not possible now; choose one of: {choices}")));
         }
-        self.carry_out(Decision { action: action.canonical(), is_persons: true, time });
+        self.carry_out(SessionDecision { action: action.canonical(), is_persons: true, time });
         Ok(())
     }
 
@@ -325,9 +326,9 @@ impl Sitting {
     ///
     /// # Errors
     /// If no round has just ended.
-    pub fn go_on(&mut self, at: u64) -> Result<(), Refusal> {
+    pub fn go_on(&mut self, at: u64) -> Result<(), SessionError> {
         self.check_open(at)?;
-        let step = self.recess.take().ok_or_else(|| Refusal("no round has just ended".to_owned()))?;
+        let step = self.recess.take().ok_or_else(|| SessionError("no round has just ended".to_owned()))?;
         self.feed.new_round();
         self.feed.push(step);
         Ok(())
@@ -337,23 +338,23 @@ impl Sitting {
     ///
     /// # Errors
     /// If the session is not for practice, or the person has not decided yet.
-    pub fn take_back(&mut self, at: u64) -> Result<(), Refusal> {
-        if !self.invitation.practice {
-            return Err(Refusal("decisions can be taken back only at a practice table".to_owned()));
+    pub fn take_back(&mut self, at: u64) -> Result<(), SessionError> {
+        if !self.config.practice {
+            return Err(SessionError("decisions can be taken back only at a practice table".to_owned()));
         }
         if at != self.feed.last() || self.rewind.is_some() {
-            return Err(Refusal("the table has changed since then; look at it again".to_owned()));
+            return Err(SessionError("the table has changed since then; look at it again".to_owned()));
         }
-        let own = |decision: &Decision| decision.is_persons && decision.action != Action::Pass;
-        let place = self.decisions.iter().rposition(own);
-        let Some(place) = place else { return Err(Refusal("you have not decided anything yet".to_owned())) };
-        self.rewind = Some(self.decisions[..place].to_vec());
+        let own = |decision: &SessionDecision| decision.is_persons && decision.action != Action::Pass;
+        let index = self.decisions.iter().rposition(own);
+        let Some(index) = index else { return Err(SessionError("you have not decided anything yet".to_owned())) };
+        self.rewind = Some(self.decisions[..index].to_vec());
         Ok(())
     }
 
     /// Replays the decisions of another session of the same match. The agents decide again, which restores their state,
     /// but the given decisions are carried out.
-    fn follow(&mut self, decisions: &[Decision]) {
+    fn follow(&mut self, decisions: &[SessionDecision]) {
         for &decision in decisions {
             // The agent's answer and errors do not count.
             let _ = self.referee.ask();
@@ -367,28 +368,28 @@ impl Sitting {
         }
     }
 
-    /// The next job, if there is one. Its result must be passed to [`Sitting::finish`].
-    pub fn job(&mut self) -> Option<Job> {
+    /// The next job, if there is one. Its result must be passed to [`Session::finish`].
+    pub fn job(&mut self) -> Option<SessionJob> {
         if self.is_busy {
             return None;
         }
         if let Some(decisions) = self.rewind.clone() {
             self.is_busy = true;
-            return Some(Job(Task::Rewind { invitation: Box::new(self.invitation.clone()), decisions }));
+            return Some(SessionJob(JobTask::Rewind { config: Box::new(self.config.clone()), decisions }));
         }
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
         }
         let thinker = self.referee.take_out()?;
         self.is_busy = true;
-        Some(Job(Task::Decide(thinker)))
+        Some(SessionJob(JobTask::Decide(thinker)))
     }
 
     /// Takes the result of a job.
-    pub fn finish(&mut self, done: Done) {
+    pub fn finish(&mut self, done: JobResult) {
         self.is_busy = false;
         match done.0 {
-            Outcome::Decided(thinker, decision) => {
+            JobOutcome::Decided(thinker, decision) => {
                 let seat = thinker.seat();
                 self.referee.put_back(thinker);
                 if self.rewind.is_some() {
@@ -397,7 +398,7 @@ impl Sitting {
                 let name = &self.feed.setting().names[seat.index()];
                 match decision {
                     Ok(action) if self.playing().state().allows(action) => {
-                        self.carry_out(Decision { action, is_persons: false, time: None });
+                        self.carry_out(SessionDecision { action, is_persons: false, time: None });
                         return;
                     }
                     Ok(action) => {
@@ -408,8 +409,8 @@ impl Sitting {
                 let step = self.step(&[]);
                 self.feed.push(step);
             }
-            Outcome::Rewound(other) => {
-                let Sitting { referee, decisions, recess, trouble, .. } = *other;
+            JobOutcome::Rewound(other) => {
+                let Session { referee, decisions, recess, trouble, .. } = *other;
                 (self.referee, self.decisions) = (referee, decisions);
                 (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
                 let step = self.step(&[]).saying("you take back your decision");
@@ -435,9 +436,9 @@ impl Sitting {
     ///
     /// # Errors
     /// While the match is in progress, because the record contains every card.
-    pub fn record(&self) -> Result<Record, Refusal> {
+    pub fn record(&self) -> Result<Record, SessionError> {
         if !self.playing().is_over() && self.trouble.is_none() {
-            return Err(Refusal(
+            return Err(SessionError(
                 "the match is in progress; its record shows every card, so it is available when the match is over"
                     .to_owned(),
             ));
@@ -447,9 +448,9 @@ impl Sitting {
     }
 }
 
-impl fmt::Debug for Sitting {
+impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sitting").field("feed", &self.feed).finish_non_exhaustive()
+        f.debug_struct("Session").field("feed", &self.feed).finish_non_exhaustive()
     }
 }
 

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
 use cambio_core::{Rules, Spot};
-use cambio_view::{Done, KindView, Sitting, Step, hint};
+use cambio_view::{JobResult, KindView, PageStep, Session, hint};
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
 
 use super::board::{Board, Marks, cut};
-use super::leaf::Leaf;
+use super::help_overlay::HelpOverlay;
 use super::{LEAVE, Page, Screen, turns_up, wrapped};
 
 /// How long a card is shown if the player has to remember it.
@@ -30,22 +30,22 @@ const VERBS: [(&str, char, &str); 7] = [
 
 /// An action that needs a second key press, because it cannot be undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Doubt {
+enum Confirmation {
     /// Enter passes although the player knows a match.
     Pass,
     Leave,
 }
 
 /// The screen of a match for the player in one seat.
-pub(super) struct Seat {
-    pub(super) sitting: Sitting,
+pub(super) struct SessionView {
+    pub(super) session: Session,
     rules: Rules,
     names: Vec<String>,
     own: char,
     adviser: Option<AgentSpec>,
     pub(super) kinds: Vec<KindView>,
     /// The latest step of the session.
-    pub(super) step: Step,
+    pub(super) step: PageStep,
     /// The events of this round, and the number of events before the player's latest decision.
     pub(super) log: Vec<String>,
     read: usize,
@@ -53,8 +53,8 @@ pub(super) struct Seat {
     verb: Option<String>,
     first: Option<String>,
     focus: Option<String>,
-    doubt: Option<Doubt>,
-    leaf: Option<Leaf>,
+    doubt: Option<Confirmation>,
+    overlay: Option<HelpOverlay>,
     /// The message below the question: a hint, or why an action is not possible.
     pub(super) said: String,
     pub(super) glimpses: Vec<(String, usize, Instant)>,
@@ -62,29 +62,29 @@ pub(super) struct Seat {
     pub(super) is_left: bool,
 }
 
-impl Seat {
-    pub(super) fn new(sitting: Sitting, adviser: Option<AgentSpec>) -> Seat {
-        let invitation = sitting.invitation();
-        let rules = *invitation.deal.rules();
-        let mut seat = Seat {
-            own: invitation.person.letter(),
-            adviser: adviser.filter(|_| invitation.practice),
+impl SessionView {
+    pub(super) fn new(session: Session, adviser: Option<AgentSpec>) -> SessionView {
+        let config = session.config();
+        let rules = *config.deal.rules();
+        let mut seat = SessionView {
+            own: config.person.letter(),
+            adviser: adviser.filter(|_| config.practice),
             kinds: KindView::all(&rules),
-            names: invitation.names("you"),
+            names: config.names("you"),
             rules,
-            step: sitting.latest().clone(),
+            step: session.latest().clone(),
             log: Vec::new(),
             read: 0,
             verb: None,
             first: None,
             focus: None,
             doubt: None,
-            leaf: Some(Leaf::Rules),
+            overlay: Some(HelpOverlay::Rules),
             said: String::new(),
             glimpses: Vec::new(),
             advice: None,
             is_left: false,
-            sitting,
+            session,
         };
         seat.take_in(seat.step.clone());
         seat
@@ -92,12 +92,12 @@ impl Seat {
 
     /// Takes over the latest step of the session, if it is new.
     pub(super) fn look(&mut self) {
-        if self.sitting.latest().n != self.step.n {
-            self.take_in(self.sitting.latest().clone());
+        if self.session.latest().n != self.step.n {
+            self.take_in(self.session.latest().clone());
         }
     }
 
-    fn take_in(&mut self, step: Step) {
+    fn take_in(&mut self, step: PageStep) {
         if step.scene.round != self.step.scene.round {
             self.log.clear();
             self.read = 0;
@@ -161,7 +161,7 @@ impl Seat {
     fn act(&mut self, action: &str) {
         self.read = self.log.len();
         self.glimpses.clear();
-        match self.sitting.act(self.step.n, action, None) {
+        match self.session.act(self.step.n, action, None) {
             Ok(()) => self.look(),
             Err(refusal) => self.said = refusal.to_string(),
         }
@@ -200,18 +200,18 @@ impl Seat {
         self.focus = Some(offered[next].clone());
     }
 
-    fn enter(&mut self, doubted: Option<Doubt>) {
+    fn enter(&mut self, doubted: Option<Confirmation>) {
         if let Some(focus) = self.focus.clone() {
             return self.choose(focus);
         }
         let choices = self.choices();
         if self.offers("pass") {
-            if self.matches().is_empty() || doubted == Some(Doubt::Pass) {
+            if self.matches().is_empty() || doubted == Some(Confirmation::Pass) {
                 return self.act("pass");
             }
             self.said =
                 format!("{} would match. Press Enter again to pass, or m to snap.", self.matches().join(" and "));
-            self.doubt = Some(Doubt::Pass);
+            self.doubt = Some(Confirmation::Pass);
         } else if let [only] = choices {
             let only = only.clone();
             self.act(&only);
@@ -226,27 +226,27 @@ impl Seat {
             self.is_left = true;
             return;
         }
-        if self.leaf.take().is_some() {
+        if self.overlay.take().is_some() {
             return;
         }
         self.said.clear();
         match key {
             KeyCode::Char('q') | KeyCode::Esc if self.is_over() => self.is_left = true,
-            KeyCode::Char('q') if doubted == Some(Doubt::Leave) => self.is_left = true,
+            KeyCode::Char('q') if doubted == Some(Confirmation::Leave) => self.is_left = true,
             KeyCode::Char('q') => {
                 "Leave the match? Press q again to leave, or any other key to stay.".clone_into(&mut self.said);
-                self.doubt = Some(Doubt::Leave);
+                self.doubt = Some(Confirmation::Leave);
             }
-            KeyCode::Char('?') => self.leaf = Some(Leaf::Keys),
-            KeyCode::Char('r') => self.leaf = Some(Leaf::Rules),
-            KeyCode::Char('k') => self.leaf = Some(Leaf::Cards),
-            KeyCode::Char('u') if self.adviser.is_some() => match self.sitting.take_back(self.step.n) {
+            KeyCode::Char('?') => self.overlay = Some(HelpOverlay::Keys),
+            KeyCode::Char('r') => self.overlay = Some(HelpOverlay::Rules),
+            KeyCode::Char('k') => self.overlay = Some(HelpOverlay::Cards),
+            KeyCode::Char('u') if self.adviser.is_some() => match self.session.take_back(self.step.n) {
                 Ok(()) => self.read = 0,
                 Err(refusal) => self.said = refusal.to_string(),
             },
             KeyCode::Enter | KeyCode::Char(' ') if self.is_over() => self.is_left = key == KeyCode::Enter,
             KeyCode::Enter if self.step.end.is_some() => {
-                if let Err(refusal) = self.sitting.go_on(self.step.n) {
+                if let Err(refusal) = self.session.go_on(self.step.n) {
                     self.said = refusal.to_string();
                 }
                 self.look();
@@ -257,7 +257,7 @@ impl Seat {
     }
 
     /// Handles a key while the player has to decide.
-    fn decide(&mut self, key: KeyCode, doubted: Option<Doubt>) {
+    fn decide(&mut self, key: KeyCode, doubted: Option<Confirmation>) {
         match key {
             KeyCode::Enter => self.enter(doubted),
             KeyCode::Right | KeyCode::Down => self.move_focus(true),
@@ -299,10 +299,10 @@ impl Seat {
             "Hints are off: start with --practice to allow them.".clone_into(&mut self.said);
             return;
         };
-        let (invitation, actions) = (self.sitting.invitation().clone(), self.sitting.actions());
+        let (config, actions) = (self.session.config().clone(), self.session.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
-            let told = hint(&invitation, &actions, &adviser);
+            let told = hint(&config, &actions, &adviser);
             // The screen may be closed.
             let _ = tell.send(told.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
@@ -398,7 +398,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-impl Page for Seat {
+impl Page for SessionView {
     fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
         let scene = &self.step.scene;
         let head = format!(
@@ -411,9 +411,9 @@ impl Page for Seat {
         let keys = "r rules · k cards · ? keys · q leave ";
         let room = columns - keys.chars().count();
         let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];
-        if let Some(leaf) = self.leaf {
+        if let Some(overlay) = self.overlay {
             lines.push(Line::from(""));
-            let mut text = leaf.lines(&self.rules, columns);
+            let mut text = overlay.lines(&self.rules, columns);
             text.truncate(rows - 4);
             lines.extend(text);
             lines.resize(rows - 1, Line::from(""));
@@ -450,9 +450,9 @@ impl Page for Seat {
     }
 }
 
-pub(crate) enum Ending {
+pub(crate) enum SessionEnd {
     /// The match is over: the session, with its record.
-    Over(Box<Sitting>),
+    Over(Box<Session>),
     /// The player has left. The text is the reason.
     Left(String),
     /// An agent has failed. The text is the reason.
@@ -460,22 +460,26 @@ pub(crate) enum Ending {
 }
 
 /// Plays a session in full screen. Fails if the terminal cannot be written or read.
-pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn() -> bool) -> std::io::Result<Ending> {
+pub(crate) fn sit(
+    session: Session,
+    adviser: Option<AgentSpec>,
+    is_over: impl Fn() -> bool,
+) -> std::io::Result<SessionEnd> {
     let mut screen = Screen::open()?;
-    let mut seat = Seat::new(sitting, adviser);
-    let mut thought: Option<Receiver<Done>> = None;
+    let mut seat = SessionView::new(session, adviser);
+    let mut thought: Option<Receiver<JobResult>> = None;
     loop {
         if seat.is_left || is_over() {
             let is_done = seat.is_over();
             return Ok(match seat.step.trouble {
-                Some(trouble) => Ending::Trouble(trouble),
-                None if is_done => Ending::Over(Box::new(seat.sitting)),
-                None => Ending::Left("you left the match".to_owned()),
+                Some(trouble) => SessionEnd::Trouble(trouble),
+                None if is_done => SessionEnd::Over(Box::new(seat.session)),
+                None => SessionEnd::Left("you left the match".to_owned()),
             });
         }
         match thought.as_ref().map(Receiver::try_recv) {
             None => {
-                if let Some(job) = seat.sitting.job() {
+                if let Some(job) = seat.session.job() {
                     let (tell, done) = channel();
                     std::thread::spawn(move || tell.send(job.run()));
                     thought = Some(done);
@@ -483,13 +487,13 @@ pub(crate) fn sit(sitting: Sitting, adviser: Option<AgentSpec>, is_over: impl Fn
             }
             Some(Ok(done)) => {
                 thought = None;
-                seat.sitting.finish(done);
+                seat.session.finish(done);
                 seat.look();
                 continue;
             }
             Some(Err(TryRecvError::Disconnected)) => {
                 thought = None;
-                seat.sitting.fail();
+                seat.session.fail();
                 seat.look();
             }
             Some(Err(TryRecvError::Empty)) => {}

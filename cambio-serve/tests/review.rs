@@ -6,16 +6,16 @@ use crate::asking::{TOKEN, get, post, read, run, sentence};
 use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::rng::Key;
-use cambio_core::{Pairing, Recorder, Rules, play_match};
+use cambio_core::{MatchSetup, Recorder, Rules, play_match};
 use cambio_serve::{App, Settings};
 use serde_json::{Value, json};
 
 fn record(deal: u64) -> Value {
-    let pairing = Pairing { rules: Rules::preset("mini-dpk").unwrap(), seats: 2, key: Key::new(1, deal) };
-    let mut recorder = Recorder::new(&pairing.rules);
+    let match_setup = MatchSetup { rules: Rules::preset("mini-dpk").unwrap(), seats: 2, key: Key::new(1, deal) };
+    let mut recorder = Recorder::new(&match_setup.rules);
     let mut agents = ["greedy", "random"].map(|spec| roster().parse(spec).unwrap().make());
-    let result = play_match(&pairing, &mut agents, &mut recorder).unwrap();
-    serde_json::from_str(&recorder.finish(pairing.key, 0, &["greedy", "random"], &result).to_json()).unwrap()
+    let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+    serde_json::from_str(&recorder.finish(match_setup.key, 0, &["greedy", "random"], &result).to_json()).unwrap()
 }
 
 #[test]

@@ -4,17 +4,17 @@ use cambio_core::rng::SplitMix;
 
 /// Random numbers from a seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance(SplitMix);
+pub(crate) struct SeededRng(SplitMix);
 
-impl Chance {
-    pub(crate) fn new(seed: u64) -> Chance {
-        Chance(SplitMix::new(seed, 0_u32))
+impl SeededRng {
+    pub(crate) fn new(seed: u64) -> SeededRng {
+        SeededRng(SplitMix::new(seed, 0_u32))
     }
 
     /// The numbers for one match under a recipe's seed, independent of the match's cards.
-    pub(crate) fn of_match(seed: u64, number: u64) -> Chance {
+    pub(crate) fn of_match(seed: u64, number: u64) -> SeededRng {
         let base = SplitMix::new(seed, 0_u32).word();
-        Chance::new(SplitMix::new(base, number).word())
+        SeededRng::new(SplitMix::new(base, number).word())
     }
 
     /// A uniform number from 0 to 1, excluding 1.

@@ -1,38 +1,37 @@
 //! Reviews: the chances of the seats and the costs of the decisions.
 
-use cambio_agents::{Appraisal, Appraiser, roster};
-use cambio_core::knob::MatchEnd;
+use cambio_agents::{DecisionReview, Reviewer, roster};
+use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
-use cambio_core::{
-    Action, Card, Event, Observer, Pairing, RoundResult, Rules, RulesSpec, Seat, Standing, State, play_match,
-};
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::{Action, Card, Event, MatchSetup, Observer, Rules, RulesSpec, Seat, Standing, State, play_match};
 
 /// Reviews every decision of a match of one round.
 struct Watcher {
-    appraiser: Appraiser,
-    told: Vec<(Seat, Action, Appraisal)>,
+    reviewer: Reviewer,
+    told: Vec<(Seat, Action, DecisionReview)>,
     outcome: Vec<f64>,
 }
 
 impl Observer for Watcher {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        self.appraiser.round_begins(standing);
+        self.reviewer.round_begins(standing);
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        self.appraiser.event(event);
+        self.reviewer.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let appraisal = self.appraiser.appraise(state, action);
-        for regret in [appraisal.known, appraisal.open].into_iter().flatten() {
+        let review = self.reviewer.review(state, action);
+        for regret in [review.known, review.open].into_iter().flatten() {
             assert!(state.allows(regret.best), "{} is not legal", regret.best);
         }
-        self.told.push((seat, action, appraisal));
+        self.told.push((seat, action, review));
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
-        self.outcome = self.appraiser.outcome(state);
+        self.outcome = self.reviewer.outcome(state);
     }
 }
 
@@ -43,11 +42,11 @@ fn round() -> Rules {
 }
 
 fn watch(rules: Rules, agents: &[&str], deal: u64, playouts: u32) -> Watcher {
-    let appraiser = Appraiser::new(&rules, agents.len(), playouts);
-    let mut watcher = Watcher { appraiser, told: Vec::new(), outcome: Vec::new() };
+    let reviewer = Reviewer::new(&rules, agents.len(), playouts);
+    let mut watcher = Watcher { reviewer, told: Vec::new(), outcome: Vec::new() };
     let mut agents: Vec<_> = agents.iter().map(|spec| roster().parse(spec).unwrap().make()).collect();
-    let pairing = Pairing { rules, seats: agents.len(), key: Key::new(18, deal) };
-    play_match(&pairing, &mut agents, &mut watcher).unwrap();
+    let match_setup = MatchSetup { rules, seats: agents.len(), key: Key::new(18, deal) };
+    play_match(&match_setup, &mut agents, &mut watcher).unwrap();
     watcher
 }
 
@@ -56,12 +55,12 @@ fn random_decisions_cost_more_than_those_of_the_network() {
     let (mut cost, mut open, mut blunders) = ([0.0; 2], [0.0; 2], [0; 2]);
     for deal in 0..6 {
         let watcher = watch(round(), &["learned", "random"], deal, 32);
-        assert_eq!((watcher.appraiser.player(), watcher.appraiser.is_of_a_round()), ("learned", true));
-        for (seat, _, appraisal) in &watcher.told {
+        assert_eq!((watcher.reviewer.player(), watcher.reviewer.is_of_a_round()), ("learned", true));
+        for (seat, _, review) in &watcher.told {
             let mean = |regret: Option<cambio_agents::Regret>| regret.map_or(0.0, |regret| regret.cost.mean);
-            cost[seat.index()] += mean(appraisal.known);
-            open[seat.index()] += mean(appraisal.open);
-            blunders[seat.index()] += u32::from(appraisal.is_blunder(watcher.appraiser.blunder()));
+            cost[seat.index()] += mean(review.known);
+            open[seat.index()] += mean(review.open);
+            blunders[seat.index()] += u32::from(review.is_blunder(watcher.reviewer.blunder()));
         }
     }
     println!("{cost:?} {open:?} {blunders:?}");
@@ -75,10 +74,10 @@ fn chances_are_of_one_whole_and_foretell_who_wins() {
     let (mut brier, mut number) = (0.0, 0.0);
     for deal in 0..12 {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, 16);
-        for (_, _, appraisal) in &watcher.told {
-            let all: f64 = appraisal.chances.iter().map(|chance| chance.mean).sum();
-            assert!((all - 1.0).abs() < 1e-9, "{appraisal:?}");
-            for (chance, share) in appraisal.chances.iter().zip(&watcher.outcome) {
+        for (_, _, review) in &watcher.told {
+            let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();
+            assert!((all - 1.0).abs() < 1e-9, "{review:?}");
+            for (chance, share) in review.chances.iter().zip(&watcher.outcome) {
                 brier += (chance.mean - share) * (chance.mean - share);
                 number += 1.0;
             }
@@ -98,6 +97,6 @@ fn the_same_match_has_the_same_appraisal() {
 #[test]
 fn where_no_network_knows_the_cards_the_heuristic_plays_on() {
     let watcher = watch(Rules::preset("mini-dpk").unwrap(), &["greedy", "random"], 1, 8);
-    assert_eq!(watcher.appraiser.player(), "heuristic");
-    assert!(watcher.told.iter().any(|(_, _, appraisal)| appraisal.known.is_some()));
+    assert_eq!(watcher.reviewer.player(), "heuristic");
+    assert!(watcher.told.iter().any(|(_, _, review)| review.known.is_some()));
 }

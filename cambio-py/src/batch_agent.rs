@@ -3,7 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cambio_core::{Action, ActionSpace, Seat};
+use cambio_core::encode::ActionSpace;
+use cambio_core::{Action, Seat};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -19,44 +20,44 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
 /// `decide_batch` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so the
 /// agent's decision must not depend on the rest of the batch.
-pub(crate) struct Desk {
+pub(crate) struct BatchAgent {
     factory: Py<PyAny>,
-    queue: Mutex<Queue>,
+    queue: Mutex<CallQueue>,
     /// Notified when a match joins the queue, and when decisions are available.
     bell: Condvar,
 }
 
 #[derive(Default)]
-struct Queue {
+struct CallQueue {
     object: Option<Py<PyAny>>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingCall>,
     is_served: bool,
 }
 
-struct Waiting {
+struct WaitingCall {
     seen: PyObservation,
     space: ActionSpace,
     seat: Seat,
-    answer: Answer,
+    answer: AnswerCell,
 }
 
-type Answer = Arc<Mutex<Option<Result<Action, String>>>>;
+type AnswerCell = Arc<Mutex<Option<Result<Action, String>>>>;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl BatchAgent {
     /// An empty queue. The factory creates the object when the first match asks.
-    pub(crate) fn new(factory: Py<PyAny>) -> Desk {
-        Desk { factory, queue: Mutex::default(), bell: Condvar::new() }
+    pub(crate) fn new(factory: Py<PyAny>) -> BatchAgent {
+        BatchAgent { factory, queue: Mutex::default(), bell: Condvar::new() }
     }
 
     /// Waits for the decision for a match. `Err` has the reason why there is none.
     pub(crate) fn ask(&self, seen: PyObservation, space: ActionSpace, seat: Seat) -> Result<Action, String> {
-        let answer = Answer::default();
+        let answer = AnswerCell::default();
         let mut queue = locked(&self.queue);
-        queue.waiting.push(Waiting { seen, space, seat, answer: answer.clone() });
+        queue.waiting.push(WaitingCall { seen, space, seat, answer: answer.clone() });
         self.bell.notify_all();
         loop {
             if let Some(answer) = locked(&answer).take() {
@@ -86,7 +87,7 @@ impl Desk {
     }
 
     /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
-    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[Waiting]) -> Option<Py<PyAny>> {
+    fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[WaitingCall]) -> Option<Py<PyAny>> {
         let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
             Ok(object) => object,
             Err(error) => {
@@ -111,7 +112,7 @@ impl Desk {
 }
 
 /// Calls `decide_batch` and returns its decisions, one for each match.
-fn decide_all<'py>(py: Python<'py>, object: &Py<PyAny>, waiting: &[Waiting]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn decide_all<'py>(py: Python<'py>, object: &Py<PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let seen = PyList::new(
         py,
         waiting.iter().map(|one| one.seen.clone()).map(|seen| Py::new(py, seen)).collect::<PyResult<Vec<_>>>()?,

@@ -1,23 +1,23 @@
 //! Serialized observations.
 
 use crate::Rules;
-use crate::engine::event::Ending;
+use crate::engine::event::EndReason;
 use crate::engine::observation::{OwnedObservation, Private};
-use crate::engine::table::{Carry, Opening, Phase, Source, Table};
+use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
 use crate::rules::card::{Card, Power};
 use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
 
 /// The error for bytes that are not a serialized observation under these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("these bytes are not a serialized observation under these rules; pass the bytes of `to_bytes` unchanged")]
-pub struct FrozenError;
+pub struct DeserializeError;
 
 impl OwnedObservation {
     /// Serializes the observation, without its rules. The bytes contain only information that the seat may have. Their
     /// format may change between versions.
     ///
     /// ```
-    /// use cambio_core::{OwnedObservation, Playing, Rules, rng::Key};
+    /// use cambio_core::{Playing, Rules, engine::OwnedObservation, rng::Key};
     ///
     /// let rules = Rules::preset("classic").unwrap();
     /// let playing = Playing::new(&rules, 2, Key::new(42, 0)).unwrap();
@@ -39,8 +39,8 @@ impl OwnedObservation {
     ///
     /// # Errors
     /// If the bytes were altered or belong to other rules.
-    pub fn from_bytes(rules: &Rules, bytes: &[u8]) -> Result<OwnedObservation, FrozenError> {
-        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(FrozenError)?;
+    pub fn from_bytes(rules: &Rules, bytes: &[u8]) -> Result<OwnedObservation, DeserializeError> {
+        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(DeserializeError)?;
         let mut from = Bytes { bytes: body, rules };
         let is_whole = u64::from_le_bytes(*sum) == checksum(body);
         let read = is_whole.then(|| Some((Table::get(&mut from)?, Private::get(&mut from)?))).flatten();
@@ -48,7 +48,7 @@ impl OwnedObservation {
             Some((table, private)) if from.bytes.is_empty() && private.seat.index() < table.seats() => {
                 Ok(OwnedObservation { table, private })
             }
-            _ => Err(FrozenError),
+            _ => Err(DeserializeError),
         }
     }
 }
@@ -64,14 +64,14 @@ struct Bytes<'b> {
     rules: &'b Rules,
 }
 
-trait Frozen: Sized {
+trait ByteFormat: Sized {
     fn put(&self, to: &mut Vec<u8>);
     fn get(from: &mut Bytes<'_>) -> Option<Self>;
 }
 
 macro_rules! numbers {
     ($($number:ty),+) => {$(
-        impl Frozen for $number {
+        impl ByteFormat for $number {
             fn put(&self, to: &mut Vec<u8>) {
                 to.extend_from_slice(&self.to_le_bytes());
             }
@@ -90,7 +90,7 @@ numbers!(u8, u16, u64, u128, i32);
 /// Types that are serialized as a number of another type.
 macro_rules! as_numbers {
     ($($item:ty: $number:ty, $to:expr, $from:expr;)+) => {$(
-        impl Frozen for $item {
+        impl ByteFormat for $item {
             fn put(&self, to: &mut Vec<u8>) {
                 let number: fn($item) -> $number = $to;
                 number(*self).put(to);
@@ -114,12 +114,12 @@ as_numbers! {
     Card: u8, |card| card.kind() as u8, |kind, rules| Card::new(kind.into()).filter(|card| card.kind() < rules.kinds().len());
     Power: [u8; 4], Power::raw, |raw, rules| rules.kinds().iter().map(|kind| kind.power).chain([Power::NONE]).find(|power| power.raw() == raw);
     Opening: u8, |opening| opening as u8, |number, _| [Opening::Flip, Opening::Landing, Opening::AfterPower].get(usize::from(number)).copied();
-    Ending: u8, Ending::code, |code, _| {
-        [Ending::Call, Ending::EmptyHand, Ending::TurnLimit, Ending::StockOut].into_iter().find(|ending| ending.code() == code)
+    EndReason: u8, EndReason::code, |code, _| {
+        [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut].into_iter().find(|ending| ending.code() == code)
     };
 }
 
-impl<T: Frozen> Frozen for Option<T> {
+impl<T: ByteFormat> ByteFormat for Option<T> {
     fn put(&self, to: &mut Vec<u8>) {
         self.is_some().put(to);
         if let Some(item) = self {
@@ -132,7 +132,7 @@ impl<T: Frozen> Frozen for Option<T> {
     }
 }
 
-impl<T: Frozen + Copy, const N: usize> Frozen for [T; N] {
+impl<T: ByteFormat + Copy, const N: usize> ByteFormat for [T; N] {
     fn put(&self, to: &mut Vec<u8>) {
         for item in self {
             item.put(to);
@@ -148,19 +148,19 @@ impl<T: Frozen + Copy, const N: usize> Frozen for [T; N] {
     }
 }
 
-impl Frozen for Phase {
+impl ByteFormat for Phase {
     fn put(&self, to: &mut Vec<u8>) {
         self.code().put(to);
         if let Phase::Held(source) = self {
-            let card = if let Source::Pile(card) = source { Some(*card) } else { None };
+            let card = if let CardSource::Pile(card) = source { Some(*card) } else { None };
             card.put(to);
         }
     }
 
     fn get(from: &mut Bytes<'_>) -> Option<Phase> {
         let code = u8::get(from)?;
-        if Phase::Held(Source::Stock).code() == code {
-            return Some(Phase::Held(Option::<Card>::get(from)?.map_or(Source::Stock, Source::Pile)));
+        if Phase::Held(CardSource::Stock).code() == code {
+            return Some(Phase::Held(Option::<Card>::get(from)?.map_or(CardSource::Stock, CardSource::Pile)));
         }
         let phases = [
             Phase::Peek,
@@ -180,20 +180,20 @@ impl Frozen for Phase {
 /// Structs, field by field. The code does not compile if a field is missing.
 macro_rules! structs {
     ($($name:ident { $($field:ident),+ $(,)? })+) => {$(
-        impl Frozen for $name {
+        impl ByteFormat for $name {
             fn put(&self, to: &mut Vec<u8>) {
                 let $name { $($field),+ } = self;
                 $($field.put(to);)+
             }
 
             fn get(from: &mut Bytes<'_>) -> Option<$name> {
-                Some($name { $($field: Frozen::get(from)?),+ })
+                Some($name { $($field: ByteFormat::get(from)?),+ })
             }
         }
     )+};
 }
 
-impl Frozen for Rules {
+impl ByteFormat for Rules {
     fn put(&self, _: &mut Vec<u8>) {}
 
     fn get(from: &mut Bytes<'_>) -> Option<Rules> {
@@ -202,7 +202,7 @@ impl Frozen for Rules {
 }
 
 structs! {
-    Carry { extra_card, extra_peek }
+    CarryOver { extra_card, extra_peek }
     Private { seat, faces, held }
     Table {
         rules, seats, occupied, pointed, named, seen, pile, pile_points, pile_len, stock_len, reshuffles, turns, starter, turn,

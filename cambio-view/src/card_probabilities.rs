@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cambio_agents::{Draw, Inference, NetworkPolicy, Policy as _};
+use cambio_agents::{Inference, NetworkPolicy, Policy as _, SamplingSettings};
 use cambio_core::rng::Stream;
 use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Sighting, Spot, Standing, State, Table};
 use serde::Serialize;
@@ -12,15 +12,15 @@ const WORLDS: usize = 600;
 
 /// A seat's beliefs about the cards that it does not see. Cards of the same rank and points form one class.
 #[derive(Serialize, Clone, Debug)]
-pub struct Beliefs {
+pub struct CardProbabilities {
     /// The names of the classes, the fewest points first.
     classes: Vec<String>,
-    unseen: Vec<Unseen>,
+    unseen: Vec<UnseenCard>,
 }
 
 /// A card that the seat does not see, with the probability of each class.
 #[derive(Serialize, Clone, Debug)]
-struct Unseen {
+struct UnseenCard {
     spot: String,
     /// The class of the true card.
     truth: usize,
@@ -31,14 +31,14 @@ struct Unseen {
     inferred: Option<Vec<f64>>,
 }
 
-struct Classes {
+struct CardClasses {
     names: Vec<String>,
     /// The class of each kind.
     of: Vec<usize>,
 }
 
-impl Classes {
-    fn new(rules: &Rules) -> Classes {
+impl CardClasses {
+    fn new(rules: &Rules) -> CardClasses {
         let cards: Vec<Card> = (0..rules.kinds().len()).filter_map(Card::new).collect();
         let key = |card: &Card| (rules.points(*card), rules.kind(*card).rank.clone());
         let keys: Vec<(i32, String)> = cards.iter().map(key).collect::<BTreeSet<_>>().into_iter().collect();
@@ -47,7 +47,7 @@ impl Classes {
             if is_alone(rank) { rank.clone() } else { format!("{rank} ({points})") }
         };
         let of = |card: &Card| keys.iter().position(|other| *other == key(card)).expect("every card has a key");
-        Classes { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
+        CardClasses { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
     }
 
     /// For each spot, the share of worlds with a card of each class there.
@@ -65,20 +65,20 @@ impl Classes {
 }
 
 /// Tracks the sightings of a seat.
-pub(crate) struct Believer {
-    classes: Classes,
+pub(crate) struct BeliefTracker {
+    classes: CardClasses,
     knowledge: Knowledge,
     policy: NetworkPolicy,
     inference: Option<Inference<NetworkPolicy>>,
     stream: Stream,
 }
 
-impl Believer {
-    pub(crate) fn new(briefing: &Briefing<'_>) -> Believer {
+impl BeliefTracker {
+    pub(crate) fn new(briefing: &Briefing<'_>) -> BeliefTracker {
         let mut policy = NetworkPolicy::shipped();
         let past = policy.begin(briefing.rules, briefing.seats).ok();
-        Believer {
-            classes: Classes::new(briefing.rules),
+        BeliefTracker {
+            classes: CardClasses::new(briefing.rules),
             knowledge: Knowledge::new(briefing.rules, briefing.seats, briefing.seat),
             inference: past.map(|past| Inference::new(briefing, past)),
             policy,
@@ -106,26 +106,27 @@ impl Believer {
     }
 
     /// The beliefs of the seat when it decides, with the true cards.
-    pub(crate) fn believe(&mut self, view: &Observation<'_>, truth: &State) -> Beliefs {
+    pub(crate) fn believe(&mut self, view: &Observation<'_>, truth: &State) -> CardProbabilities {
         let spots: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
         let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
-        let draw = Draw { worlds: WORLDS, proposals: 5 * WORLDS, ..Draw::default() };
+        let draw = SamplingSettings { worlds: WORLDS, proposals: 5 * WORLDS, ..SamplingSettings::default() };
         let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
         let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
         let even = self.classes.shares(&even, &spots);
         let unseen = spots.iter().zip(even).filter_map(|(&spot, even)| {
             let inferred = inferred.as_mut().and_then(Iterator::next);
             let truth = self.classes.of[truth.face(spot)?.kind()];
-            Some(Unseen { spot: spot.to_string(), truth, even, inferred })
+            Some(UnseenCard { spot: spot.to_string(), truth, even, inferred })
         });
-        Beliefs { unseen: unseen.collect(), classes: self.classes.names.clone() }
+        CardProbabilities { unseen: unseen.collect(), classes: self.classes.names.clone() }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Key, Purpose};
-    use cambio_core::{Dice, Event, Seat, Setup};
+    use cambio_core::{Event, Seat};
 
     use super::*;
 
@@ -134,7 +135,7 @@ mod tests {
         let rules = Rules::preset("classic").unwrap();
         let key = Key::new(1, 0);
         let stream = key.agent(Seat::B);
-        let mut believer = Believer::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream });
+        let mut believer = BeliefTracker::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream });
         let mut dice = Dice(key.stream(Purpose::Deck, 0));
         let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut |event: &Event<Card>| {
             believer.notice(&event.seen_from(Seat::B));

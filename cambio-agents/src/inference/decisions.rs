@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use cambio_core::{
-    Action, Card, Event, MAX_SEATS, MAX_SLOTS, Motion, Phase, Rules, Seat, Sighting, Source, Spot, Table, View,
-};
+use cambio_core::engine::{CardSource, Motion};
+use cambio_core::rules::{MAX_SEATS, MAX_SLOTS};
+use cambio_core::{Action, Card, Event, Phase, Rules, Seat, Sighting, Spot, Table, View};
 
-use crate::policy::Past;
+use crate::policy::PublicHistory;
 
 /// The maximum number of spots of a table.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
@@ -15,16 +15,16 @@ pub(super) const MOST: usize = 64;
 
 /// Tracks the cards of one round. Each card has a number, which it keeps when it moves.
 #[derive(Clone, Debug)]
-pub(super) struct Cards {
+pub(super) struct TrackedCards {
     at: [u16; SPOTS],
     held: u16,
     /// The faces that the searching seat knows, by card number.
     faces: Vec<Option<Card>>,
 }
 
-impl Cards {
-    fn new() -> Cards {
-        Cards { at: std::array::from_fn(|spot| spot as u16), held: 0, faces: vec![None; SPOTS] }
+impl TrackedCards {
+    fn new() -> TrackedCards {
+        TrackedCards { at: std::array::from_fn(|spot| spot as u16), held: 0, faces: vec![None; SPOTS] }
     }
 
     fn new_card(&mut self, face: Option<Card>) -> u16 {
@@ -48,7 +48,7 @@ impl Cards {
 
     fn notice(&mut self, sighting: &Sighting) {
         match sighting.motion() {
-            Motion::Dealt { .. } => *self = Cards::new(),
+            Motion::Dealt { .. } => *self = TrackedCards::new(),
             Motion::Seen { spot, face, .. } => {
                 if let Some(face) = face {
                     self.see(self.at(spot), face);
@@ -79,7 +79,7 @@ impl Cards {
 
 /// A decision of another seat, and the table before it.
 #[derive(Clone, Debug)]
-pub(super) struct Moment<Q> {
+pub(super) struct RecordedDecision<Q> {
     table: Table,
     /// The public history of the round before it.
     pub(super) past: Q,
@@ -89,7 +89,7 @@ pub(super) struct Moment<Q> {
     pub(super) action: Action,
 }
 
-impl<Q> Moment<Q> {
+impl<Q> RecordedDecision<Q> {
     /// The numbers of the cards that the seat knew.
     pub(super) fn known(&self) -> impl Iterator<Item = u16> + '_ {
         let held = self.held_from_stock().then_some(self.held);
@@ -101,12 +101,12 @@ impl<Q> Moment<Q> {
     }
 
     fn held_from_stock(&self) -> bool {
-        self.table.turn() == self.seat && self.table.phase() == Phase::Held(Source::Stock)
+        self.table.turn() == self.seat && self.table.phase() == Phase::Held(CardSource::Stock)
     }
 
     /// The seat's view if these are the faces of the cards, by card number.
-    pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> Supposed<'m, Q> {
-        Supposed { moment: self, faces }
+    pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> HypotheticalView<'m, Q> {
+        HypotheticalView { moment: self, faces }
     }
 
     /// The decision implied by the next event; `None` if the event does not determine it.
@@ -139,12 +139,12 @@ impl<Q> Moment<Q> {
 
 /// A hypothetical view: the view that another seat had if these are the faces of the cards.
 #[derive(Debug)]
-pub(super) struct Supposed<'m, Q> {
-    moment: &'m Moment<Q>,
+pub(super) struct HypotheticalView<'m, Q> {
+    moment: &'m RecordedDecision<Q>,
     faces: &'m [Option<Card>],
 }
 
-impl<Q> View for Supposed<'_, Q> {
+impl<Q> View for HypotheticalView<'_, Q> {
     fn table(&self) -> &Table {
         &self.moment.table
     }
@@ -160,7 +160,7 @@ impl<Q> View for Supposed<'_, Q> {
 
     fn held(&self) -> Option<Card> {
         match self.moment.table.phase() {
-            Phase::Held(Source::Pile(card)) => Some(card),
+            Phase::Held(CardSource::Pile(card)) => Some(card),
             _ if self.moment.held_from_stock() => self.faces[usize::from(self.moment.held)],
             _ => None,
         }
@@ -169,22 +169,22 @@ impl<Q> View for Supposed<'_, Q> {
 
 /// Collects the decisions of the other seats in a round.
 #[derive(Clone, Debug)]
-pub(super) struct Moments<Q> {
-    pub(super) cards: Cards,
+pub(super) struct DecisionLog<Q> {
+    pub(super) cards: TrackedCards,
     /// The public history of the round.
     pub(super) past: Q,
     /// The pending decisions: several in a snap window, otherwise at most one.
-    asked: Vec<Moment<Q>>,
-    decided: VecDeque<Moment<Q>>,
+    asked: Vec<RecordedDecision<Q>>,
+    decided: VecDeque<RecordedDecision<Q>>,
 }
 
-impl<Q: Past> Moments<Q> {
-    pub(super) fn new(past: Q) -> Moments<Q> {
-        Moments { cards: Cards::new(), past, asked: Vec::new(), decided: VecDeque::new() }
+impl<Q: PublicHistory> DecisionLog<Q> {
+    pub(super) fn new(past: Q) -> DecisionLog<Q> {
+        DecisionLog { cards: TrackedCards::new(), past, asked: Vec::new(), decided: VecDeque::new() }
     }
 
     /// The decisions so far, the oldest first; at most [`MOST`].
-    pub(super) fn decided(&self) -> &VecDeque<Moment<Q>> {
+    pub(super) fn decided(&self) -> &VecDeque<RecordedDecision<Q>> {
         &self.decided
     }
 
@@ -194,9 +194,16 @@ impl<Q: Past> Moments<Q> {
         if table.phase() != Phase::Window {
             self.settle();
         }
-        let Cards { at, held, .. } = self.cards;
+        let TrackedCards { at, held, .. } = self.cards;
         // In a window, a seat without an event has passed.
-        self.asked.push(Moment { table: *table, past: self.past.clone(), at, held, seat, action: Action::Pass });
+        self.asked.push(RecordedDecision {
+            table: *table,
+            past: self.past.clone(),
+            at,
+            held,
+            seat,
+            action: Action::Pass,
+        });
     }
 
     /// Adds a sighting of the searching seat.

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, CardHistory, MAX_SEATS, Rules, Score, Seat, View};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::view::CardHistory;
+use cambio_core::{Action, Rules, Score, Seat, View};
 
-use super::candidates::{Candidate, Key, candidates, only_candidate};
-use super::features::{Features, Summary};
-use super::network::{Floats, LOGIT_ONE, Sums, WIDTH, Weights, add, subtract};
-use super::position::{Caller, Scene, Totals};
+use super::candidates::{Candidate, CandidateKey, candidates, only_candidate};
+use super::features::{Features, LayoutSummary};
+use super::network::{Accumulator, FloatNetwork, LOGIT_ONE, NetworkWeights, WIDTH, add, subtract};
+use super::position::{Callers, DecisionContext, RelativeTotals};
 use super::vectors::Vectors;
-use crate::tie::place;
+use crate::tie::index;
 
 /// The standing of a match when a round begins, as a network sees it from one seat.
 #[derive(Clone, Copy, Debug)]
-pub struct MatchStanding(pub(super) Totals);
+pub struct MatchStanding(pub(super) RelativeTotals);
 
 /// Whether a network for one of these rules can play under the other.
 pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
@@ -27,22 +29,22 @@ pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
 /// Clones are cheap.
 ///
 /// ```
-/// use cambio_agents::Inputs;
+/// use cambio_agents::NetworkInputs;
 /// use cambio_core::Rules;
 ///
-/// let inputs = Inputs::new(&Rules::preset("classic").unwrap());
+/// let inputs = NetworkInputs::new(&Rules::preset("classic").unwrap());
 /// assert!(inputs.count() > 1000);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Inputs {
+pub struct NetworkInputs {
     rules: Rules,
     features: Arc<Features>,
 }
 
-impl Inputs {
+impl NetworkInputs {
     /// The inputs of networks for these rules.
-    pub fn new(rules: &Rules) -> Inputs {
-        Inputs { rules: *rules, features: Arc::new(Features::new(rules)) }
+    pub fn new(rules: &Rules) -> NetworkInputs {
+        NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules)) }
     }
 
     /// The number of inputs.
@@ -63,35 +65,41 @@ impl Inputs {
 
     /// The standing of a match with these totals, seat a first, as `seat` sees it.
     pub fn standing(&self, totals: &[Score], seat: Seat) -> MatchStanding {
-        MatchStanding(Totals::new(&self.features.deck, totals, seat))
+        MatchStanding(RelativeTotals::new(&self.features.deck, totals, seat))
     }
 
     /// Finds the candidates of a decision, without their values. The view must be the view of the seat to act.
     #[inline]
-    pub fn look(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
-        weighing.values.clear();
-        weighing.standing = *standing;
+    pub fn look(
+        &self,
+        view: &impl View,
+        history: &CardHistory,
+        standing: &MatchStanding,
+        evaluation: &mut NetworkEvaluation,
+    ) {
+        evaluation.values.clear();
+        evaluation.standing = *standing;
         if let Some(only) = only_candidate(view) {
-            // The only part of the scene that `place_of` needs for a pass or a snap here.
-            weighing.scene.caller = Caller::NONE;
-            weighing.candidates.clear();
-            weighing.candidates.push(only);
+            // The only part of the scene that `index_of` needs for a pass or a snap here.
+            evaluation.scene.caller = Callers::NONE;
+            evaluation.candidates.clear();
+            evaluation.candidates.push(only);
             return;
         }
-        weighing.scene.read(&self.features.deck, view, history);
-        candidates(&self.features.deck, &weighing.scene, view, &mut weighing.candidates);
+        evaluation.scene.read(&self.features.deck, view, history);
+        candidates(&self.features.deck, &evaluation.scene, view, &mut evaluation.candidates);
     }
 
-    /// Calls `on` for each active input of a candidate, in a fixed order, after [`Inputs::look`].
+    /// Calls `on` for each active input of a candidate, in a fixed order, after [`NetworkInputs::look`].
     ///
     /// # Panics
     /// If the candidate does not exist, or is the only one, because a single candidate has no inputs.
-    pub fn on(&self, view: &impl View, weighing: &Weighing, place: usize, mut on: impl FnMut(usize)) {
-        let (features, scene, totals) = (&*self.features, &weighing.scene, &weighing.standing.0);
-        let candidate = &weighing.candidates[place];
+    pub fn on(&self, view: &impl View, evaluation: &NetworkEvaluation, index: usize, mut on: impl FnMut(usize)) {
+        let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
+        let candidate = &evaluation.candidates[index];
         let after = scene.after(view, candidate.action);
         features.scene(scene, totals, &mut on);
-        let mut summaries = [Summary::default(); MAX_SEATS];
+        let mut summaries = [LayoutSummary::default(); MAX_SEATS];
         for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
             let changed = after.changed().iter().find(|&&(other, _)| usize::from(other) == distance);
             let side = changed.map_or(&scene.sides[distance], |(_, side)| side);
@@ -105,21 +113,21 @@ impl Inputs {
 
 /// The evaluation of a decision: its candidates and their values. If it is reused, it allocates nothing.
 #[derive(Clone, Debug)]
-pub struct Weighing {
-    scene: Scene,
+pub struct NetworkEvaluation {
+    scene: DecisionContext,
     standing: MatchStanding,
     candidates: Vec<Candidate>,
     values: Vec<i32>,
     /// Buffers: the active inputs, and the sums of their rows for each layout.
     on: Vec<u16>,
-    parts: Vec<Sums>,
+    parts: Vec<Accumulator>,
 }
 
-impl Default for Weighing {
-    fn default() -> Weighing {
-        Weighing {
-            scene: Scene::NONE,
-            standing: MatchStanding(Totals::NONE),
+impl Default for NetworkEvaluation {
+    fn default() -> NetworkEvaluation {
+        NetworkEvaluation {
+            scene: DecisionContext::NONE,
+            standing: MatchStanding(RelativeTotals::NONE),
             candidates: Vec::new(),
             values: Vec::new(),
             on: Vec::new(),
@@ -128,29 +136,29 @@ impl Default for Weighing {
     }
 }
 
-impl Weighing {
+impl NetworkEvaluation {
     /// The candidates: one for each class of decisions that the network cannot distinguish.
     pub fn actions(&self) -> impl ExactSizeIterator<Item = Action> {
         self.candidates.iter().map(|candidate| candidate.action)
     }
 
-    /// The values of the candidates, as logits of the share of the win; empty before [`Network::weigh`].
+    /// The values of the candidates, as logits of the share of the win; empty before [`Network::evaluate`].
     pub fn logits(&self) -> impl ExactSizeIterator<Item = f64> {
         self.values.iter().map(|&value| f64::from(value) / f64::from(LOGIT_ONE))
     }
 
     /// The index of the candidate that stands for this decision, if there is one.
-    pub fn place_of(&self, inputs: &Inputs, view: &impl View, action: Action) -> Option<usize> {
-        let key = Key::of(&inputs.features.deck, &self.scene, view, action)?;
+    pub fn index_of(&self, inputs: &NetworkInputs, view: &impl View, action: Action) -> Option<usize> {
+        let key = CandidateKey::of(&inputs.features.deck, &self.scene, view, action)?;
         self.candidates.iter().position(|candidate| candidate.key == key)
     }
 
     /// The index of the candidate with the highest value, the first of several.
     pub fn best(&self) -> usize {
         let mut best = 0;
-        for (place, value) in self.values.iter().enumerate() {
+        for (index, value) in self.values.iter().enumerate() {
             if *value > self.values[best] {
-                best = place;
+                best = index;
             }
         }
         best
@@ -158,20 +166,26 @@ impl Weighing {
 
     /// The decision with the highest value. Ties between candidates, and between the decisions of a candidate, are
     /// broken by a hash of the pile.
-    pub(crate) fn choose(&self, inputs: &Inputs, view: &impl View) -> Action {
+    pub(crate) fn choose(&self, inputs: &NetworkInputs, view: &impl View) -> Action {
         let best = self.best();
         let value = self.values[best];
-        self.one_of(inputs, view, best, |place| self.values[place] == value)
+        self.one_of(inputs, view, best, |index| self.values[index] == value)
     }
 
     /// One of the decisions that the candidate at this index stands for, chosen by a hash of the pile.
-    pub(crate) fn choice_of(&self, inputs: &Inputs, view: &impl View, place: usize) -> Action {
-        self.one_of(inputs, view, place, |other| other == place)
+    pub(crate) fn choice_of(&self, inputs: &NetworkInputs, view: &impl View, index: usize) -> Action {
+        self.one_of(inputs, view, index, |other| other == index)
     }
 
     /// A decision drawn from a softmax of the values: each candidate has a probability proportional to
     /// exp(logit / temperature).
-    pub(super) fn draw(&self, inputs: &Inputs, view: &impl View, temperature: f64, stream: &mut Stream) -> Action {
+    pub(super) fn draw(
+        &self,
+        inputs: &NetworkInputs,
+        view: &impl View,
+        temperature: f64,
+        stream: &mut Stream,
+    ) -> Action {
         const ONE: f64 = (1 << 24) as f64;
         let most = self.values[self.best()];
         // With 256 or more candidates the shares are smaller, so that their sum does not overflow.
@@ -193,14 +207,14 @@ impl Weighing {
     }
 
     /// One of the decisions that these candidates, including `first`, stand for, chosen by a hash of the pile.
-    fn one_of(&self, inputs: &Inputs, view: &impl View, first: usize, is_in: impl Fn(usize) -> bool) -> Action {
+    fn one_of(&self, inputs: &NetworkInputs, view: &impl View, first: usize, is_in: impl Fn(usize) -> bool) -> Action {
         let number: usize =
-            (0..self.candidates.len()).filter(|&place| is_in(place)).map(|place| self.candidates[place].number).sum();
-        let nth = place(view.table(), number);
+            (0..self.candidates.len()).filter(|&index| is_in(index)).map(|index| self.candidates[index].number).sum();
+        let nth = index(view.table(), number);
         if nth == 0 {
             return self.candidates[first].action;
         }
-        let is_one = |action: &Action| self.place_of(inputs, view, *action).is_some_and(&is_in);
+        let is_one = |action: &Action| self.index_of(inputs, view, *action).is_some_and(&is_in);
         view.choices().iter().filter(is_one).nth(nth).unwrap_or(self.candidates[first].action)
     }
 }
@@ -210,8 +224,8 @@ impl Weighing {
 /// Clones are cheap and share the weights.
 #[derive(Clone)]
 pub struct Network {
-    pub(super) inputs: Inputs,
-    pub(super) weights: Arc<Weights>,
+    pub(super) inputs: NetworkInputs,
+    pub(super) weights: Arc<NetworkWeights>,
     /// The vector instructions of this machine.
     vectors: Vectors,
 }
@@ -221,58 +235,64 @@ impl Network {
     ///
     /// # Panics
     /// If the number of rows is not the number of inputs.
-    pub fn new(inputs: &Inputs, floats: &Floats) -> Network {
+    pub fn new(inputs: &NetworkInputs, floats: &FloatNetwork) -> Network {
         assert_eq!(floats.rows.len(), inputs.count() * WIDTH, "a row for each input");
         Network::of(inputs.clone(), floats.round())
     }
 
-    pub(super) fn of(inputs: Inputs, weights: Weights) -> Network {
+    pub(super) fn of(inputs: NetworkInputs, weights: NetworkWeights) -> Network {
         Network { inputs, weights: Arc::new(weights), vectors: Vectors::new() }
     }
 
     /// Sets the row of an input, rounded to integers.
     ///
     /// # Panics
-    /// If the input does not exist, or the row does not have [`Floats::WIDTH`] weights.
+    /// If the input does not exist, or the row does not have [`FloatNetwork::WIDTH`] weights.
     pub fn set_row(&mut self, input: usize, row: &[f32]) {
         assert_eq!(row.len(), WIDTH, "a row");
-        Arc::make_mut(&mut self.weights).rows[input] = Floats::round_row(row);
+        Arc::make_mut(&mut self.weights).rows[input] = FloatNetwork::round_row(row);
     }
 
     /// Sets all weights except the rows, rounded to integers; the rows of `floats` are ignored.
-    pub fn set_layers(&mut self, floats: &Floats) {
+    pub fn set_layers(&mut self, floats: &FloatNetwork) {
         let weights = Arc::make_mut(&mut self.weights);
         let rows = std::mem::take(&mut weights.rows);
-        *weights = Weights { rows, ..floats.round_layers() };
+        *weights = NetworkWeights { rows, ..floats.round_layers() };
     }
 
     /// Its weights as floating-point numbers, to continue training.
-    pub fn floats(&self) -> Floats {
+    pub fn floats(&self) -> FloatNetwork {
         self.weights.floats()
     }
 
     /// Its inputs.
-    pub fn inputs(&self) -> &Inputs {
+    pub fn inputs(&self) -> &NetworkInputs {
         &self.inputs
     }
 
     /// Evaluates the candidates of a decision. The view must be the view of the seat to act.
     #[inline]
-    pub fn weigh(&self, view: &impl View, history: &CardHistory, standing: &MatchStanding, weighing: &mut Weighing) {
-        self.inputs.look(view, history, standing, weighing);
-        if weighing.candidates.len() == 1 {
-            weighing.values.push(0);
+    pub fn evaluate(
+        &self,
+        view: &impl View,
+        history: &CardHistory,
+        standing: &MatchStanding,
+        evaluation: &mut NetworkEvaluation,
+    ) {
+        self.inputs.look(view, history, standing, evaluation);
+        if evaluation.candidates.len() == 1 {
+            evaluation.values.push(0);
             return;
         }
         let (features, weights, vectors) = (&*self.inputs.features, &*self.weights, self.vectors);
-        let Weighing { scene, standing: MatchStanding(totals), candidates, values, on, parts } = weighing;
+        let NetworkEvaluation { scene, standing: MatchStanding(totals), candidates, values, on, parts } = evaluation;
         // The inputs that no candidate changes and the inputs of each unchanged layout are summed once.
         on.clear();
         features.scene(scene, totals, |input| on.push(input as u16));
         let mut base = weights.bias;
         vectors.add(weights, &mut base, on);
         parts.clear();
-        let mut before = [Summary::default(); MAX_SEATS];
+        let mut before = [LayoutSummary::default(); MAX_SEATS];
         for (distance, side) in scene.sides[..scene.seats].iter().enumerate() {
             on.clear();
             before[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
@@ -318,8 +338,10 @@ impl std::fmt::Debug for Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cambio_core::State;
+    use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Key, Purpose};
-    use cambio_core::{Dice, PRESETS, Setup, State};
+    use cambio_core::rules::PRESETS;
 
     /// The shared sums plus the sums of a candidate are equal to the sum over all inputs of the candidate.
     #[test]
@@ -328,8 +350,8 @@ mod tests {
         for (deal, name) in (0..).zip(PRESETS.iter().cycle().take(36)) {
             let rules = Rules::preset(name).unwrap();
             let (key, seats) = (Key::new(5, deal), 2 + deal as usize % 5);
-            let inputs = Inputs::new(&rules);
-            let mut floats = Floats::zero(inputs.count());
+            let inputs = NetworkInputs::new(&rules);
+            let mut floats = FloatNetwork::zero(inputs.count());
             let mut stream = key.stream(Purpose::Agent, 0);
             let mut next = |scale: f32| (stream.below(2001) as f32 / 1000.0 - 1.0) * scale;
             floats.rows.iter_mut().for_each(|weight| *weight = next(0.3));
@@ -341,28 +363,33 @@ mod tests {
             stream.shuffle(&mut deck);
             let mut history = CardHistory::new(&rules, seats);
             let mut state = State::deal(&Setup::new(&rules, seats), &deck, &mut dice, &mut history).unwrap();
-            let mut weighing = Weighing::default();
+            let mut evaluation = NetworkEvaluation::default();
             while let Some(seat) = state.actor() {
                 let view = state.view(seat);
-                network.weigh(&view, &history, &inputs.standing(&vec![Score::points(9); seats], seat), &mut weighing);
-                let actions: Vec<Action> = weighing.actions().collect();
-                for (place, &action) in actions.iter().enumerate() {
+                network.evaluate(
+                    &view,
+                    &history,
+                    &inputs.standing(&vec![Score::points(9); seats], seat),
+                    &mut evaluation,
+                );
+                let actions: Vec<Action> = evaluation.actions().collect();
+                for (index, &action) in actions.iter().enumerate() {
                     assert!(view.allows(action), "{action}");
                     if actions.len() > 1 {
                         let mut sums = network.weights.bias;
                         let mut on = Vec::new();
-                        inputs.on(&view, &weighing, place, |input| on.push(input as u16));
+                        inputs.on(&view, &evaluation, index, |input| on.push(input as u16));
                         network.vectors.add(&network.weights, &mut sums, &on);
                         assert_eq!(
-                            weighing.values[place],
+                            evaluation.values[index],
                             network.vectors.value(&network.weights, &sums, &[]),
                             "{action}"
                         );
-                        assert_eq!(weighing.place_of(&inputs, &view, action), Some(place), "{action}");
+                        assert_eq!(evaluation.index_of(&inputs, &view, action), Some(index), "{action}");
                         weighed += 1;
                     }
                 }
-                let chosen = weighing.choose(&inputs, &view);
+                let chosen = evaluation.choose(&inputs, &view);
                 let pick =
                     if stream.below(3) == 0 { actions[stream.below(actions.len() as u32) as usize] } else { chosen };
                 state.apply(pick, &mut dice, &mut history).unwrap();

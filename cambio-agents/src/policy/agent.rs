@@ -2,28 +2,28 @@
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
-use super::{Past as _, Policy};
+use super::{Policy, PublicHistory as _};
 
 /// An [`Agent`] that decides by a policy.
 ///
 /// ```
-/// use cambio_agents::{HeuristicParams, Plays, roster};
+/// use cambio_agents::{HeuristicParams, PolicyAgent, roster};
 ///
 /// // Adds a policy to a roster, so that specs can name it.
-/// let roster = roster().with("mine", "The heuristic, with perfect memory.", || Plays::new(HeuristicParams::default()));
+/// let roster = roster().with("mine", "The heuristic, with perfect memory.", || PolicyAgent::new(HeuristicParams::default()));
 /// assert!(roster.parse("mine").is_ok());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Plays<P: Policy> {
+pub struct PolicyAgent<P: Policy> {
     policy: P,
     /// The public history of the round; `None` before the first match.
-    past: Option<P::Past>,
+    past: Option<P::History>,
 }
 
-impl<P: Policy> Plays<P> {
+impl<P: Policy> PolicyAgent<P> {
     /// An agent that decides by this policy.
-    pub fn new(policy: P) -> Plays<P> {
-        Plays { policy, past: None }
+    pub fn new(policy: P) -> PolicyAgent<P> {
+        PolicyAgent { policy, past: None }
     }
 
     /// The policy.
@@ -32,7 +32,7 @@ impl<P: Policy> Plays<P> {
     }
 }
 
-impl<P: Policy> Agent for Plays<P> {
+impl<P: Policy> Agent for PolicyAgent<P> {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.past = None;
         self.past = Some(self.policy.begin(briefing.rules, briefing.seats)?);

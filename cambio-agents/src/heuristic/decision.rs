@@ -2,25 +2,27 @@
 
 use std::cell::Cell;
 
-use cambio_core::knob::{CallerTie, Cap, Gift, Late, Redrop};
+use cambio_core::engine::CardSource;
 use cambio_core::rng::{Bounded as _, Stream};
-use cambio_core::{Action, Card, Phase, Seat, Source, Spot, SpotSet, Step, View};
+use cambio_core::rules::PowerStep;
+use cambio_core::rules::knob::{CallerTie, Cap, Gift, Late, Redrop};
+use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, View};
 
 use super::params::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
-use crate::tie::{Least, least_of, one_of};
+use crate::tie::{LeastSpots, least_of, one_of};
 
 /// The decision of a heuristic with these parameters and perfect memory. It depends on the view alone.
 #[inline]
 pub(crate) fn blueprint(params: &HeuristicParams, view: &impl View) -> Action {
-    Mind::new(view, view, params).decide()
+    HeuristicDecision::new(view, view, params).decide()
 }
 
 /// One decision of a heuristic: the view, the player's model of the cards, and the parameters.
 ///
 /// For speed, legality is checked for single decisions of the current phase. All legal decisions are listed only if the
 /// heuristic has no preference.
-pub(crate) struct Mind<'v, V, M> {
+pub(crate) struct HeuristicDecision<'v, V, M> {
     view: &'v V,
     model: &'v M,
     params: &'v HeuristicParams,
@@ -30,11 +32,11 @@ pub(crate) struct Mind<'v, V, M> {
     mean: Cell<Option<f64>>,
 }
 
-impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
+impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
     #[inline]
-    pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> Mind<'v, V, M> {
+    pub(crate) fn new(view: &'v V, model: &'v M, params: &'v HeuristicParams) -> HeuristicDecision<'v, V, M> {
         let own = view.table().layout(view.seat());
-        Mind { view, model, params, own, known: model.known(), mean: Cell::new(None) }
+        HeuristicDecision { view, model, params, own, known: model.known(), mean: Cell::new(None) }
     }
 
     /// Returns a legal decision.
@@ -94,7 +96,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         self.model.tally(seat, layout, self.view.rules()).sum
     }
 
-    /// The total expected points of another seat's cards, by [`Mind::worth`].
+    /// The total expected points of another seat's cards, by [`HeuristicDecision::worth`].
     #[inline]
     fn sum(&self, seat: Seat) -> f64 {
         let table = self.view.table();
@@ -110,7 +112,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     /// The value of losing the worst of these own cards. If a known and an unknown card tie, the known one is the
-    /// worst. Replacing an unknown card also gains [`Mind::curiosity`].
+    /// worst. Replacing an unknown card also gains [`HeuristicDecision::curiosity`].
     #[inline]
     fn worst(&self, spots: SpotSet) -> Option<f64> {
         let known = self.model.tally(self.view.seat(), spots, self.view.rules()).most.map(f64::from);
@@ -121,7 +123,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         known.filter(|&points| points >= unknown).or(Some(unknown))
     }
 
-    /// All of these own spots that tie for the worst. `worth` is the result of [`Mind::worst`].
+    /// All of these own spots that tie for the worst. `worth` is the result of [`HeuristicDecision::worst`].
     fn worst_spots(&self, spots: SpotSet, worth: f64) -> SpotSet {
         let known = self.model.known_cards_of(self.view.seat(), spots);
         let worst: SpotSet = known.filter(|&(_, card)| self.points(card) >= worth).map(|(spot, _)| spot).collect();
@@ -129,8 +131,8 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     /// The spots with the fewest expected points.
-    fn best(&self, spots: SpotSet) -> Least {
-        let mut best = Least::NONE;
+    fn best(&self, spots: SpotSet) -> LeastSpots {
+        let mut best = LeastSpots::NONE;
         spots.iter_from(self.view.seat()).for_each(|spot| best.offer(self.worth(spot), spot));
         best
     }
@@ -217,7 +219,7 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
         if self.view.allows(Action::Call) && self.calls() { Action::Call } else { Action::End }
     }
 
-    fn keep_or_drop(&self, source: Source) -> Action {
+    fn keep_or_drop(&self, source: CardSource) -> Action {
         let (Some(held), Some(worth)) = (self.view.held(), self.worst(self.own)) else { return self.idle() };
         let gain = worth - self.points(held) - self.params.keep_gain;
         let keeps = gain > 0.0 && gain > self.power_worth(held, source);
@@ -228,18 +230,19 @@ impl<'v, V: View, M: CardModel> Mind<'v, V, M> {
     }
 
     /// The value of the power that dropping the held card would give. In the last turn a look has no value.
-    fn power_worth(&self, held: Card, source: Source) -> f64 {
+    fn power_worth(&self, held: Card, source: CardSource) -> f64 {
         let rules = self.view.rules();
         let power = rules.power(held);
-        let is_free = source == Source::Stock || matches!(rules.spec().redrop, Redrop::Power | Redrop::UnspentPower);
-        let swaps = || (0..).map_while(|step| power.step(step)).any(Step::swaps);
+        let is_free =
+            source == CardSource::Stock || matches!(rules.spec().redrop, Redrop::Power | Redrop::UnspentPower);
+        let swaps = || (0..).map_while(|step| power.step(step)).any(PowerStep::swaps);
         if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.params.power_worth }
     }
 
     /// Snaps the card that saves most: an own card saves its points, a foreign card the points of the card given.
     fn snap(&self) -> Action {
         let targets = self.view.targets();
-        let mut best = Least::NONE;
+        let mut best = LeastSpots::NONE;
         let mut offer = |gain: f64, spot: Spot| {
             if gain > 0.0 {
                 best.offer(-gain, spot);

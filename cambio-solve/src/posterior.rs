@@ -7,7 +7,7 @@ use cambio_core::{Card, Event, Seat, Spot};
 use crate::SolveError;
 use crate::game::Game;
 use crate::strategy::Strategy;
-use crate::walk::{Decision, Node, Visitor, settled, walk};
+use crate::walk::{DecisionNode, HistoryNode, Visitor, settled, walk};
 
 /// The posterior over hidden faces at an information set, by Bayes' rule: given the sightings of its seat, and the
 /// strategy of the other seat. The strategy of the seat itself does not matter.
@@ -27,10 +27,10 @@ pub struct Posterior {
 impl Posterior {
     /// The probability of each card at one of the spots, by kind; `None` if `spot` is not one of `spots`.
     pub fn marginal(&self, spot: Spot) -> Option<Vec<(Card, f64)>> {
-        let place = self.spots.iter().position(|&other| other == spot)?;
+        let index = self.spots.iter().position(|&other| other == spot)?;
         let mut marginal = BTreeMap::new();
         for (faces, probability) in &self.worlds {
-            *marginal.entry(faces[place]).or_insert(0.0) += probability;
+            *marginal.entry(faces[index]).or_insert(0.0) += probability;
         }
         Some(marginal.into_iter().collect())
     }
@@ -67,13 +67,13 @@ impl Game {
     /// }
     /// ```
     pub fn posteriors(&self, strategy: &Strategy, seat: Seat, sets: &[usize]) -> Result<Vec<Posterior>, SolveError> {
-        let mut places = vec![None; self.information_sets(seat)];
-        for (place, &set) in sets.iter().enumerate() {
-            places[set] = Some(place);
+        let mut indices = vec![None; self.information_sets(seat)];
+        for (index, &set) in sets.iter().enumerate() {
+            indices[set] = Some(index);
         }
         let found =
             sets.iter().map(|&set| (Posterior { seat, set, spots: Vec::new(), worlds: Vec::new() }, BTreeMap::new()));
-        let mut believer = Believer { game: self, strategy, seat, places, found: found.collect() };
+        let mut believer = PosteriorVisitor { game: self, strategy, seat, indices, found: found.collect() };
         walk(self.rules(), 1.0, &mut believer)?;
         let mut posteriors = Vec::new();
         for (mut posterior, weights) in believer.found {
@@ -83,36 +83,36 @@ impl Game {
             posteriors.push(posterior);
         }
         // A set that occurs twice in the list was filled in only once.
-        for (place, &set) in sets.iter().enumerate() {
-            if let Some(first) = believer.places[set].filter(|&first| first != place) {
-                posteriors[place] = posteriors[first].clone();
+        for (index, &set) in sets.iter().enumerate() {
+            if let Some(first) = believer.indices[set].filter(|&first| first != index) {
+                posteriors[index] = posteriors[first].clone();
             }
         }
         Ok(posteriors)
     }
 }
 
-struct Believer<'g> {
+struct PosteriorVisitor<'g> {
     game: &'g Game,
     strategy: &'g Strategy,
     seat: Seat,
-    places: Vec<Option<usize>>,
+    indices: Vec<Option<usize>>,
     found: Vec<(Posterior, BTreeMap<Vec<Card>, f64>)>,
 }
 
-impl Visitor for Believer<'_> {
+impl Visitor for PosteriorVisitor<'_> {
     /// The product of the other seat's probabilities.
     type Path = f64;
     const TRAIL: bool = false;
 
-    fn terminal(&mut self, _: &Node<f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &HistoryNode<f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
         Ok(())
     }
 
     fn decision(
         &mut self,
-        node: &Node<f64>,
-        at: Decision,
+        node: &HistoryNode<f64>,
+        at: DecisionNode,
         _: &[Event<Card>],
         paths: &mut Vec<Option<f64>>,
     ) -> Result<(), SolveError> {
@@ -123,8 +123,8 @@ impl Visitor for Believer<'_> {
             return Ok(());
         }
         paths.resize(at.choices.len(), Some(node.path));
-        let Some(place) = self.places[set] else { return Ok(()) };
-        let (posterior, weights) = &mut self.found[place];
+        let Some(index) = self.indices[set] else { return Ok(()) };
+        let (posterior, weights) = &mut self.found[index];
         if posterior.spots.is_empty() {
             let known = node.state.observe(self.seat).known();
             posterior.spots = node.state.table().occupied().without(known).iter_from(self.seat).collect();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cambio_view::Film;
+use cambio_view::Replay;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
 use ratatui::text::{Line, Span};
@@ -16,8 +16,8 @@ const SPEEDS: [u64; 4] = [2400, 1200, 500, 150];
 const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space play   + − speed   v view   q leave";
 
 /// A replay view: the replay, the position in it and the point of view.
-pub(super) struct Reel {
-    film: Film,
+pub(super) struct ReplayView {
+    replay: Replay,
     /// Round and frame.
     at: (usize, usize),
     /// The seat whose knowledge is shown; `None` shows all cards.
@@ -28,21 +28,21 @@ pub(super) struct Reel {
     pub(super) is_left: bool,
 }
 
-impl Reel {
-    pub(super) fn new(film: Film, at: (usize, usize)) -> Reel {
-        let mut reel = Reel { film, at: (0, 0), view: None, speed: 1, due: None, is_left: false };
-        reel.at.0 = at.0.min(reel.film.rounds.len() - 1);
-        reel.at.1 = at.1.min(reel.last());
-        reel
+impl ReplayView {
+    pub(super) fn new(replay: Replay, at: (usize, usize)) -> ReplayView {
+        let mut replay_view = ReplayView { replay, at: (0, 0), view: None, speed: 1, due: None, is_left: false };
+        replay_view.at.0 = at.0.min(replay_view.replay.rounds.len() - 1);
+        replay_view.at.1 = at.1.min(replay_view.last());
+        replay_view
     }
 
     /// The last frame of the round.
     fn last(&self) -> usize {
-        self.film.rounds[self.at.0].frames.len() - 1
+        self.replay.rounds[self.at.0].frames.len() - 1
     }
 
     fn turns(&self) -> usize {
-        self.film.rounds[self.at.0].frames[self.at.1].scene.turns
+        self.replay.rounds[self.at.0].frames[self.at.1].scene.turns
     }
 
     /// Goes to the next or previous decision; returns false at either end.
@@ -50,7 +50,7 @@ impl Reel {
         let (round, frame) = self.at;
         match (ahead, frame == self.last(), frame == 0) {
             (true, false, _) => self.at.1 += 1,
-            (true, true, _) if round + 1 < self.film.rounds.len() => self.at = (round + 1, 0),
+            (true, true, _) if round + 1 < self.replay.rounds.len() => self.at = (round + 1, 0),
             (false, _, false) => self.at.1 -= 1,
             (false, _, true) if round > 0 => {
                 self.at.0 -= 1;
@@ -73,10 +73,10 @@ impl Reel {
             KeyCode::Left | KeyCode::Char('h' | 'p') => _ = self.step(false),
             KeyCode::Down | KeyCode::PageDown | KeyCode::Char(']' | 'j') => self.turn(true),
             KeyCode::Up | KeyCode::PageUp | KeyCode::Char('[' | 'k') => self.turn(false),
-            KeyCode::Char('r') => self.at = ((self.at.0 + 1) % self.film.rounds.len(), 0),
+            KeyCode::Char('r') => self.at = ((self.at.0 + 1) % self.replay.rounds.len(), 0),
             KeyCode::Home | KeyCode::Char('g') => self.at = (0, 0),
             KeyCode::End => {
-                self.at.0 = self.film.rounds.len() - 1;
+                self.at.0 = self.replay.rounds.len() - 1;
                 self.at.1 = self.last();
             }
             KeyCode::Char('+' | '-') => {
@@ -85,7 +85,7 @@ impl Reel {
                 self.due = plays.then(|| self.next_due());
             }
             KeyCode::Char('v') => {
-                let seats: Vec<char> = ('a'..='h').take(self.film.agents.len()).collect();
+                let seats: Vec<char> = ('a'..='h').take(self.replay.agents.len()).collect();
                 let at = self.view.map_or(0, |view| view as usize - 'a' as usize + 1);
                 self.view = seats.get(at).copied();
             }
@@ -108,26 +108,26 @@ impl Reel {
 
     /// The position in the match, from 0 to 1.
     fn place(&self) -> f64 {
-        let frames = |rounds: &[cambio_view::RoundFilm]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
-        let all = frames(&self.film.rounds).max(2) - 1;
-        (frames(&self.film.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
+        let frames = |rounds: &[cambio_view::RoundReplay]| rounds.iter().map(|round| round.frames.len()).sum::<usize>();
+        let all = frames(&self.replay.rounds).max(2) - 1;
+        (frames(&self.replay.rounds[..self.at.0]) + self.at.1) as f64 / all as f64
     }
 }
 
-impl Page for Reel {
+impl Page for ReplayView {
     fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
         let (round, at) = self.at;
-        let film = &self.film;
-        let frame = &film.rounds[round].frames[at];
+        let replay = &self.replay;
+        let frame = &replay.rounds[round].frames[at];
         let who = self.view.map_or("all cards".to_owned(), |seat| format!("what {seat} knows"));
-        let head = format!(" {} · {} · {who}", film.rules, film.title);
+        let head = format!(" {} · {} · {who}", replay.rules, replay.title);
         let mut lines = vec![Line::from(format!("{:<columns$}", super::board::cut(&head, columns))).reversed()];
-        let is_scored = at == self.last() && !film.rounds[round].scores.is_empty();
+        let is_scored = at == self.last() && !replay.rounds[round].scores.is_empty();
         let marks = Marks { view: self.view.filter(|_| !is_scored), ..Marks::default() };
-        let board = Board { scene: &frame.scene, kinds: &film.kinds, names: &film.agents, marks: &marks, columns };
+        let board = Board { scene: &frame.scene, kinds: &replay.kinds, names: &replay.agents, marks: &marks, columns };
         lines.extend(board.lines());
         let plays = if self.due.is_some() { " (playing)" } else { "" };
-        let place = format!(" round {} of {}, decision {at} of {}: ", round + 1, film.rounds.len(), self.last());
+        let place = format!(" round {} of {}, decision {at} of {}: ", round + 1, replay.rounds.len(), self.last());
         lines.push(Line::from(""));
         lines.push(Line::from(vec![Span::from(place), Span::from(frame.decided(self.view)).bold(), Span::from(plays)]));
         let mut foot = vec![bar(self.place(), columns)];
@@ -136,12 +136,12 @@ impl Page for Reel {
         // At the end of a round the table shows all cards. Their lines are omitted to leave room for the scores.
         let mut told: Vec<String> = lines_of_frame.filter(|line| at < self.last() || !turns_up(line)).collect();
         if at == self.last() {
-            told.extend(film.rounds[round].scores.iter().cloned());
-            if round + 1 == film.rounds.len() {
-                let ranks = film.ranks.iter().zip('a'..).map(|(rank, seat)| format!("{seat} {rank}"));
+            told.extend(replay.rounds[round].scores.iter().cloned());
+            if round + 1 == replay.rounds.len() {
+                let ranks = replay.ranks.iter().zip('a'..).map(|(rank, seat)| format!("{seat} {rank}"));
                 let ranks: Vec<String> = ranks.collect();
                 told.extend((!ranks.is_empty()).then(|| format!("the match is over: ranks {}", ranks.join(", "))));
-                told.extend(film.flaw.as_ref().map(|flaw| format!("the record is flawed: {flaw}")));
+                told.extend(replay.flaw.as_ref().map(|flaw| format!("the record is flawed: {flaw}")));
             }
         }
         let room = rows.saturating_sub(lines.len() + foot.len());
@@ -162,15 +162,15 @@ fn bar(place: f64, columns: usize) -> Line<'static> {
 }
 
 /// Shows a replay from a round and decision on, until the user leaves. Fails if the terminal cannot be written or read.
-pub(crate) fn watch(film: Film, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
+pub(crate) fn watch(replay: Replay, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
     let mut screen = Screen::open()?;
-    let mut reel = Reel::new(film, at);
-    while !reel.is_left && !is_over() {
-        screen.draw(&reel)?;
+    let mut replay_view = ReplayView::new(replay, at);
+    while !replay_view.is_left && !is_over() {
+        screen.draw(&replay_view)?;
         match screen.key(Duration::from_millis(50))? {
             Some(super::LEAVE) => return Ok(()),
-            Some(key) => reel.key(key),
-            None => reel.tick(),
+            Some(key) => replay_view.key(key),
+            None => replay_view.tick(),
         }
     }
     Ok(())

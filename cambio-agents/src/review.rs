@@ -7,15 +7,17 @@
 
 use std::cmp::Reverse;
 
-use cambio_core::knob::MatchEnd;
+use cambio_core::engine::Dice;
 use cambio_core::rng::{Key, Seed};
-use cambio_core::{Action, Briefing, Card, Dice, Event, MAX_SEATS, Observation, Rules, Seat, Spot, Standing, State};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::{Action, Briefing, Card, Event, Observation, Rules, Seat, Spot, Standing, State};
 
 use crate::bits::{Bits, mix};
 use crate::heuristic::HeuristicParams;
-use crate::inference::{Draw, Inference};
+use crate::inference::{Inference, SamplingSettings};
 use crate::playout::is_plausible;
-use crate::policy::{Blueprint, BlueprintPast, Follow, NetworkPolicy, Policy as _};
+use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _};
 use crate::search::strided;
 use crate::value::{Utility, Valuer};
 
@@ -28,18 +30,18 @@ const PLAYOUTS: u64 = 0x5555;
 
 /// A mean and its standard error.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Estimate {
+pub struct MeanEstimate {
     /// The mean.
     pub mean: f64,
     /// Its standard error.
     pub error: f64,
 }
 
-impl Estimate {
+impl MeanEstimate {
     /// The half-width of the 95 % interval.
     ///
     /// ```
-    /// assert_eq!(cambio_agents::Estimate { mean: 0.5, error: 0.1 }.half(), 0.196);
+    /// assert_eq!(cambio_agents::MeanEstimate { mean: 0.5, error: 0.1 }.half(), 0.196);
     /// ```
     pub fn half(&self) -> f64 {
         1.96 * self.error
@@ -48,23 +50,23 @@ impl Estimate {
 
 /// Sums of numbers and of their squares.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct MeanAccumulator {
     number: f64,
     sum: f64,
     squares: f64,
 }
 
-impl Sums {
+impl MeanAccumulator {
     fn add(&mut self, value: f64) {
         self.number += 1.0;
         self.sum += value;
         self.squares += value * value;
     }
 
-    fn estimate(&self) -> Estimate {
+    fn estimate(&self) -> MeanEstimate {
         let mean = self.sum / self.number.max(1.0);
         let spread = (self.squares - self.number * mean * mean).max(0.0) / (self.number - 1.0).max(1.0);
-        Estimate { mean, error: (spread / self.number.max(1.0)).sqrt() }
+        MeanEstimate { mean, error: (spread / self.number.max(1.0)).sqrt() }
     }
 }
 
@@ -74,31 +76,31 @@ pub struct Regret {
     /// The best decision found; the decision taken if none was better.
     pub best: Action,
     /// The value of the best decision minus the value of the decision taken. Noise can make it negative.
-    pub cost: Estimate,
+    pub cost: MeanEstimate,
 }
 
 /// The review of a decision.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Appraisal {
+pub struct DecisionReview {
     /// The chance of each seat before the decision, seat a first, given the true cards on the table.
-    pub chances: Vec<Estimate>,
+    pub chances: Vec<MeanEstimate>,
     /// The cost of the decision with the information of its seat; `None` if there was no alternative.
     pub known: Option<Regret>,
     /// The cost against an oracle that knows the table's cards for this decision; `None` if there was no alternative.
     pub open: Option<Regret>,
 }
 
-impl Appraisal {
+impl DecisionReview {
     /// Whether the decision was a blunder: with the information of its seat, it cost at least `least`, even at the low
-    /// end of the 95 % interval. [`Appraiser::blunder`] gives the usual `least`.
+    /// end of the 95 % interval. [`Reviewer::blunder`] gives the usual `least`.
     ///
     /// ```
-    /// use cambio_agents::{Appraisal, Estimate, Regret};
+    /// use cambio_agents::{DecisionReview, MeanEstimate, Regret};
     /// use cambio_core::Action;
     ///
-    /// let known = Regret { best: Action::Call, cost: Estimate { mean: 0.2, error: 0.05 } };
-    /// let appraisal = Appraisal { chances: Vec::new(), known: Some(known), open: None };
-    /// assert!(appraisal.is_blunder(0.05) && !appraisal.is_blunder(0.15));
+    /// let known = Regret { best: Action::Call, cost: MeanEstimate { mean: 0.2, error: 0.05 } };
+    /// let review = DecisionReview { chances: Vec::new(), known: Some(known), open: None };
+    /// assert!(review.is_blunder(0.05) && !review.is_blunder(0.15));
     /// ```
     pub fn is_blunder(&self, least: f64) -> bool {
         self.known.is_some_and(|regret| regret.cost.mean - regret.cost.half() >= least)
@@ -107,26 +109,26 @@ impl Appraisal {
 
 /// Reviews the decisions of a finished match.
 ///
-/// Pass it every round ([`Appraiser::round_begins`]), every event ([`Appraiser::event`]) and every decision before it
-/// is carried out ([`Appraiser::decides`], or [`Appraiser::appraise`] to review it). Chances are averages over the
+/// Pass it every round ([`Reviewer::round_begins`]), every event ([`Reviewer::event`]) and every decision before it
+/// is carried out ([`Reviewer::decides`], or [`Reviewer::review`] to review it). Chances are averages over the
 /// order of the stock. In a snap window, seats that have already declared decide again in the playouts.
 ///
 /// # Determinism
 /// A review depends only on the course of the match up to the decision and on `playouts`.
 ///
 /// ```
-/// use cambio_agents::Appraiser;
+/// use cambio_agents::Reviewer;
 /// use cambio_core::{Playing, Rules, rng::Key};
 ///
 /// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
-/// let mut appraiser = Appraiser::new(playing.rules(), 2, 20);
-/// appraiser.round_begins(&playing.standing());
-/// playing.events().iter().for_each(|event| appraiser.event(event));
-/// let appraisal = appraiser.appraise(playing.state(), "draw".parse().unwrap());
-/// assert!((appraisal.chances.iter().map(|chance| chance.mean).sum::<f64>() - 1.0).abs() < 1e-9);
+/// let mut reviewer = Reviewer::new(playing.rules(), 2, 20);
+/// reviewer.round_begins(&playing.standing());
+/// playing.events().iter().for_each(|event| reviewer.event(event));
+/// let review = reviewer.review(playing.state(), "draw".parse().unwrap());
+/// assert!((review.chances.iter().map(|chance| chance.mean).sum::<f64>() - 1.0).abs() < 1e-9);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Appraiser {
+pub struct Reviewer {
     policy: Blueprint,
     seats: Vec<Inference<Blueprint>>,
     valuer: Valuer,
@@ -136,13 +138,13 @@ pub struct Appraiser {
     at: (u64, u64),
 }
 
-impl Appraiser {
-    /// Creates an appraiser for these rules and `seats` seats. A chance takes `playouts` playouts, the search for the
+impl Reviewer {
+    /// Creates a reviewer for these rules and `seats` seats. A chance takes `playouts` playouts, the search for the
     /// best decision about as many, and a cost that may be a blunder twice as many for each of two decisions.
     ///
     /// # Panics
     /// If the rules do not fit the number of seats.
-    pub fn new(rules: &Rules, seats: usize, playouts: u32) -> Appraiser {
+    pub fn new(rules: &Rules, seats: usize, playouts: u32) -> Reviewer {
         let mut policy = Blueprint::Network(Box::new(NetworkPolicy::shipped()));
         let past = policy.begin(rules, seats).unwrap_or_else(|_| {
             policy = Blueprint::Heuristic(HeuristicParams::default());
@@ -153,7 +155,7 @@ impl Appraiser {
         let seated = Seat::ALL[..seats]
             .iter()
             .map(|&seat| Inference::new(&Briefing { rules, seats, seat, stream: &stream }, past.clone()));
-        Appraiser {
+        Reviewer {
             seats: seated.collect(),
             policy,
             valuer: Valuer::new(if is_one_round { Utility::Win } else { Utility::Match }),
@@ -210,32 +212,32 @@ impl Appraiser {
         }
     }
 
-    /// Reviews the decision `taken` in this state, and calls [`Appraiser::decides`].
+    /// Reviews the decision `taken` in this state, and calls [`Reviewer::decides`].
     ///
     /// # Panics
     /// If no seat is to act, or the state does not belong to the match.
-    pub fn appraise(&mut self, state: &State, taken: Action) -> Appraisal {
+    pub fn review(&mut self, state: &State, taken: Action) -> DecisionReview {
         let seat = state.actor().expect("a seat is to act");
         let view = state.observe(seat);
         let base = mix(SEED ^ mix(self.at.0 << 32 | self.at.1));
         let blunder = self.blunder();
-        let Appraiser { policy, seats, valuer, playouts, .. } = self;
+        let Reviewer { policy, seats, valuer, playouts, .. } = self;
         let inference = &seats[seat.index()];
-        let mut table = Playouts { policy, valuer, past: inference.past(), seat, number: *playouts, blunder };
+        let mut table = ReviewPlayouts { policy, valuer, past: inference.past(), seat, number: *playouts, blunder };
         let choice = table.policy.decide(&view, table.past);
         let truth = inference.around(&view, |spot| state.face(spot));
 
-        let mut sums = [Sums::default(); MAX_SEATS];
+        let mut sums = [MeanAccumulator::default(); MAX_SEATS];
         for number in 0..*playouts {
             let values = table.values(&truth, choice, Bits::new(base, number));
             sums.iter_mut().zip(values).for_each(|(sums, value)| sums.add(value));
         }
-        let chances = sums[..state.table().seats()].iter().map(Sums::estimate).collect();
+        let chances = sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect();
 
         let rivals = table.rivals(&view, taken);
         let known = (!rivals.is_empty()).then(|| {
             let worlds = *playouts as usize;
-            let draw = Draw { worlds, proposals: 4 * worlds, ..Draw::default() };
+            let draw = SamplingSettings { worlds, proposals: 4 * worlds, ..SamplingSettings::default() };
             let mut of = |purpose: u64| inference.draw(&view, table.policy, &draw, base ^ purpose);
             let (search, measure) = (of(1), of(2));
             table.regret(rivals, taken, [&search, &measure], base ^ 3)
@@ -244,7 +246,7 @@ impl Appraiser {
         let truth = std::slice::from_ref(&truth);
         let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, [truth, truth], base ^ 4));
         self.decides(state);
-        Appraisal { chances, known, open }
+        DecisionReview { chances, known, open }
     }
 
     /// The chance of each seat after the end of the round, seat a first.
@@ -257,23 +259,23 @@ impl Appraiser {
 }
 
 /// The context for the playouts of one decision.
-struct Playouts<'a> {
+struct ReviewPlayouts<'a> {
     policy: &'a mut Blueprint,
     valuer: &'a Valuer,
-    past: &'a BlueprintPast,
+    past: &'a BlueprintHistory,
     seat: Seat,
     number: u32,
     blunder: f64,
 }
 
-impl Playouts<'_> {
+impl ReviewPlayouts<'_> {
     /// The utility of each seat if this decision is taken and all seats continue with the policy.
     fn values(&mut self, world: &State, action: Action, bits: Bits) -> [f64; MAX_SEATS] {
         let (mut world, mut past, mut dice) = (world.clone(), self.past.clone(), Dice(bits));
         if !self.policy.gambles() {
             world.ask_knowing_only();
         }
-        world.carry_out(action, &mut dice, &mut Follow(&mut past));
+        world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         self.policy.play_out(&mut world, &mut past, &mut dice);
         self.valuer.values(&world)
     }
@@ -285,13 +287,13 @@ impl Playouts<'_> {
         let Blueprint::Network(network) = &*self.policy else {
             return few(taken, std::iter::once(wish).chain(plausible(view, |spot| view.face(spot))));
         };
-        let (weighing, inputs) = (network.weighing(), network.network().inputs());
+        let (evaluation, inputs) = (network.evaluation(), network.network().inputs());
         // A decision that the network cannot distinguish from `taken` is not an alternative.
-        let same = weighing.place_of(inputs, view, taken);
-        let logits: Vec<f64> = weighing.logits().collect();
-        let mut places: Vec<usize> = (0..logits.len()).filter(|&place| Some(place) != same).collect();
-        places.sort_by(|&one, &other| logits[other].total_cmp(&logits[one]));
-        few(taken, places.into_iter().map(|place| weighing.choice_of(inputs, view, place)))
+        let same = evaluation.index_of(inputs, view, taken);
+        let logits: Vec<f64> = evaluation.logits().collect();
+        let mut indices: Vec<usize> = (0..logits.len()).filter(|&index| Some(index) != same).collect();
+        indices.sort_by(|&one, &other| logits[other].total_cmp(&logits[one]));
+        few(taken, indices.into_iter().map(|index| evaluation.choice_of(inputs, view, index)))
     }
 
     /// The alternatives for a seat that knows every card on the table. It does not need looks.
@@ -305,7 +307,8 @@ impl Playouts<'_> {
     /// The cost of the decision. The best rival is selected in the first worlds and measured in the others.
     fn regret(&mut self, rivals: Vec<Action>, taken: Action, worlds: [&[State]; 2], base: u64) -> Regret {
         let [search, measure] = worlds;
-        let mut live: Vec<(Action, Sums)> = rivals.into_iter().map(|action| (action, Sums::default())).collect();
+        let mut live: Vec<(Action, MeanAccumulator)> =
+            rivals.into_iter().map(|action| (action, MeanAccumulator::default())).collect();
         let mut number = 0;
         let halvings = live.len().next_power_of_two().ilog2().max(1);
         for _ in 0..halvings {
@@ -321,12 +324,12 @@ impl Playouts<'_> {
         let (best, lead) = (live[0].0, live[0].1.estimate());
         // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
-            return Regret { best: taken, cost: Estimate::default() };
+            return Regret { best: taken, cost: MeanEstimate::default() };
         }
         // A cost that is too small for a blunder is measured with fewer playouts.
         let may_be_large = lead.mean + lead.half() >= self.blunder;
         let worlds = if may_be_large { 2 * self.number } else { self.number / 4 };
-        let mut measured = vec![(best, Sums::default())];
+        let mut measured = vec![(best, MeanAccumulator::default())];
         for number in 0..worlds {
             self.compare(&mut measured, taken, measure, base ^ PLAYOUTS, number);
         }
@@ -334,7 +337,14 @@ impl Playouts<'_> {
     }
 
     /// Plays out the decision taken and its rivals in one of these worlds, with the same random numbers.
-    fn compare(&mut self, rivals: &mut [(Action, Sums)], taken: Action, worlds: &[State], base: u64, number: u32) {
+    fn compare(
+        &mut self,
+        rivals: &mut [(Action, MeanAccumulator)],
+        taken: Action,
+        worlds: &[State],
+        base: u64,
+        number: u32,
+    ) {
         // Equal worlds are adjacent.
         let world = &worlds[strided(number as usize % worlds.len(), worlds.len())];
         let bits = Bits::new(base, number);
