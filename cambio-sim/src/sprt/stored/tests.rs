@@ -1,0 +1,101 @@
+use std::path::Path;
+
+use super::*;
+use crate::plan::{Experiment, Unit};
+use crate::run::Runner;
+use crate::sprt::EloScale;
+use crate::store::RunFolder;
+use crate::tune::PlaySetting;
+use cambio_exec::Executor;
+
+/// Plays an experiment into a temporary folder.
+fn run(name: &str, experiment: &Experiment) -> StoredRun {
+    let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    let mut folder = RunFolder::create(&path, &plan).unwrap();
+    Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
+    StoredRun::open(&path).unwrap()
+}
+
+fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
+    let (seed, seats) = (Some(6.into()), seats.to_vec());
+    Experiment { seed, deals: 120, seats, unit: Unit::Rounds, ..Experiment::at("original", 2, agents) }
+}
+
+#[test]
+fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
+    let roster = cambio_agents::roster();
+    // Lineups with other agents are ignored. At two seats, each pair has a lineup of its own.
+    let two = run("two", &experiment(&[2], &["random", "greedy", "sharp"]));
+    let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
+    let mut ends = Vec::new();
+    for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
+        let (rules, unit, seed) = ("original".into(), Unit::Rounds, 6.into());
+        let setting = PlaySetting { rules, seats, unit, seed, ..PlaySetting::default() };
+        for (elo_0, elo_1, scale) in
+            [(0.0, 60.0, EloScale::Logistic), (0.0, 5.0, EloScale::Normalized), (-80.0, 0.0, EloScale::Normalized)]
+        {
+            for agents in [["greedy", "sharp"], ["sharp", "greedy"]] {
+                let question = SprtQuestion { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 120 };
+                let executor = Executor::new(1).unwrap();
+                let played = question.ask(&setting, &roster, &executor, agents, |_, _| ()).unwrap();
+                let duel = StoredDuel::find(stored, &roster, agents, Some("original"), Some(seats)).unwrap();
+                let read = question.read(&duel).unwrap();
+                assert_eq!(read.answer, played, "{seats} seats, {agents:?}, {elo_1}");
+                assert_eq!((read.last_deal, read.of_deals, read.void_deals), (Some(played.deals - 1), 120, 0));
+                ends.push(played.deals);
+            }
+        }
+    }
+    assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "all or none are decided: {ends:?}");
+    std::fs::remove_dir_all(&two.path).unwrap();
+    std::fs::remove_dir_all(&more.path).unwrap();
+}
+
+#[test]
+fn what_is_no_duel_is_refused_in_a_sentence() {
+    let roster = cambio_agents::roster();
+    let mut three = experiment(&[2, 3], &["random", "greedy", "sharp"]);
+    three.deals = 2;
+    let stored = run("three", &three);
+    let refused = |agents, rules, seats| {
+        StoredDuel::find(&stored, &roster, agents, rules, seats)
+            .map(|duel| duel.index)
+            .map_err(|error| error.to_string())
+    };
+    // At three seats all three agents sit at one table, so the only duel is at two seats.
+    assert_eq!(refused(["greedy", "sharp"], None, None), Ok(0));
+    for (agents, rules, seats, expected) in [
+        (
+            ["greedy", "sharp"],
+            None,
+            Some(3),
+            "no lineup has only the agents `greedy` and `sharp` at original (one round), 3 seats",
+        ),
+        (["greedy", "blind"], None, None, "the run has no agent `blind`; it has random, greedy, sharp"),
+        (["greedy", "greedy"], None, None, "`greedy` is compared with itself; choose two different agents"),
+        (
+            ["greedy", "sharp"],
+            Some("classic"),
+            None,
+            "the run has no table with these rules and seats; it has original (one round), 2 seats; original (one round), 3 seats",
+        ),
+    ] {
+        assert_eq!(refused(agents, rules, seats), Err(expected.to_owned()));
+    }
+    std::fs::remove_dir_all(&stored.path).unwrap();
+    let mut two = experiment(&[2, 4], &["greedy", "sharp"]);
+    two.deals = 2;
+    let stored = run("several", &two);
+    let error = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap_err();
+    assert!(matches!(&error, DuelError::Several { tables, .. } if tables.len() == 2), "{error}");
+    // Remove the last batch of the run.
+    let ledger = std::fs::read_to_string(stored.path.join("ledger.jsonl")).unwrap();
+    let cut = ledger.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    std::fs::write(stored.path.join("ledger.jsonl"), &ledger[..cut]).unwrap();
+    let cut = StoredRun::open(&stored.path).unwrap();
+    let error = StoredDuel::find(&cut, &roster, ["sharp", "greedy"], None, Some(2)).unwrap_err();
+    assert!(matches!(error, DuelError::Incomplete { .. }), "{error}");
+    std::fs::remove_dir_all(&cut.path).unwrap();
+}
