@@ -120,7 +120,7 @@ pub(crate) struct Episode<A, W> {
 }
 
 impl<A: Agent, W: Observer> Episode<A, W> {
-    /// A match in which the caller makes every decision. To add agents, set [`Episode::agents_mut`] and restart.
+    /// A match in which the caller makes every decision. To add agents, change [`Episode::agents_mut`], then restart.
     pub(crate) fn new(rules: &Rules, seats: usize, key: Key, reward: Reward, observer: W) -> Episode<A, W> {
         let players = Players::from((0..seats).map(|_| None).collect::<Vec<_>>());
         let referee = Referee::new(Deal::new(rules, key), players, observer);
