@@ -11,28 +11,28 @@ def choose(me, points, mean, ask):
     own = [spot for spot in ask["spots"] if spot[0] == me]
     worth = {spot: points.get(ask["known"].get(spot), mean) for spot in own}
     worst = max(own, key=worth.get, default=None)
-    wishes = []
+    preferred = []
     if sum(worth.values()) <= CALL_AT:
-        wishes.append("call")
+        preferred.append("call")
     if ask["phase"] == "held" and worst and points.get(ask["held"], mean) < worth[worst]:
-        wishes.append(f"keep {worst}")
-    wishes += [f"snap {spot}" for spot in ask["matches"] if spot in own and worth[spot] > 0]
-    wishes += [f"look {spot}" for spot in own if spot not in ask["known"]]
-    wishes += ["end", "draw", "drop", "pass", "skip", f"give {worst}", f"keep {worst}", "call"]
-    legal = [wish for wish in wishes if wish in ask["legal"]]
+        preferred.append(f"keep {worst}")
+    preferred += [f"snap {spot}" for spot in ask["matches"] if spot in own and worth[spot] > 0]
+    preferred += [f"look {spot}" for spot in own if spot not in ask["known"]]
+    preferred += ["end", "draw", "drop", "pass", "skip", f"give {worst}", f"keep {worst}", "call"]
+    legal = [decision for decision in preferred if decision in ask["legal"]]
     return legal[0] if legal else random.choice(ask["legal"])
 
 
 for line in sys.stdin:
-    said = json.loads(line)
-    if said["type"] == "hello":
+    message = json.loads(line)
+    if message["type"] == "hello":
         answer = {"protocol": 1, "name": "bot.py", "version": "1.0"}
-    elif said["type"] == "decide":
-        answer = {"decision": choose(me, points, mean, said)}
+    elif message["type"] == "decide":
+        answer = {"decision": choose(me, points, mean, message)}
     else:
-        if said["type"] == "begin":
-            random.seed(said["seed"])
-            me, cards = said["seat"], said["cards"]
+        if message["type"] == "begin":
+            random.seed(message["seed"])
+            me, cards = message["seat"], message["cards"]
             points = {card["label"]: card["points"] for card in cards}
             mean = sum(card["points"] * card["copies"] for card in cards) / sum(card["copies"] for card in cards)
         continue

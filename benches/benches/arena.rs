@@ -1,4 +1,4 @@
-//! The overhead of a run over the engine: `cargo bench -p cambio-benches --bench arena`. One element is one round.
+//! The overhead of a run over the engine alone: `cargo bench -p cambio-benches --bench arena`. An element is a round.
 //!
 //! `alone` is only the engine: the same agents, deals and rotations, without counts and files. `run` does the same as
 //! `cambio run`: rows, sums, hashes, synced files, ledger and report. If an agent plays itself, `run` plays one
@@ -44,8 +44,8 @@ fn run(plan: &PlayablePlan, folder: &Path, threads: usize) {
 }
 
 fn arena(criterion: &mut Criterion) {
-    let says = |wanted: &str| std::env::args().any(|word| word == wanted);
-    let is_tried = says("--test") || !says("--bench");
+    let has_flag = |flag: &str| std::env::args().any(|word| word == flag);
+    let is_tried = has_flag("--test") || !has_flag("--bench");
     let path = std::env::temp_dir().join(format!("cambio-bench-{}", std::process::id()));
     for (lineup, deals) in [
         (["random", "random"], 500_000),

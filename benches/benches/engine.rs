@@ -12,7 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const TABLES: [(&str, usize); 5] = [("classic", 2), ("classic", 4), ("classic", 8), ("original", 2), ("faessler", 2)];
 
-/// Uniformly random play, dealing included; one element is one decision.
+/// Uniformly random play, including the deals; one element is one decision.
 fn random_play(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("random play");
     group.throughput(Throughput::Elements(1));

@@ -49,7 +49,7 @@ fn compare<A: Agent + Clone>(name: &str, agent: &A) {
         for turn in 0..3 {
             let place = (turn + round) % 3;
             let taken = time(&mut all[place], place == 2);
-            // The first round warms up.
+            // The first round is a warm-up, so its times are dropped.
             if round > 0 {
                 times[place].push(taken.as_secs_f64());
             }

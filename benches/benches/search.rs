@@ -22,7 +22,7 @@ trait Search: Agent + Clone {
 
 impl Search for Rollout {
     fn of(spec: &str) -> Rollout {
-        Rollout::new(roster().parse(spec).expect("a spec").params().expect("of rollout"))
+        Rollout::new(roster().parse(spec).expect("a spec").params().expect("parameters of rollout"))
     }
 
     fn arms(&self) -> &[Arm] {
@@ -32,7 +32,7 @@ impl Search for Rollout {
 
 impl Search for Ismcts {
     fn of(spec: &str) -> Ismcts {
-        Ismcts::new(roster().parse(spec).expect("a spec").params().expect("of ismcts"))
+        Ismcts::new(roster().parse(spec).expect("a spec").params().expect("parameters of ismcts"))
     }
 
     fn arms(&self) -> &[Arm] {
@@ -44,7 +44,7 @@ fn heuristic() -> Box<dyn Agent> {
     roster().parse("heuristic").expect("a spec").make()
 }
 
-/// Decides once in all positions; an element is an iteration.
+/// Decides once in each position; one element is one iteration of the search.
 fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize, spec: &str) {
     let mut positions = positions(rules, seats, POSITIONS, &heuristic, &S::of(spec));
     let mut decide = || {
@@ -60,7 +60,7 @@ fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules,
     group.bench_function(format!("{spec}, {seats} seats"), |bencher| bencher.iter(&mut decide));
 }
 
-/// The same with the learned agent; an element is a decision.
+/// Decides once in each position with the learned agent; one element is one decision.
 fn learned(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize) {
     let mut positions = positions(rules, seats, POSITIONS, &heuristic, &Learned::shipped());
     group.throughput(Throughput::Elements(POSITIONS as u64));
@@ -89,14 +89,14 @@ fn ours(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The crate's search on our game: single observer, uniform playouts, and the same candidate decisions as our search.
+/// The search of the crate `ismcts` on Cambio: single observer, uniform playouts, the same candidates as our search.
 fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
     let found = positions(rules, 2, POSITIONS, &heuristic, &Witness::default());
     let roots: Vec<(Knowledge, Observation<'_>)> = found
         .iter()
         .map(|position| {
             let seat = position.state.actor().expect("a position has a seat to act");
-            (position.agent.0.clone().expect("it was briefed"), position.state.observe(seat))
+            (position.agent.0.clone().expect("the agent was briefed"), position.state.observe(seat))
         })
         .collect();
     let mut searcher = ismcts::searcher::Searcher::new(0.7, 100_000);
@@ -106,7 +106,7 @@ fn theirs(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules) {
             let mut bits = Xorshift(0x9e37_79b9_7f4a_7c15);
             let state = knowledge.sample(view, &mut bits);
             let root = Foreign { state, knowledge, view, bits };
-            // Its budget is a time limit, which it checks every 2,048 iterations.
+            // The budget is a time limit, which the searcher checks every 2,048 iterations.
             let result = searcher.search(&root, &ismcts::inference::NoInference, 0);
             iterations += black_box(result).num_simulations as u64;
         }
@@ -137,7 +137,7 @@ impl Agent for Witness {
     }
 }
 
-/// A world in the form that the crate requires.
+/// A world in the form that the crate `ismcts` requires.
 #[derive(Clone)]
 struct Foreign<'v> {
     state: State,
@@ -156,7 +156,7 @@ impl ismcts::state::State for Foreign<'_> {
     }
 
     fn randomize(&self, _: usize, _: &Self::Inference) -> Self {
-        // The searcher passes the same state each time, so the random bits must come from a generator outside it.
+        // The searcher passes the same state each time, so the random bits come from a generator outside the state.
         let mut bits = Xorshift(Actions::draw(u32::MAX).into());
         bits.0 |= 1;
         let mut state = self.knowledge.sample(self.view, &mut bits);
@@ -195,7 +195,7 @@ impl ismcts::state::State for Foreign<'_> {
     }
 }
 
-/// A list of decisions in the form that the crate requires.
+/// A list of decisions in the form that the crate `ismcts` requires.
 #[derive(Clone, Default)]
 struct Actions(Vec<Action>);
 

@@ -41,7 +41,7 @@ impl Play {
             }
             Faces::Latent => State::deal_latent(&self.setup, &mut self.dice, sink),
         };
-        state.expect("the rules fit the seats")
+        state.expect("the rules allow this number of seats")
     }
 
     /// Deals the next round into the memory of a finished one.
@@ -50,7 +50,7 @@ impl Play {
         match self.faces {
             Faces::Dealt => {
                 self.dice.0.shuffle(&mut self.deck);
-                state.redeal(&self.setup, &self.deck, &mut self.dice, sink).expect("the rules fit the seats");
+                state.redeal(&self.setup, &self.deck, &mut self.dice, sink).expect("the rules allow these seats");
             }
             Faces::Latent => *state = self.deal(sink),
         }
@@ -68,7 +68,7 @@ impl Play {
         state.apply(action, &mut self.dice, sink).expect("the decision is one of the choices");
     }
 
-    /// Plays whole rounds until they have at least `least` decisions together. Returns the number of decisions.
+    /// Plays whole rounds with at least `least` decisions in total. Returns the number of decisions.
     pub fn rounds(&mut self, least: u64, sink: &mut impl Sink) -> u64 {
         let mut decisions = 0;
         let mut state = self.deal(sink);
@@ -82,7 +82,7 @@ impl Play {
         decisions
     }
 
-    /// A state after this many decisions of a round, which is not over.
+    /// A state after this many decisions of a round that is not over.
     pub fn midgame(&mut self, decisions: usize, sink: &mut impl Sink) -> State {
         loop {
             let mut state = self.deal(sink);
@@ -127,7 +127,7 @@ pub struct Position<A> {
     pub state: State,
 }
 
-/// Positions from rounds of the agents that `player` returns, in which a seat has a choice, spread over rounds and seats.
+/// Positions in which a seat has a choice, spread over rounds and seats. Agents that `player` returns play the rounds.
 ///
 /// # Panics
 /// If the rules do not allow this number of seats.
@@ -147,20 +147,20 @@ pub fn positions<A: Agent + Clone>(
         let briefing = |seat: Seat| Briefing { rules, seats, seat, stream: &streams[seat.index()] };
         let mut seated = (Players::all((0..seats).map(|_| player())), Players::all(vec![searcher.clone(); seats]));
         for &seat in &Seat::ALL[..seats] {
-            seated.0.brief(&briefing(seat)).expect("players can play here");
-            seated.1.brief(&briefing(seat)).expect("the searcher can play here");
+            seated.0.brief(&briefing(seat)).expect("players can play under these rules");
+            seated.1.brief(&briefing(seat)).expect("the searcher can play under these rules");
         }
         let mut deck = rules.deck().to_vec();
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(key.stream(Purpose::Race, 0));
         let setup = Setup::new(rules, seats);
         let mut state = State::deal(&setup, &deck, &mut dice, &mut |event: &Event<Card>| seated.event(event))
-            .expect("the rules fit the seats");
+            .expect("the rules allow this number of seats");
         let mut asked = 0;
         while let Some(seat) = state.actor() {
             let is_window = state.table().phase() == cambio_core::Phase::Window;
             let choices = state.choices().len();
-            // Every fifth decision with a choice. Windows are skipped, because a seat rarely knows a match there.
+            // Takes every fifth decision with a choice. Windows are skipped, because a seat rarely knows a match there.
             if !is_window && choices > 1 {
                 asked += 1;
                 if asked % 5 == deal as usize % 5 && found.len() < count {

@@ -1,5 +1,5 @@
-//! The engine: plays one round, decision by decision. A [`State`] is the public [`Table`]
-//! and the hidden faces. Events describe every change. A [`Chance`] supplies random outcomes.
+//! The engine: plays one round, decision by decision. A [`State`] is the public [`Table`] and the hidden faces. Events
+//! describe every change. A [`Chance`] supplies random outcomes.
 
 pub(crate) mod action;
 pub(crate) mod chance;

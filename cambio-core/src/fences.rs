@@ -1,5 +1,5 @@
-//! Paired compile-pass and compile-fail tests: programs that access hidden information must not compile. The passing
-//! program of a pair shows that the failing one fails only because of the forbidden access.
+//! Tests that programs that access hidden information do not compile. Each program that must fail to compile comes
+//! after a similar one that compiles, which shows that only the forbidden access is the reason.
 
 /// An agent receives sightings. A referee's event contains every face and has another type.
 ///
@@ -101,7 +101,7 @@ struct RefereesEvents;
 /// ```
 struct HiddenFaces;
 
-/// Only a state can create an observation, for one seat.
+/// A program cannot construct an observation, but gets the observation of a seat from a state.
 ///
 /// ```
 /// use cambio_core::{Observation, Seat, State};

@@ -2,7 +2,8 @@
 //!
 //! # A tour
 //!
-//! **Rules are data.** [`PRESETS`](rules::PRESETS) names the published systems. A [`RulesSpec`] is unchecked; [`Rules`] are validated.
+//! **Rules are data.** [`PRESETS`](rules::PRESETS) names the published rule systems. A [`RulesSpec`] is unchecked;
+//! [`Rules`] are validated.
 //!
 //! ```
 //! use cambio_core::{Rules, RulesSpec};
@@ -13,8 +14,9 @@
 //! # Ok::<(), cambio_core::RulesError>(())
 //! ```
 //!
-//! **A round is a [`State`]**: the public [`Table`] and the hidden faces. [`State::choices`] are the legal decisions.
-//! [`State::apply`] carries one out. A [`Chance`](engine::Chance) supplies random outcomes, and a [`Sink`](engine::Sink) receives every [`Event`].
+//! **A round is a [`State`]**: the public [`Table`] and the hidden faces. [`State::choices`] returns the legal
+//! decisions, and [`State::apply`] carries out a decision. A [`Chance`](engine::Chance) supplies random outcomes, and a
+//! [`Sink`](engine::Sink) receives every [`Event`].
 //!
 //! ```
 //! use cambio_core::rng::{Key, Purpose};
@@ -37,13 +39,14 @@
 //!
 //! **A player is an [`Agent`]**: it receives [`Sighting`]s and an [`Observation`], never a state. [`play_match`] plays
 //! a match between agents. [`Knowledge`] contains what a seat can deduce, and samples states from its information set.
-//! [`testing::check_agent`] checks that an agent keeps the contract.
+//! [`testing::check_agent`] checks that an agent obeys the contract of [`Agent`].
 //!
 //! **A match is stored as a [`Record`]**: one line of JSON with every decision and random outcome. [`replay`] verifies
 //! it decision by decision. Programs in other languages can read and write records.
 //!
-//! **For learning**, [`ActionSpace`](encode::ActionSpace) provides dense action indices and masks, and [`TensorSpace`](encode::TensorSpace) observation tensors.
-//! A [`RoundHistory`](view::RoundHistory) keeps the public history that the tensors contain.
+//! **For learning**, [`ActionSpace`](encode::ActionSpace) provides dense action indices and masks, and
+//! [`TensorSpace`](encode::TensorSpace) provides observation tensors. A [`RoundHistory`](view::RoundHistory) keeps the
+//! public history that the tensors contain.
 //!
 //! This crate uses no threads, no clock, no files and no system entropy. Play uses no floating-point numbers.
 

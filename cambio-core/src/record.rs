@@ -31,7 +31,7 @@ pub(crate) const TRACE: &str = "x-trace";
 /// A record that is read from a file keeps unknown fields and writes them back.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// All fields except the rounds, in the order of writing.
+    /// All fields except the rounds, in the order in which they are written.
     pub fields: Map<String, Value>,
     /// The rounds.
     pub rounds: Vec<RoundRecord>,
@@ -210,7 +210,7 @@ fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, InvalidRecord> {
         .collect()
 }
 
-/// A value for a message, cut if it is long.
+/// The value as text for a message, cut after 60 characters.
 pub(crate) fn brief(value: &Value) -> String {
     excerpt(&value.to_string()).up_to(60).to_string()
 }
@@ -279,7 +279,7 @@ impl std::fmt::Display for Fingerprint {
 }
 
 /// The number of each verb in fingerprints, in the order of [`Action::verb_code`]. These numbers are older than the
-/// codes; only the place of the swap differs.
+/// codes. They count the verbs in the same order, except that the swap is last.
 const FINGERPRINT_VERBS: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 10, 11, 12, 13, 14];
 
 /// An observer that computes fingerprints: one for each round and one for the match.
@@ -290,12 +290,12 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// The fingerprint of the last finished round.
+    /// The fingerprint of the last round, up to now if the round is not over.
     pub fn of_round(&self) -> Fingerprint {
         self.round
     }
 
-    /// The four digits that a trace has at this point of the round.
+    /// The four digits that the trace gets at this point of the round.
     pub(crate) fn digits(&self) -> String {
         format!("{:04x}", self.round.0 & 0xffff)
     }
@@ -376,7 +376,7 @@ impl Recorder {
         record
     }
 
-    /// The record of an unfinished match. If `fault` is an illegal decision, that decision is the last one in the record.
+    /// The record of an unfinished match. If there is a `fault`, its illegal decision is the last one in the record.
     pub fn stop(
         mut self,
         key: crate::rng::Key,

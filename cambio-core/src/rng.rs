@@ -25,13 +25,13 @@ pub enum Purpose {
     Reshuffle = 2,
     /// The race orders of a round.
     Race = 3,
-    /// The random choices of an agent, by seat.
+    /// The random choices of the agent in one seat.
     Agent = 4,
     /// The dealer of round 1, if the rules draw it.
     Dealer = 5,
 }
 
-/// The key of all streams of one deal.
+/// The random key of one deal: all its random streams are derived from the key.
 ///
 /// The seed determines the cards and the races. The agents' streams have a separate seed, so an agent that finds the
 /// seed of its stream learns nothing about the cards.
@@ -49,16 +49,16 @@ pub enum Purpose {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// The seed of the decks, reshuffles, races and first dealers.
+    /// The seed for decks, reshuffles, races and the first dealer.
     pub seed: Seed,
-    /// The seed of the agents' streams.
+    /// The seed for the agents' streams.
     pub agents: Seed,
     /// The number of the deal.
     pub deal: u64,
 }
 
 impl Key {
-    /// The key of a deal, with [`Seed::AGENTS`] for the agents' streams.
+    /// The random key of a deal, with [`Seed::AGENTS`] for the agents' streams.
     pub fn new(seed: impl Into<Seed>, deal: u64) -> Key {
         Key { seed: seed.into(), agents: Seed::AGENTS, deal }
     }
@@ -76,7 +76,7 @@ impl Key {
 
     /// The stream of the agent in `seat`, for a whole match.
     ///
-    /// The key contains the seat and not the agent, so two copies of one policy play identically in the same seat.
+    /// The stream depends on the seat and not on the agent, so two copies of a policy play the same in that seat.
     ///
     /// ```
     /// use cambio_core::Seat;
@@ -100,9 +100,9 @@ const BATCH: usize = 64;
 pub struct Stream {
     source: ChaCha8Core,
     words: [u32; BATCH],
-    /// The number of words that were drawn.
+    /// The number of `words` that were already drawn.
     drawn: usize,
-    /// The number of times that words were generated.
+    /// The number of times that `words` was filled.
     batches: u32,
 }
 
@@ -135,7 +135,7 @@ impl Stream {
         self.batches <= 1
     }
 
-    /// A new stream, keyed by the next bits of this one. For a part of an agent whose draws must not affect other parts.
+    /// A new stream with the next bits of this one as key, for a part of an agent that must not affect the other parts.
     #[must_use]
     pub fn fork(&mut self) -> Stream {
         let mut seed = [0; 32];
@@ -259,7 +259,7 @@ pub trait Bounded: Rng {
     /// Shuffles the items; every order is equally likely (Fisher–Yates, from the end).
     ///
     /// One 64-bit word gives six swaps (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer generation",
-    /// algorithm 3). Above 512 items it gives one, because the product of six bounds becomes too large.
+    /// algorithm 3). Above 512 items it gives only one swap, because the product of six bounds becomes too large.
     ///
     /// # Panics
     /// If there are 2³² items or more.
@@ -285,7 +285,7 @@ pub trait Bounded: Rng {
     }
 }
 
-/// The next `N` steps of a Fisher–Yates shuffle, from one 64-bit word. There must be more than `N` items.
+/// Carries out the next `N` steps of a Fisher–Yates shuffle, from one 64-bit word. There must be more than `N` items.
 #[inline]
 fn swap_last<const N: usize, T>(rng: &mut (impl Rng + ?Sized), items: &mut [T]) {
     let left = items.len() as u64;

@@ -26,11 +26,11 @@ use deck::{KIND_FIELDS, MOST_KINDS};
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
 use spec::{known_names, preset_names};
 
-/// The names of the presets, in the order of their documentation.
+/// The names of the presets, in the order in which they are documented.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
 
 /// The names of the mini games: rule systems that are small enough to be solved exactly. [`RulesSpec::preset`] accepts
-/// them too. They are not among the [`PRESETS`], because they are neither published nor played.
+/// them too. They are not among the [`PRESETS`], because they are made for research and not for players.
 pub const MINI_GAMES: [&str; 9] =
     ["mini-m0", "mini-m1", "mini-m3", "mini-k3", "mini-k4", "mini-s", "mini-p", "mini-pk", "mini-dpk"];
 
@@ -77,7 +77,7 @@ pub enum RulesError {
     Missing {
         /// The field.
         field: &'static str,
-        /// How to set it.
+        /// How to set the field.
         allowed: &'static str,
     },
     /// The value of a field is not valid, alone or together with the other fields.
@@ -90,7 +90,7 @@ pub enum RulesError {
         /// The valid values.
         allowed: String,
     },
-    /// `peek` names more cards than the hand has.
+    /// `peek` asks for a slot or a number of cards beyond the hand.
     #[error("field `peek` must not go beyond `hand`, which is {hand}, found {found}")]
     Peek {
         /// The value found, as written in a rule file.
@@ -103,13 +103,13 @@ pub enum RulesError {
     Jokers {
         /// The value of `jokers`.
         jokers: i64,
-        /// The copies in the deck.
+        /// The number of jokers in the deck.
         copies: u8,
     },
     /// A kind of the deck is not a table.
     #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), excerpt(found))]
     Kind {
-        /// Which kind, counted from 1.
+        /// The number of the kind in the deck, counted from 1.
         number: usize,
         /// The value found, as JSON.
         found: String,
@@ -117,7 +117,7 @@ pub enum RulesError {
     /// A kind of the deck has an unknown field.
     #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", excerpt(field), KIND_FIELDS.join(", "))]
     UnknownKindField {
-        /// Which kind, counted from 1.
+        /// The number of the kind in the deck, counted from 1.
         number: usize,
         /// The field.
         field: String,
@@ -125,7 +125,7 @@ pub enum RulesError {
     /// The value of a kind's field is not valid.
     #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", excerpt(found))]
     KindField {
-        /// Which kind, counted from 1.
+        /// The number of the kind in the deck, counted from 1.
         number: usize,
         /// The field.
         field: &'static str,
@@ -134,10 +134,10 @@ pub enum RulesError {
         /// The valid values.
         allowed: &'static str,
     },
-    /// The power of a kind cannot be read.
+    /// The text of a kind's power is not valid.
     #[error("`power` of kind {number} of the deck: {source}")]
     Power {
-        /// Which kind, counted from 1.
+        /// The number of the kind in the deck, counted from 1.
         number: usize,
         /// The parse error.
         source: ParsePowerError,
@@ -168,7 +168,7 @@ pub enum RulesError {
     Copies {
         /// The label of the kind.
         label: String,
-        /// The copies in one deck.
+        /// The number of copies in one deck.
         copies: u8,
         /// The number of decks.
         decks: usize,
@@ -209,7 +209,7 @@ pub(crate) fn copies(cards: &[Card]) -> [u8; MAX_KINDS * 2] {
 pub(crate) struct Face {
     pub(crate) points: i16,
     pub(crate) rank: u8,
-    /// Kinds that no rule distinguishes share a class. Classes are numbered from 0 in the order of the kinds.
+    /// The number of the card's class, in the order of the kinds. Kinds that no rule distinguishes share a class.
     pub(crate) class: u8,
     pub(crate) power: Power,
 }
@@ -254,7 +254,7 @@ pub(crate) struct Face {
 #[derive(Clone, Copy)]
 pub struct Rules(&'static System);
 
-/// The tables that the engine reads. All fields other than `spec` are computed from it.
+/// A spec, and the tables for the engine that are computed from the spec.
 struct System {
     spec: RulesSpec,
     kinds: Vec<Kind>,
@@ -283,7 +283,7 @@ impl std::fmt::Debug for Rules {
 }
 
 impl System {
-    /// Interns this rule system and returns its handle. If an equal system is stored already, this one is dropped.
+    /// Interns this rule system and returns its handle. If an equal one is already stored, returns that one's handle.
     fn stored(self) -> Rules {
         static STORED: Mutex<BTreeMap<&RulesSpec, Rules>> = Mutex::new(BTreeMap::new());
         // A poisoned mutex is harmless: an entry is inserted in one step, so the map is always valid.
@@ -306,12 +306,12 @@ impl Rules {
         RulesSpec::preset(name)?.validate()
     }
 
-    /// The values of the knobs.
+    /// The spec of these rules: the name, the deck and the values of the knobs.
     pub fn spec(&self) -> &'static RulesSpec {
         &self.0.spec
     }
 
-    /// The name of the system in result tables.
+    /// The name of the rule system, as result tables show it.
     pub fn name(&self) -> &'static str {
         &self.0.spec.name
     }
@@ -377,17 +377,17 @@ impl Rules {
         i32::from(self.0.faces[card.map_or(0, Card::raw)].points)
     }
 
-    /// The sum of the points of every card in play.
+    /// The sum of the points of all cards in play.
     pub fn deck_points(&self) -> i32 {
         self.0.deck_points
     }
 
-    /// The most points of a card in play.
+    /// The highest points of any card in play.
     pub fn most_points(&self) -> i32 {
         self.0.most_points
     }
 
-    /// The sum of the squared points of every card in play.
+    /// The sum of the squared points of all cards in play.
     pub fn deck_squares(&self) -> i32 {
         self.0.deck_squares
     }
@@ -419,7 +419,7 @@ impl Rules {
         self.face(card).power
     }
 
-    /// The number of classes.
+    /// The number of classes of cards; see [`Rules::class`].
     pub(crate) fn classes(&self) -> usize {
         self.0.classes
     }
@@ -439,7 +439,7 @@ impl Rules {
         usize::from(self.face(card).class) % MAX_KINDS
     }
 
-    /// The class of a card, without a branch; 0 for `None`.
+    /// The class of a card, computed without a branch; 0 for `None`.
     #[inline]
     pub(crate) fn class_here(&self, card: Option<Card>) -> usize {
         usize::from(self.0.faces[card.map_or(0, Card::raw)].class) % MAX_KINDS
@@ -467,7 +467,7 @@ impl Rules {
         self.0.covers(seats)
     }
 
-    /// The number of slots of a layout, at most [`MAX_SLOTS`].
+    /// The number of slots in a layout, at most [`MAX_SLOTS`].
     pub fn slots(&self) -> usize {
         self.0.spec.max_slots.count().min(MAX_SLOTS)
     }

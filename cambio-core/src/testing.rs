@@ -33,7 +33,7 @@ impl Agent for RandomAgent {
     }
 }
 
-/// The amount of play in [`check_agent`].
+/// What [`check_agent`] plays, and how much.
 #[derive(Clone, Debug)]
 pub struct CheckScope {
     /// The presets, by name.
@@ -77,13 +77,13 @@ pub struct Nonconformance {
     pub preset: &'static str,
     /// The number of seats.
     pub seats: usize,
-    /// The deal under seed 0; `None` if the violation shows only in many deals.
+    /// The number of the deal, with seed 0; `None` if the violation is visible only over many deals.
     pub deal: Option<u64>,
     /// The kind of violation.
     pub kind: NonconformanceKind,
 }
 
-/// The kinds of violations of an agent.
+/// The kinds of violations that [`check_agent`] finds.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NonconformanceKind {
     /// The agent makes an illegal decision.
@@ -102,8 +102,8 @@ pub enum NonconformanceKind {
         /// The decision in the repetition.
         second: Action,
     },
-    /// Earlier matches change its play.
-    #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: it remembers earlier matches")]
+    /// Earlier matches change the agent's play.
+    #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: the agent remembers them")]
     Stateful {
         /// The seat.
         seat: Seat,
@@ -112,10 +112,10 @@ pub enum NonconformanceKind {
         /// The decision of an agent that has played before.
         second: Action,
     },
-    /// After the same deal in another seat, it plays differently.
+    /// The agent plays differently after it has played the same deal in another seat.
     #[error(
-        "seat {seat} decides `{second}` instead of `{first}` after it played the same deal in another seat: it \
-         remembers the cards"
+        "seat {seat} decides `{second}` instead of `{first}` after its agent played the same deal in another seat: the \
+         agent remembers the cards"
     )]
     Remembering {
         /// The seat.
@@ -125,25 +125,25 @@ pub enum NonconformanceKind {
         /// The decision of an agent that has played the deal in the next seat.
         second: Action,
     },
-    /// It plays differently with decks from a guessable seed: it guesses the seed and computes the hidden cards.
+    /// The agent plays differently with decks from a guessable seed: it guesses the seed and computes hidden cards.
     #[error(
-        "in {matches} rounds its {what} sum to {guessable} with decks from seed 0, and to {secret} with decks from a secret \
-         seed: it guesses the seed"
+        "in {matches} rounds, the agent's {what} sum to {guessable} with decks from seed 0, and to {secret} with decks \
+         from a secret seed: it guesses the seed"
     )]
     Foreseeing {
         /// The number of rounds with each kind of seed.
         matches: u64,
-        /// The quantity that differs: its points, its margins over the next seat in points, or its numbers of decisions.
+        /// The quantity that differs: the agent's points, margins over seat b in points, or numbers of decisions.
         what: &'static str,
-        /// Its sum with decks from seed 0.
+        /// The sum of the quantity with decks from seed 0.
         guessable: i64,
-        /// Its sum with decks from a secret seed.
+        /// The sum of the quantity with decks from a secret seed.
         secret: i64,
     },
-    /// The letters of the seats change its play.
+    /// The letters of the seats change the agent's play.
     #[error(
         "seat {seat} decides `{first}`; when all seats are relabelled and it is seat {moved}, it decides `{second}` \
-         instead of `{same}`: it depends on the letters of the seats"
+         instead of `{same}`: the agent depends on the letters of the seats"
     )]
     Partial {
         /// The seat.
@@ -152,12 +152,12 @@ pub enum NonconformanceKind {
         first: Action,
         /// The seat's letter after relabelling.
         moved: Seat,
-        /// The same decision with the new letters.
+        /// The same decision with all seats relabelled.
         same: Action,
         /// The decision after relabelling.
         second: Action,
     },
-    /// Cards that it cannot know change its play.
+    /// Cards that the agent cannot know change its play.
     #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are changed")]
     Clairvoyant {
         /// The seat.
@@ -239,17 +239,17 @@ impl Observer for SeatTranscripts {
     }
 }
 
-/// The world that an agent sees when it repeats a match.
+/// The world that an agent sees when a match is repeated with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReplayedWorld {
     Truth,
     Other,
-    /// The true world with other seat letters.
+    /// The true world with all seats relabelled.
     Relabelled(Relabelling),
 }
 
-/// Repeats a match with an agent. Returns the first decision that differs, as (before, now). The briefing and the
-/// decision before have the seat's letter in the match, even if the world is relabelled.
+/// Repeats a match with an agent. Returns the first decision that differs: the one in the match, and the one now. The
+/// briefing and the decision in the match have the seat's original letter, even if the world is relabelled.
 fn relive<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
@@ -310,24 +310,24 @@ fn relive<A: Agent>(
 /// The first violation, with the preset, the number of seats and the deal.
 ///
 /// # Panics
-/// If a preset of `effort` does not exist or does not allow a number of seats.
+/// If a preset of `scope` does not exist or does not allow a number of seats.
 ///
 /// # Examples
 /// ```
 /// use cambio_core::testing::{CheckScope, RandomAgent, check_agent};
 ///
-/// let effort = CheckScope { matches: 2, ..CheckScope::default() };
-/// let found = check_agent(RandomAgent::default, &effort).unwrap();
+/// let scope = CheckScope { matches: 2, ..CheckScope::default() };
+/// let found = check_agent(RandomAgent::default, &scope).unwrap();
 /// assert!(found.decisions > 1000);
 /// ```
-pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &CheckScope) -> Result<Conformance, Box<Nonconformance>> {
+pub fn check_agent<A: Agent>(make: impl Fn() -> A, scope: &CheckScope) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
     let nonconformance = |preset, seats, deal, kind| Box::new(Nonconformance { preset, seats, deal, kind });
-    for &preset in &effort.presets {
-        let rules = Rules::preset(preset).expect("the effort names presets");
-        for &seats in &effort.seats {
+    for &preset in &scope.presets {
+        let rules = Rules::preset(preset).expect("the presets of the scope exist");
+        for &seats in &scope.seats {
             let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
-            for deal in 0..effort.matches {
+            for deal in 0..scope.matches {
                 let key = Key::new(0, deal);
                 let checked = check_match(&make, &mut veterans, &MatchSetup { rules, seats, key });
                 found.decisions += checked.map_err(|kind| nonconformance(preset, seats, Some(deal), kind))?;
@@ -335,10 +335,10 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, effort: &CheckScope) -> Resul
             }
         }
     }
-    if let (Some(&preset), Some(&seats)) = (effort.presets.first(), effort.seats.first()) {
-        let rules = Rules::preset(preset).expect("the effort names presets");
-        let matches = (25 * effort.matches).max(100);
-        let checked = check_foresight(&make, (&rules, seats), effort.secret, matches);
+    if let (Some(&preset), Some(&seats)) = (scope.presets.first(), scope.seats.first()) {
+        let rules = Rules::preset(preset).expect("the presets of the scope exist");
+        let matches = (25 * scope.matches).max(100);
+        let checked = check_foresight(&make, (&rules, seats), scope.secret, matches);
         checked.map_err(|kind| nonconformance(preset, seats, None, kind))?;
     }
     Ok(found)
@@ -398,7 +398,7 @@ fn check_foresight<A: Agent>(
 #[derive(Default)]
 struct RoundSample {
     points: i64,
-    /// Seat b's points minus its own.
+    /// Seat b's points minus seat a's points.
     margin: i64,
     decisions: i64,
 }

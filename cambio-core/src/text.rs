@@ -1,8 +1,8 @@
-//! Foreign texts in messages.
+//! Quotes of texts from outside the program, and suggestions for misspelt names.
 
 use std::fmt::{self, Write as _};
 
-/// A foreign text that is safe to quote in a message: control characters are escaped, and a long text is cut. See [`excerpt`].
+/// A text from outside the program, made safe to quote in a message; see [`excerpt`].
 #[derive(Clone, Copy, Debug)]
 pub struct Excerpt<'t> {
     text: &'t str,
@@ -11,8 +11,8 @@ pub struct Excerpt<'t> {
 
 /// Quotes a text that comes from a file, a command line or another program.
 ///
-/// Control characters and marks that change the direction of a line are escaped, such as `\u{1b}`, so that the text can
-/// neither control a terminal nor forge another line. After 100 characters the text is cut and ends with `…`.
+/// Control characters and marks that change the writing direction are escaped, such as `\u{1b}`, so that the text can
+/// neither control a terminal nor imitate another line. After 100 characters the text is cut and ends with `…`.
 ///
 /// ```
 /// use cambio_core::text::excerpt;
@@ -34,7 +34,7 @@ impl Excerpt<'_> {
     }
 }
 
-/// Suggests the most similar name, with a final blank: "did you mean `name`? ". Empty if no name is similar.
+/// Suggests the most similar name, with a space at the end: "did you mean `name`? ". Empty if no name is similar.
 ///
 /// ```
 /// use cambio_core::text::did_you_mean;
@@ -43,7 +43,7 @@ impl Excerpt<'_> {
 /// assert_eq!(did_you_mean("external", ["random", "greedy"]), "");
 /// ```
 pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
-    // A long text is not a typo, and the edit distance is slow.
+    // A long text is not a typo, and its edit distance would take long to compute.
     if word.len() > 40 {
         return String::new();
     }

@@ -9,7 +9,7 @@ use cambio_core::rules::PRESETS;
 use cambio_core::{Action, Card, Event, Knowledge, Observation, Rules, Seat, State};
 use counting::allocations;
 
-/// A random decision without allocation that passes in most windows and rarely calls, so that rounds are long.
+/// A random decision, drawn without allocating memory. Most windows are passed and calls are rare, so rounds are long.
 fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
     let choices = view.choices();
     if choices.contains(Action::Pass) && stream.chance(4, 5) {
@@ -62,7 +62,7 @@ fn play(rules: &Rules, seats: usize, deck: &[Card], key: Key, happened: &mut Hap
             for mind in &minds[..seats] {
                 let view = state.observe(mind.seat());
                 let mut world = mind.sample(&view, &mut stream);
-                // A few steps in the sampled world, where the stock is a pool.
+                // A few decisions in the sampled world, whose stock is a pool without an order.
                 for _ in 0..6 {
                     if let Some(asked) = world.actor() {
                         let action = choose(&world.observe(asked), &mut stream);
@@ -101,7 +101,7 @@ fn a_game_allocates_nothing() {
             assert_eq!(allocations() - before, 0, "{preset}, {seats} seats");
         }
     }
-    // The counter works, and the rounds contain the events that might allocate.
+    // Checks that the counter works, and that the rounds had all events that might allocate.
     let before = allocations();
     drop(std::hint::black_box(vec![1u8]));
     assert_eq!(allocations() - before, 1);

@@ -1,4 +1,4 @@
-//! Matches in which the caller plays chance.
+//! Matches in which the test decides the chance outcomes.
 
 use cambio_core::play::{ChanceMatch, ChanceOutcome, RoundLog, RoundResult};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
@@ -85,7 +85,7 @@ fn what_is_not_possible_changes_nothing() {
     assert_eq!((refused.actor, game.information_state(Seat::A)), (Some(seat), state));
 }
 
-/// In two matches in which a seat sees different cards, its information states differ; the other seat's are equal.
+/// If a seat sees different cards in two matches, its information states differ, but the other seat's states are equal.
 #[test]
 fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     let rules = Rules::preset("mini-m1").unwrap();
@@ -93,7 +93,7 @@ fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     let after = |outcome: ChanceOutcome| {
         let mut game = start.clone();
         assert!(game.resolve(outcome, &mut ()));
-        // Seat b's first card.
+        // Decides seat b's first card.
         assert!(game.resolve(start.outcomes()[2].0, &mut ()));
         game
     };
@@ -106,7 +106,7 @@ fn an_information_state_tells_what_its_seat_saw_and_nothing_else() {
     assert_eq!(decided.information_state(Seat::B), one.information_state(Seat::B), "its card is not drawn yet");
 }
 
-/// All seats snap, so there is a race of three seats; the probability of each order is the product of its draws.
+/// All three seats snap, so there is a race. The probability of an order is the product of the probabilities of draws.
 #[test]
 fn orders_of_a_race_have_the_probabilities_of_their_draws() {
     let found = |race: &str, weights: &str| -> Vec<(String, f64)> {
@@ -142,7 +142,7 @@ fn orders_of_a_race_have_the_probabilities_of_their_draws() {
     };
     let all = ["abc", "acb", "bac", "bca", "cab", "cba"];
     close(&found("uniform", "[1, 1, 1, 1, 1, 1, 1, 1]"), &all.map(|order| (order, 1.0 / 6.0)));
-    // Weights 1, 2 and 3: the first seat is drawn by its share of 6, the second by its share of the rest.
+    // The weights are 1, 2 and 3: the first seat is drawn by its share of 6, the second by its share of the remainder.
     let due = [2.0 / 30.0, 3.0 / 30.0, 2.0 / 24.0, 6.0 / 24.0, 3.0 / 18.0, 6.0 / 18.0];
     close(
         &found("weighted", "[1, 2, 3, 1, 1, 1, 1, 1]"),

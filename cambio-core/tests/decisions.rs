@@ -1,6 +1,7 @@
 //! Many random decisions of every preset at every number of seats, with the engine's debug assertions.
 //!
-//! `CAMBIO_FULL=1` makes 10⁹ decisions. A release build must enable the assertions explicitly; it takes minutes:
+//! With `CAMBIO_FULL=1`, the test makes 10⁹ decisions, which takes minutes in a release build. A release build must
+//! enable the assertions explicitly:
 //!
 //! ```text
 //! export CAMBIO_FULL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true

@@ -30,7 +30,7 @@ fn the_fastest_seat_throws_all_the_sevens_it_likes_and_gives_a_card_for_a_foreig
     assert_eq!(table.phase(), Phase::Start);
 }
 
-/// Example 1 (000:124): a match that comes too late is shown, goes back and costs a penalty card.
+/// Example 1 (000:124): a matching card that comes too late is shown, goes back and costs a penalty card.
 #[test]
 fn a_late_match_costs_a_penalty_card() {
     let mut table =
@@ -99,13 +99,13 @@ fn called_with(caller: &str, other: &str) -> Vec<String> {
     table.outcome().1
 }
 
-/// Example 4 (000:141): five points less for the caller with the fewest.
+/// Example 4 (000:141): a caller with the fewest points scores five points less.
 #[test]
 fn a_caller_with_three_and_the_fewest_scores_minus_two() {
     assert_eq!(called_with("1 2 0 0", "4 5 6 7"), ["-2", "22"]);
 }
 
-/// Example 4 (000:141): five points more for any other caller; a tie fails too.
+/// Example 4 (000:141): any other caller scores five points more; a tie fails too.
 #[test]
 fn a_caller_with_seven_and_not_the_fewest_scores_twelve() {
     assert_eq!(called_with("1 2 3 1", "0 0 3 3"), ["12", "6"]);
@@ -151,7 +151,7 @@ fn a_power_card_that_is_drawn_and_dropped_must_be_used() {
     assert_eq!((table.knows("a", "a1"), table.knows("b", "a1")), ("1", "?"));
 }
 
-/// Example 6 (004:98): a seat with a nine and a six burns the nine on a flipped nine.
+/// Example 6 (004:98): a seat with a nine and a six snaps the nine on a flipped nine.
 #[test]
 fn a_nine_burnt_on_the_flipped_nine_leaves_three_cards() {
     let mut table = Stage::of("faessler", 2).holds("a", "9S 6R 1R 2R").holds("b", "4R 5R 3S 7R").stock("9R 8R").deal();
@@ -164,11 +164,11 @@ fn a_nine_burnt_on_the_flipped_nine_leaves_three_cards() {
     assert_eq!(table.news(), "a snaps a1: 9S right; a's turn");
     assert_eq!(table.row("a"), "- 6R 1R 2R", "the gap stays");
     assert_eq!(before - table.points("a"), 9);
-    // The first turn follows. The flip has no power; a nine would look at an own card.
+    // The first turn follows. The flipped nine does not give its power, which looks at one of the player's own cards.
     assert_eq!(table.legal(), "a: draw, take, call");
 }
 
-/// Example 7 (004:102): the gift fills the gap of the burnt card.
+/// Example 7 (004:102): the gift fills the gap of the snapped card.
 #[test]
 fn the_gift_lies_where_the_foreign_card_lay() {
     let mut table = Stage::of("faessler", 2).holds("a", "1R 3S 5R KR").holds("b", "3R 6R 2S 8S").stock("9R 9S").deal();
@@ -186,7 +186,7 @@ fn the_gift_lies_where_the_foreign_card_lay() {
     assert_eq!((table.knows("a", "b1"), table.knows("b", "b1")), ("KR", "?"));
 }
 
-/// Example 8 (004:138): the Schilten 8.
+/// Example 8 (004:138): a replaced Schilten 8 has no power; when it is taken and dropped, its power applies.
 #[test]
 fn a_replaced_eight_gives_nothing_and_the_next_seat_takes_and_drops_it_for_a_look() {
     let mut table = Stage::of("faessler", 2).holds("a", "8C 1R 2R 3R").holds("b", "4R 5R 6R 1S").stock("9R FR").deal();
@@ -203,13 +203,13 @@ fn a_replaced_eight_gives_nothing_and_the_next_seat_takes_and_drops_it_for_a_loo
     assert_eq!(table.knows("b", "a1"), "FR");
 }
 
-/// Example 9 (004:125–131): a joker against a joker and a Fässler.
+/// Example 9 (004:125–131): a caller with a joker against a joker and a Fässler.
 #[test]
 fn a_caller_who_ties_loses_and_starts_the_next_round_with_five_cards() {
     let mut table =
         Stage::of("faessler", 2).holds("a", "JK 5R 6R 2R").holds("b", "JK FS 1R 3R").stock("5S 6S 1S 2S 3S 4S").deal();
     table.play("a peek a1, a peek a2, b peek b1, b peek b2");
-    // Cards are burnt one by one until the layouts are as in the text.
+    // Cards are snapped one by one until the layouts are as in the text.
     table.play("a snap a2, b pass");
     table.play("a draw, a drop, a snap a3, b pass");
     table.play("b draw, b drop, b snap b3, a pass");
@@ -261,7 +261,7 @@ fn drain(table: &mut crate::table::Scene) {
     }
 }
 
-/// Example 11 (003:13): in the international game a taken card must replace an own card.
+/// Example 11 (003:13): in the international game, a taken card must replace one of the seat's own cards.
 #[test]
 fn a_taken_card_must_be_kept() {
     let mut table = Stage::of("classic", 2).stock("2s").deal();
@@ -313,7 +313,7 @@ fn the_cards_count_what_the_texts_say() {
     assert_eq!(points("original", "0 9 look spy swap energy KR KB"), [0, 9, 10, 10, 10, 10, -2, 13]);
 }
 
-/// Example 13, summary: the checks of RULES §1.
+/// The sizes and mean points of the decks, as in RULES §1.
 #[test]
 fn the_decks_have_the_sizes_and_means_that_are_given() {
     for preset in ["original-b", "original-c", "original-d"] {
@@ -335,7 +335,7 @@ fn the_decks_have_the_sizes_and_means_that_are_given() {
     }
 }
 
-/// Example 14 (003:10): a wrong flip of a foreign card.
+/// Example 14 (003:10): a wrong snap of another seat's card.
 #[test]
 fn a_wrong_foreign_flip_goes_back_to_its_owner_and_costs_a_blind_card() {
     let mut table = Stage::of("classic", 2).holds("a", "Ah 2h 3h 4h").holds("b", "Ad 2d 3d 4d").stock("5h 9s").deal();

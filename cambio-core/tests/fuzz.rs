@@ -14,7 +14,7 @@ use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Recorder, Rules, Seat};
 use serde_json::{Value, json};
 
-/// Short records of three presets, and one with a full table of rules.
+/// Short records of three presets, and one record with a full table of rules.
 fn lines() -> Vec<String> {
     let presets = ["original", "faessler", "classic"].into_iter().map(|preset| Game {
         rules: Rules::preset(preset).unwrap(),
@@ -234,7 +234,7 @@ fn strange_rules_never_panic() {
             let deck: Vec<&str> = deck.iter().map(|&card| rules.label(card)).collect();
             line["rounds"] = json!([{ "deck": deck }]);
             assert_eq!(records(line.to_string().as_bytes()).accepted, 1, "{line}");
-            // Accepted rules can be played.
+            // Plays a match, to check that accepted rules can be played.
             let ends_soon = matches!(rules.spec().match_end, MatchEnd::Rounds(..=5) | MatchEnd::Total(..=50));
             if ends_soon && rules.spec().turn_limit.count() <= 400 {
                 crate::play::play(&rules, game.seats, game.key, game.manner, &mut ());

@@ -1,7 +1,7 @@
 //! Golden tests of play: transcripts of whole matches, fingerprints of many matches, and the numbers of decision
 //! sequences from fixed deals (perft).
 //!
-//! A commit that changes one of them changes play; its message must say so and why.
+//! A commit that changes one of these results changes play. Its message must say so and give the reason.
 
 use std::fmt::Write as _;
 
@@ -172,7 +172,7 @@ fn fifty_matches_of_each_preset_have_their_fingerprints() {
 
 // Numbers of decision sequences.
 
-/// A deterministic chance: races in seat order, new stocks without shuffling.
+/// Chance without randomness: races are in seat order, and new stocks are not shuffled.
 struct Settled;
 
 impl Chance for Settled {
@@ -201,7 +201,7 @@ fn sequences(state: &State, depth: usize) -> u64 {
     choices.iter().map(after).sum()
 }
 
-/// The numbers for depths 1 to `depth`, from a deal shuffled with `seed`.
+/// The numbers of decision sequences of lengths 1 to `depth`, from a deal shuffled with `seed`.
 fn count(preset: &str, seats: usize, seed: u64, depth: usize) -> String {
     let rules = Rules::preset(preset).unwrap();
     let mut deck = rules.deck().to_vec();

@@ -65,12 +65,12 @@ fn exchanged(action: Action, one: Spot, other: Spot) -> Action {
     }
 }
 
-/// If two cards are alike for a seat, exchanging them only renames its choices. Returns the number of such pairs.
+/// Checks that exchanging two cards that are alike for a seat does not change its choices. Returns the number of pairs.
 fn check_alike(state: &State, history: &CardHistory) -> usize {
     let Some(seat) = state.actor() else { return 0 };
     let view = state.view(seat);
     let choices: BTreeSet<String> = state.choices().iter().map(|action| action.to_string()).collect();
-    // Before the first turn the rules may allow only some slots.
+    // Before the first turn, the rules may allow peeks only at some slots.
     if choices.iter().any(|choice| choice.starts_with("peek")) {
         return 0;
     }
@@ -116,7 +116,7 @@ fn every_seat_has_the_same_history_whatever_the_letters() {
     assert!(alike > 1000, "only {alike} pairs of cards were alike");
 }
 
-/// The owner's decisions give bounds on the points of a card that it knows; the bounds move with the card.
+/// The owner's decisions give bounds on the points of a card that the owner knows. The bounds move with the card.
 #[test]
 fn a_bound_goes_with_the_card() {
     let rules = Rules::preset("classic").unwrap();

@@ -1,4 +1,4 @@
-//! The integration tests, in one program so that only one is linked.
+//! All integration tests are in one program, so that only one program is linked.
 
 mod chance_matches;
 mod codes;

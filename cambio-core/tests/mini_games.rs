@@ -1,4 +1,4 @@
-//! The special procedure of the mini games, which are rule tables for the same engine.
+//! Tests of the rules that only the mini games use. The mini games are rule tables for the same engine.
 
 use crate::table::{Scene, Stage};
 use cambio_core::engine::{Chance, Race, RaceOrder, Setup};
@@ -10,8 +10,8 @@ fn m1() -> String {
     RulesSpec::preset("mini-m1").unwrap().to_toml()
 }
 
-/// M3 as a rule file: like M1, with three turns and powers: 3 looks at an own card, 4 swaps an own card with one of the
-/// other's.
+/// M3 as a rule file: like M1, with three turns and two powers. A 3 looks at one of the player's own cards; a 4 swaps
+/// one of them with a card of the other seat.
 fn m3() -> String {
     RulesSpec::preset("mini-m3").unwrap().to_toml()
 }
@@ -43,7 +43,7 @@ fn each_seat_sees_its_first_slot_only_and_starts_with_a_draw_or_a_call() {
 
 #[test]
 fn only_a_seat_that_knows_a_match_is_asked() {
-    // a drops a 2 and does not know that it holds the other one; no seat is asked.
+    // a drops a 2 and does not know that its own second card is the other 2, so no seat is asked.
     let mut nobody = stage(&m1(), "1 2", "3 4", "2").deal();
     nobody.play("a draw, a drop");
     assert_eq!((nobody.asked().as_str(), nobody.phase()), ("b", Phase::Start));
@@ -105,7 +105,7 @@ fn nothing_that_is_the_callers_can_be_swapped_and_it_is_never_asked_in_a_window(
     assert!(table.result().ended.word() == "call", "the swap has no target: {}", table.legal());
     let mut table = stage(&m3(), "3 1", "2 1", "3").deal();
     table.play("a call, b draw, b drop, b skip");
-    assert_eq!(table.outcome().0, "call", "a knows that it holds a 3, but a caller is not asked");
+    assert_eq!(table.outcome().0, "call", "a knows that one of its cards is a 3, but a caller is not asked");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_last_discard_of_the_round_has_its_window() {
 
 #[test]
 fn an_empty_layout_ends_the_round_at_the_start_of_the_next_turn() {
-    // b snaps its 2, and later its other card, which it knows because it has kept it.
+    // b snaps its 2, and later its other card, which b knows because b has drawn and kept that card.
     let text = m3().replace("turn_limit = 3", "turn_limit = 9").replace("copies = 2", "copies = 3");
     let mut table = stage(&text, "4 4", "2 1", "2 1 3 1").deal();
     table.play("a draw, a drop, b snap b1");
@@ -189,7 +189,7 @@ fn the_fewer_points_win_one_and_a_tie_is_the_callers_loss() {
     assert_eq!(payoffs("3 4", "1 2", false), ["-1", "1"]);
 }
 
-/// An enumerating chance: counts the faces that it draws, and never settles latent faces.
+/// Chance that counts the faces that it draws. At the end of a round, latent faces are not drawn.
 #[derive(Default)]
 struct Lazy {
     decided: usize,

@@ -165,7 +165,7 @@ fn what_cannot_be_restored_is_refused_with_its_place() {
     assert!(twice.to_string().contains("the previous round has not ended"), "{twice}");
 }
 
-/// Plays a match that snaps whenever it is legal, until the first race. If `order` is given, each race has that order.
+/// Plays a match in which all seats snap whenever they can, until the first race. `order` is the order of each race.
 fn until_a_race(order: Option<RaceOrder>) -> (Playing, Record) {
     let rules = Rules::preset("classic").unwrap();
     for deal in 0.. {

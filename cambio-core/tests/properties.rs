@@ -15,7 +15,7 @@ use cambio_core::{
     Action, Card, Event, Knowledge, Observer, Phase, Rules, Seat, SeatSet, Sighting, Spot, Standing, State, View as _,
 };
 
-/// A state view and an observation agree, although a state view copies nothing and its sums are updated incrementally.
+/// Checks that a state view and an observation agree. A state view copies nothing and updates its sums incrementally.
 fn state_view_agrees(state: &State, seat: Seat) {
     let (view, state_view) = (state.observe(seat), state.view(seat));
     let all = state.table().occupied();
@@ -44,7 +44,7 @@ impl SeatKnowledge {
     }
 }
 
-// Every card is in exactly one place, and knowledge is true.
+// Every card is in exactly one place, and the seats' knowledge is correct.
 
 struct Bookkeeper {
     model: Model,
@@ -139,7 +139,7 @@ fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw() {
 
 #[test]
 fn every_card_is_in_one_place_and_each_seat_knows_exactly_what_it_saw_whatever_the_knobs() {
-    let played = odd_games(102, amount(120, 2000)).inspect(keep_books).count();
+    let played = odd_games(102, amount(80, 2000)).inspect(keep_books).count();
     assert!(played > 50);
 }
 
@@ -312,7 +312,7 @@ impl Spy {
         if state.actor() == Some(seat) {
             assert_eq!(world.choices(), state.choices());
             // In a sampled world the other seats declare again, so a window may resolve differently. With two knobs,
-            // the rules let the seat to act reveal information.
+            // the seat to act and its choices depend on hidden cards.
             let spec = state.table().rules().spec();
             let tells = spec.snap_known_only || matches!(spec.cap, Cap::Feasible(_));
             if state.table().phase() != Phase::Window && !tells {
@@ -441,7 +441,7 @@ impl Forger {
         }
     }
 
-    /// The deck and the stocks; within each, the cards that `seat` has not seen are permuted.
+    /// The deck and the new stocks. In each of them, the cards that `seat` has not seen are shuffled.
     fn forge(&mut self, seat: Seat) -> (Vec<Card>, Vec<Vec<Card>>) {
         let mut stocks = Vec::new();
         for epoch in 0..=self.model.epoch {
@@ -538,7 +538,7 @@ fn hidden_cards_and_declarations_changed_behind_its_back_change_nothing_for_a_se
     assert!(worlds > 1000 && redeclared > 1000 && after_reshuffle > 100, "{worlds} {redeclared} {after_reshuffle}");
 }
 
-// The sample.
+// The kinds of events in the random games.
 
 #[test]
 fn the_random_games_have_everything_that_can_happen() {
@@ -584,7 +584,7 @@ fn the_random_games_have_everything_that_can_happen() {
         "void snap",
     ]);
     let mut odd = EventCounts::default();
-    odd_games(102, amount(120, 2000)).for_each(|game| drop(game.play(&mut odd)));
+    odd_games(102, amount(80, 2000)).for_each(|game| drop(game.play(&mut odd)));
     odd.assert_seen(&[
         "aborted",
         "ended by an empty hand",

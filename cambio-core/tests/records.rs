@@ -1,4 +1,4 @@
-//! Records: a record replays to itself, and every alteration is found.
+//! Tests of records: a replay reproduces the record, and finds every alteration.
 //!
 //! `CAMBIO_FULL=1` alters whole matches of every preset at every number of seats.
 
@@ -116,7 +116,7 @@ fn a_record_without_results_is_filled_in() {
 
 // Every alteration is found.
 
-/// The legal choices at each decision of each round, and the numbers of races and reshuffles before it.
+/// The legal choices at each decision of each round, and the numbers of races and reshuffles before the decision.
 #[derive(Default)]
 struct Legal {
     rounds: Vec<Vec<Moment>>,
@@ -142,7 +142,7 @@ impl Observer for Legal {
         let choices = state.choices();
         let space = ActionSpace::new(state.table().rules(), state.table().seats());
         let round = self.rounds.last_mut().unwrap();
-        // A different illegal decision each time: the search starts further on in the space.
+        // The search starts at a different index each time, so that the illegal decisions differ.
         let start = round.len() * 37;
         let illegal = (0..space.action_count())
             .map(|step| space.from_index((start + step) % space.action_count(), seat).unwrap())
@@ -209,12 +209,12 @@ fn alter_decisions(record: &Record, stream: &mut Stream) -> usize {
             let text = format!("{} {}", moment.seat, moment.illegal);
             let changed = with(record, round, |round| round.decisions[number].clone_from(&text));
             assert_illegal(&changed, round, number, &text, &moment.legal);
-            // The right decision, but by another seat.
+            // The recorded decision, but by another seat.
             let next = moment.seat.next(record.fields["seats"].as_u64().unwrap() as usize);
             let text = format!("{next}{}", &given[1..]);
             let changed = with(record, round, |round| round.decisions[number].clone_from(&text));
             assert_illegal(&changed, round, number, &text, &moment.legal);
-            // If the last decision is missing, the error is at the previous one.
+            // If the removed decision is the last one of the round, the error is at the decision before it.
             let changed = with(record, round, |round| drop(round.decisions.remove(number)));
             assert_found(&changed, round, number.saturating_sub(1));
             let changed = with(record, round, |round| round.decisions.insert(number, given.clone()));

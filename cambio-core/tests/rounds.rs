@@ -8,7 +8,7 @@ fn seats(letters: &str) -> SeatSet {
     letters.chars().map(|letter| crate::table::seat_of(&letter.to_string())).collect()
 }
 
-/// Plays a turn: the seat to act draws, drops and declines everything.
+/// Plays a turn: the seat to act draws and drops a card and declines its power.
 fn turn(table: &mut Scene) {
     let seat = table.asked();
     table.play(&format!("{seat} draw, {seat} drop"));
@@ -122,7 +122,7 @@ fn the_fifth_card_lies_on_slot_five_and_may_not_be_peeked_at() {
     let carry = CarryOver { extra_card: seats("ac"), extra_peek: seats("") };
     let setup = cambio_core::engine::Setup { rules, seats: 3, starter: Seat::B, carry };
     let mut table = Stage::of("faessler", 3).setup(&setup).deal();
-    // The deck is sorted: 1R 1S 1C 1E 2R ... It is dealt in four rounds of b, c, a; then c and a get fifth cards.
+    // The deck is sorted: 1R 1S 1C 1E 2R ... Seats b, c and a get four cards each, in turn; then c and a get a fifth.
     assert_eq!((table.face("c5"), table.face("a5"), table.face("b5")), ("4R", "4S", "-"));
     assert_eq!(table.legal(), "b: peek b1, peek b2, peek b3, peek b4");
     table.play("b peek b1, b peek b2");

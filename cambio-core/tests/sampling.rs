@@ -1,6 +1,6 @@
 //! Compares the distribution of sampled worlds with brute force over all decks.
 //!
-//! The deck is small, so every order of it can be dealt and played. The orders that give a seat the same sightings are
+//! The deck is small, so all its orders can be dealt and played. The orders that give a seat the same sightings are
 //! the possible worlds, each equally likely. This enumeration does not use the engine's sampling code.
 
 #![expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^52")]
@@ -15,7 +15,7 @@ use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::{Action, Card, Event, Knowledge, Phase, Rules, RulesSpec, Seat, Sighting, State};
 use serde_json::json;
 
-/// The 99.9 % quantile of chi-square (Wilson and Hilferty 1931). The error is 2 % at 3 degrees of freedom and less above.
+/// The 99.9 % quantile of chi-square (Wilson and Hilferty 1931). At 3 degrees of freedom the error is 2 %; above, less.
 fn limit(freedom: usize) -> f64 {
     let k = freedom as f64;
     k * (1.0 - 2.0 / (9.0 * k) + 3.0902 * (2.0 / (9.0 * k)).sqrt()).powi(3)
@@ -39,7 +39,7 @@ fn tiny() -> Rules {
     RulesSpec::from_json(&table).unwrap().validate().unwrap()
 }
 
-/// A chance with fixed orders for the first stocks; later stocks are shuffled. `fits` is false if a stock has other cards.
+/// Chance with fixed orders for the first stocks; later stocks are shuffled. `fits` is false if the cards differ.
 struct Fixed<'a> {
     stocks: &'a [Vec<Card>],
     given: Vec<Vec<Card>>,
@@ -71,7 +71,7 @@ impl Chance for Fixed<'_> {
     }
 }
 
-/// The next order of a multiset in lexicographic order.
+/// Rearranges the cards to the next order in lexicographic order; returns false if there is none.
 fn next_order(cards: &mut [Card]) -> bool {
     let Some(place) = (1..cards.len()).rev().find(|&place| cards[place - 1] < cards[place]) else { return false };
     let other = (place..cards.len()).rev().find(|&other| cards[other] > cards[place - 1]).unwrap();
@@ -114,7 +114,7 @@ fn played(
     (chance.fits && going.get()).then_some((state, chance.given))
 }
 
-/// The faces, the held card and the multiset of the stock of a world.
+/// The faces in the layouts of a world, its held card, and its stock, sorted.
 fn shape(state: &State) -> Vec<Option<Card>> {
     let mut shape: Vec<Option<Card>> =
         state.table().occupied().iter_from(Seat::A).map(|spot| state.face(spot)).collect();
@@ -153,7 +153,7 @@ fn assert_fits<K: Ord + std::fmt::Debug>(exact: &BTreeMap<K, f64>, found: &BTree
 
 type Shapes = BTreeMap<Vec<Option<Card>>, f64>;
 
-/// Brute force over all orders of the deck and of the new stocks, filtered by the sightings of a seat.
+/// Tries all orders of the deck and of the new stocks, and keeps those in which a seat has the same sightings.
 struct Brute<'a> {
     rules: &'a Rules,
     decisions: &'a [&'a str],
@@ -190,7 +190,7 @@ impl Brute<'_> {
     }
 }
 
-/// Compares the worlds that `seat` samples after these decisions with brute force. Returns the number of cells.
+/// Compares the worlds that `seat` samples after these decisions with [`Brute`]. Returns the cells of the test.
 fn check(decisions: &[&str], reshuffles: usize, seat: Seat, seed: u64) -> usize {
     let rules = tiny();
     let mut deck = rules.deck().to_vec();
@@ -349,7 +349,7 @@ fn worlds_are_uniform_around_what_is_placed() {
     let mut knowledge = Knowledge::new(&rules, 2, Seat::A);
     let mut sink = |event: &Event<Card>| knowledge.notice(&event.seen_from(Seat::A));
     let mut dice = Dice(stream.clone());
-    // Seat a's first card is an x, which it knows; eleven cards are hidden from it.
+    // Seat a knows its first card, an x; the other eleven cards are hidden from seat a.
     let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
     let [one, other, free]: [Spot; 3] = ["b1", "a2", "b2"].map(|spot| spot.parse().unwrap());
     let unseen: Vec<Card> = knowledge.unseen(one).map(|(card, fits)| (fits, card).1).collect();

@@ -1,4 +1,4 @@
-//! Tensors are pinned by value, and are equal from every kind of view.
+//! Tests of tensors: their numbers are pinned by value, and do not depend on the kind of view.
 
 use std::fmt::Write as _;
 
@@ -101,7 +101,7 @@ fn the_layout_is_pinned_by_value() {
     insta::assert_snapshot!(text);
 }
 
-/// Writes the tensor of each observation in all ways and compares the results.
+/// Writes the tensor of each seat in all number types and from all kinds of views, and compares the results.
 struct Ways {
     space: TensorSpace,
     history: RoundHistory,
@@ -180,7 +180,7 @@ fn compare(game: &Game) -> Ways {
 #[test]
 fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_state() {
     let mut phases: Vec<Phase> = games(110, amount(1, 12)).flat_map(|game| compare(&game).phases).collect();
-    // `Held` contains a card if it was taken from the pile; the phases are counted without it.
+    // `Held` contains the card that was taken from the pile, if any. The phases are counted without this card.
     for phase in &mut phases {
         if matches!(phase, Phase::Held(_)) {
             *phase = Phase::Held(CardSource::Stock);
@@ -193,7 +193,7 @@ fn a_tensor_has_the_same_numbers_in_each_type_from_an_observation_and_from_a_sta
 
 #[test]
 fn a_tensor_has_the_same_numbers_in_each_type_whatever_the_knobs() {
-    let mut played = odd_games(111, amount(60, 1000)).map(|game| compare(&game).phases.len());
+    let mut played = odd_games(111, amount(40, 1000)).map(|game| compare(&game).phases.len());
     assert!(played.by_ref().take(20).all(|phases| phases > 2) && played.count() > 5);
 }
 

@@ -336,7 +336,7 @@ fn powered(power: &str, fields: &str) -> Scene {
 
 #[test]
 fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
-    // The knobs for two own cards and for two cards of one other seat have no effect.
+    // The knobs `swap_two_own` and `swap_same_owner` have no effect on this power.
     for fields in ["swap_two_own = true", "swap_same_owner = false"] {
         let table = powered("swap own", fields);
         assert_eq!(
@@ -344,7 +344,7 @@ fn a_swap_of_an_own_card_is_with_one_of_another_seat() {
             "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2, swap a2 b1, swap a2 b2, swap a2 c1, swap a2 c2"
         );
     }
-    // A caller's cards cannot be swapped, so with no other seat the power has no target.
+    // A caller's cards cannot be swapped. At a table of two, b's power then has no target.
     let mut called = Stage::of("faessler", 2)
         .with("flip = 'none'\npeek = 'none'\njokers = 0\ndeck = [{ label = 'P', rank = 'P', points = 1, power = 'swap own', copies = 60 }]")
         .deal();
@@ -363,7 +363,7 @@ fn a_swap_of_a_looked_at_card_is_with_any_or_with_another_looked_at_one() {
     assert!(!table.offers("a swap a1 c1"), "neither was looked at");
     // 15 pairs of six cards, minus the six pairs of the four cards that were not looked at.
     assert_eq!(swaps(&table), 9);
-    // Two own cards, and with `swap_same_owner = false` two cards of one seat, are excluded as in any swap.
+    // As in any swap, the knobs exclude two of the player's own cards, and here also two cards of one other seat.
     let mut own = powered("look any then swap looked", "swap_same_owner = false");
     own.play("a look a1");
     assert_eq!(own.legal(), "a: skip, swap a1 b1, swap a1 b2, swap a1 c1, swap a1 c2");
@@ -374,7 +374,7 @@ fn a_swap_of_a_looked_at_card_is_with_any_or_with_another_looked_at_one() {
     let mut declined = powered("look any then swap looked", "");
     declined.play("a skip");
     assert_eq!(declined.asked(), "b");
-    // The card counts, even after it has moved.
+    // A card still counts as looked at after it has moved.
     let mut moved = powered("look any then swap then swap looked", "");
     moved.play("a look b1, a swap b1 c1");
     assert!(moved.offers("a swap a1 c1") && !moved.offers("a swap a1 b1"));

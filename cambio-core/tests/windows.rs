@@ -49,7 +49,7 @@ impl Observer for Follower {
                 if !spec.snap_known_only {
                     assert_eq!(state.choices().targets(), table.snap_targets(seat));
                 }
-                // No event opens the second window after a power.
+                // A second window, after a power, opens without an event.
                 if spec.window == Window::Both && self.window.is_none() {
                     return;
                 }

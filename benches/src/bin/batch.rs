@@ -1,9 +1,9 @@
 //! Time per step of a batch of matches without Python: `cargo run --release -p cambio-benches --bin batch -- classic 2 1024`.
 //!
-//! This does the same work as the batch environment of the Python package, with random decisions that were drawn
-//! beforehand. It prints nanoseconds per step for the steps alone, with masks, and with masks and tensors: the best of
-//! nine passes. For instruction counters and profilers, `step`, `mask` or `tensor` as fourth argument and a number of
-//! passes as fifth argument run only that part.
+//! The program does the same work as the batch environment of the Python package, with random decisions that were
+//! drawn beforehand. It prints nanoseconds per step for the steps alone, with masks, and with masks and tensors: the
+//! best of nine passes. For instruction counters and profilers, `step`, `mask` or `tensor` as fourth argument and a
+//! number of passes as fifth argument run only that part.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -36,7 +36,7 @@ impl Batch {
     fn new(rules: &Rules, seats: usize, matches: usize) -> Batch {
         let (space, tensors) = (ActionSpace::new(rules, seats), TensorSpace::new(rules, seats));
         let slots = (0..matches as u64).map(|deal| {
-            let playing = Playing::new(rules, seats, Key::new(1, deal)).expect("the rules fit the seats");
+            let playing = Playing::new(rules, seats, Key::new(1, deal)).expect("the rules allow this number of seats");
             (playing, RoundHistory::new(rules, seats))
         });
         Batch {
@@ -58,9 +58,9 @@ impl Batch {
     fn draw(&self, call: u64) -> Vec<i64> {
         let mut stream = Key::new(2, call).stream(Purpose::Agent, 0);
         let index = |(playing, _): &(Playing, RoundHistory)| {
-            let (state, seat) = (playing.state(), playing.state().actor().expect("a match that goes on"));
+            let (state, seat) = (playing.state(), playing.state().actor().expect("the match is not over"));
             let legal = state.choices();
-            let action = legal.nth(stream.below(legal.len() as u32) as usize).expect("one of them");
+            let action = legal.nth(stream.below(legal.len() as u32) as usize).expect("the number is below the choices");
             self.space.to_index(action, seat).expect("an index") as i64
         };
         self.slots.iter().map(index).collect()
@@ -71,13 +71,13 @@ impl Batch {
         let rows = self.masks.chunks_exact_mut(self.space.action_count());
         let rows = rows.zip(self.numbers.chunks_exact_mut(self.tensors.len()));
         for (((playing, history), &index), (mask, numbers)) in self.slots.iter_mut().zip(actions).zip(rows) {
-            let seat = playing.state().actor().expect("a match that goes on");
+            let seat = playing.state().actor().expect("the match is not over");
             let action = self.space.from_index(index as usize, seat).expect("an index of the space");
             playing.act_observed(action, history).expect("a legal decision");
             if playing.is_over() {
                 redeal(playing, history, playing.key().deal.wrapping_add(matches));
             }
-            let seat = playing.state().actor().expect("a match that goes on");
+            let seat = playing.state().actor().expect("the match is not over");
             let view = playing.state().view(seat);
             if reads >= Reads::Mask {
                 mask.fill(0);

@@ -1,6 +1,6 @@
-//! Random play for instruction counters, whose results do not depend on the load of the machine: `valgrind
-//! --tool=callgrind target/dist/count classic 2 latent 1000000`. With `tensors` instead of `latent`, it writes this
-//! number of tensors of positions from random play.
+//! Random play for instruction counters, whose counts do not depend on the load of the machine: `valgrind
+//! --tool=callgrind target/dist/count classic 2 latent 1000000`. With `tensors` instead of `latent`, the program writes
+//! this number of tensors, of positions from random play.
 
 use std::hint::black_box;
 

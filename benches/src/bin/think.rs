@@ -1,6 +1,6 @@
 //! Time per decision of a searching agent, on positions from rounds of heuristic players: `target/dist/think classic 2
 //! 'rollout(n=1000)' 64`. It prints milliseconds per searched decision, the share of searched decisions, and iterations
-//! per second. It is also useful under a profiler.
+//! per second. The program is also useful under a profiler.
 
 use std::time::Instant;
 

@@ -15,7 +15,7 @@ use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 /// let snap: Action = "snap b3".parse().unwrap();
 /// let index = space.to_index(snap, Seat::B).unwrap();
 /// assert_eq!(space.from_index(index, Seat::B), Some(snap));
-/// // For the other seat, the same index is its own spot 3.
+/// // For seat a, the same index means spot 3 of seat a.
 /// assert_eq!(space.from_index(index, Seat::A), Some("snap a3".parse().unwrap()));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub struct ActionSpace {
     slots: usize,
 }
 
-/// The verbs that take an own spot; each has a block of indices. The verbs in `ANY` take any spot.
+/// The verbs whose spot must be the actor's own. In `ANY`, all spots are possible. Each verb has a block of indices.
 const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
 const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
 
@@ -44,8 +44,8 @@ impl ActionSpace {
         PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
     }
 
-    /// The index of a decision of `actor`. `None` if the table does not have a spot of the decision, or if the decision
-    /// needs an own spot and has another seat's.
+    /// The index of a decision of `actor`. `None` if the table does not have a spot of the decision, or if the spot
+    /// must be the actor's own and is not.
     pub fn to_index(&self, action: Action, actor: Seat) -> Option<usize> {
         let place = |spot: Spot| {
             let seat = spot.seat().index();
@@ -76,7 +76,7 @@ impl ActionSpace {
         }
     }
 
-    /// The decision of `actor` with this index; `None` from [`ActionSpace::action_count`] on.
+    /// The decision of `actor` with this index; `None` if the index is not below [`ActionSpace::action_count`].
     pub fn from_index(&self, index: usize, actor: Seat) -> Option<Action> {
         if let Some(&plain) = PLAIN.get(index) {
             return Some(plain);
@@ -171,7 +171,7 @@ impl ActionSpace {
         }
     }
 
-    /// The spots relative to `actor` as bits, its own first. Only slots and seats that the table has take a bit.
+    /// The spots relative to `actor` as bits, the actor's own first. Only slots and seats of the table take a bit.
     #[inline]
     fn places(&self, spots: SpotSet, actor: Seat) -> u128 {
         let mut places = 0;
@@ -195,7 +195,7 @@ impl ActionSpace {
 /// Calls `visit` with the position of each set bit, lowest first.
 #[inline]
 fn each_bit(bits: u128, mut visit: impl FnMut(usize)) {
-    // In 64-bit words, because there is an instruction for the lowest set bit of a word.
+    // Works on 64-bit words, because an instruction finds the lowest set bit of a word.
     for (word, first) in [(bits as u64, 0), ((bits >> 64) as u64, 64)] {
         let mut left = word;
         while left != 0 {

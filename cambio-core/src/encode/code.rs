@@ -25,13 +25,13 @@ fn seats(seats: SeatSet) -> u64 {
     seats.bits().into()
 }
 
-/// The spot plus one, because 0 means no spot.
+/// The index of the spot plus one, because 0 means no spot.
 #[inline]
 fn spot(spot: Spot) -> u64 {
     spot.index() as u64 + 1
 }
 
-/// The kind plus one, because 0 means no card.
+/// The index of the kind plus one, because 0 means no card.
 #[inline]
 fn card(card: Card) -> u64 {
     card.kind() as u64 + 1
@@ -105,7 +105,7 @@ impl Sighting {
     /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
     /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
     /// ```
-    #[expect(clippy::inline_always, reason = "callers mostly have just created the event, so the match vanishes")]
+    #[expect(clippy::inline_always, reason = "most callers just created the event, so the compiler removes the match")]
     #[inline(always)]
     pub fn code(&self) -> u64 {
         match *self {

@@ -1,4 +1,4 @@
-//! Serialized observations.
+//! Observations as bytes: serialization and deserialization.
 
 use crate::Rules;
 use crate::engine::event::EndReason;
@@ -53,12 +53,12 @@ impl OwnedObservation {
     }
 }
 
-/// FNV-1a. It detects accidental changes, not forgery.
+/// The FNV-1a hash, which detects accidental changes but not forgery.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The bytes that are not read yet, and their rules.
+/// The bytes that are not read yet, and the rules of the observation.
 struct Bytes<'b> {
     bytes: &'b [u8],
     rules: &'b Rules,
@@ -87,7 +87,7 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u64, u128, i32);
 
-/// Types that are serialized as a number of another type.
+/// Serializes each of these types as a number.
 macro_rules! as_numbers {
     ($($item:ty: $number:ty, $to:expr, $from:expr;)+) => {$(
         impl ByteFormat for $item {
@@ -177,7 +177,7 @@ impl ByteFormat for Phase {
     }
 }
 
-/// Structs, field by field. The code does not compile if a field is missing.
+/// Serializes structs field by field. The code does not compile if a field is missing.
 macro_rules! structs {
     ($($name:ident { $($field:ident),+ $(,)? })+) => {$(
         impl ByteFormat for $name {

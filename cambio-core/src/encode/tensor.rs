@@ -12,11 +12,11 @@ use crate::view::round_history::{PublicEvent, RoundHistory};
 pub struct TensorBlock {
     /// The block's name.
     pub name: &'static str,
-    /// The type of its values.
+    /// The type of the values in the block.
     pub values: TensorBlockValues,
-    /// The index of its first number in the tensor.
+    /// The index of the block's first value in the tensor.
     pub offset: usize,
-    /// Its shape, outermost dimension first.
+    /// The shape of the block, outermost dimension first.
     pub shape: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ pub enum TensorBlockValues {
 
 /// An element type of tensors: `u8`, `i16` or `f32`.
 ///
-/// All types hold the same numbers, except that a `u8` saturates at 255.
+/// A tensor has the same numbers in each type, except that a `u8` saturates at 255.
 pub trait TensorNumber: Copy {
     /// The value of a flag that is not set.
     const ZERO: Self;
@@ -123,14 +123,14 @@ const BLOCKS: usize = 28;
 /// | `pointed` | seats, slots | flags | the cards that the current power has looked at |
 /// | `seen_by` | seats, slots, seats | flags | the seats that have seen the card in this spot |
 /// | `face` | seats, slots, classes | flags | the card in this spot, if this seat has seen it, one-hot |
-/// | `seen_for` | seats, slots, seats | counts | turns since the seat last saw the card, plus 1; 0 if it has not seen it |
+/// | `seen_for` | seats, slots, seats | counts | turns since the seat last saw the card, plus 1; 0 if the seat has not seen it |
 /// | `origin` | seats, slots, 3 | flags | the origin of the card: dealt, kept, penalty |
 /// | `age` | seats, slots | counts | turns since the card entered a layout, plus 1; 0 if the spot is empty |
 /// | `moves` | seats, slots | counts | how often the card moved from one seat to another |
-/// | `hints` | seats, slots, 4 | counts | the bounds of [`CardTrace`](crate::view::CardTrace): replaced, outlived, passed, spent; each is the bound minus the fewest points of a card, plus 1; 0 means no bound |
+/// | `hints` | seats, slots, 4 | counts | the bounds of [`CardTrace`](crate::view::CardTrace): replaced, outlived, passed, spent; each is the bound minus the lowest points of any card, plus 1; 0 means no bound |
 /// | `recent` | 8, w | flags | the last public events, newest first |
 /// | `last` | seats, 4, 19 | flags | the last public events of each seat, newest first, one-hot by [`PublicEvent::code`] |
-/// | `last_card` | seats, classes | flags | the card of the newest of these events that showed a card, one-hot |
+/// | `last_card` | seats, classes | flags | the card of the newest event in `last` that showed a card, one-hot |
 ///
 /// A row of `recent` has w = 19 + seats + 2 · (seats + slots) + classes flags: the event ([`PublicEvent::code`]), its seat, its
 /// two spots (each as seat and slot), and the public card, each one-hot. A part that the event does not have is 0.
@@ -172,7 +172,7 @@ pub struct TensorSpace {
     classes: usize,
     /// The number of cards of each class in play.
     copies: [u16; MAX_KINDS],
-    /// The fewest points of a card.
+    /// The lowest points of any card in play.
     fewest: i16,
     blocks: [TensorBlock; BLOCKS],
     /// The offset of each block.
@@ -197,7 +197,7 @@ macro_rules! offsets {
     };
 }
 
-// In the order of the blocks.
+// The fields must be in the order of the blocks.
 offsets! {
     phase, step, asked, turn, callers, safe, frozen, sizes, standing, held, held_from, top, opener, pile, unseen,
     occupied, gap, pointed, seen_by, face, seen_for, origin, age, moves, hints, recent, last, last_card,

@@ -19,7 +19,7 @@ pub enum Action {
     Draw,
     /// Take the top of the pile.
     Take,
-    /// Call.
+    /// Call: the round ends when the turn comes back to the first caller.
     Call,
     /// End the turn without a call.
     End,
@@ -43,7 +43,7 @@ pub enum Action {
     Touch(Spot),
     /// Give one of the seat's own cards to fill the gap that the snap left.
     Give(Spot),
-    /// Look at one of the seat's own cards and take a penalty card for it (knob `paid_peek`).
+    /// Look at one of the seat's own cards, at the price of a penalty card (knob `paid_peek`).
     Cheat(Spot),
 }
 
@@ -107,7 +107,7 @@ macro_rules! words {
         }
 
         impl Action {
-            /// Reads a decision from its word. `spot` reads the next spot.
+            /// Parses a decision from its first word. `spot` parses the next word as a spot.
             fn read(word: &str, mut spot: impl FnMut() -> Option<Spot>) -> Option<Action> {
                 Some(match word {
                     $($plain_word => Action::$plain,)+
@@ -182,7 +182,7 @@ impl Pairs {
     pub(crate) const NONE: Pairs =
         Pairs { spots: SpotSet::EMPTY, apart: crate::SeatSet::EMPTY, passive: SpotSet::EMPTY };
 
-    /// The pairs with seats relative to `from`.
+    /// The same pairs, with all seats relabelled relative to `from`.
     fn turned(&self, from: Seat) -> Pairs {
         Pairs { spots: self.spots.turned(from), apart: self.apart.turned(from), passive: self.passive.turned(from) }
     }
@@ -192,7 +192,7 @@ impl Pairs {
         self.spots.is_empty() || self.len() == 0
     }
 
-    /// The spots after `spot` with which it may be swapped.
+    /// The spots after `spot` that may be swapped with `spot`.
     fn partners(&self, spot: Spot) -> SpotSet {
         let mut above = self.spots.above(spot);
         if self.passive.contains(spot) {
@@ -206,7 +206,7 @@ impl Pairs {
         if self.passive.is_empty() { all } else { all - self.len_among(self.passive) }
     }
 
-    /// The number of pairs among these spots, without pairs within one seat of `apart`.
+    /// The number of pairs among `spots`, without the pairs within one of the seats in `apart`.
     #[inline]
     fn len_among(&self, spots: SpotSet) -> usize {
         let pairs = |n: usize| n * n.saturating_sub(1) / 2;
@@ -245,15 +245,17 @@ impl Pairs {
     }
 }
 
-/// Receives the legal decisions of a seat, kind by kind. One implementation collects all, another checks a single one.
+/// Receives the legal decisions of a seat, kind by kind. [`Choices`] collects all of them; [`LegalityCheck`] checks a
+/// single decision.
 ///
-/// Decisions are passed as closures, so that a check computes only the kind that it needs. Default: ignore the kind.
+/// Decisions are passed as closures, so that a check computes only the kind that it needs. By default, each method
+/// ignores its kind.
 pub(crate) trait ChoiceSink {
     /// Offers a decision without a spot, which is legal if the condition holds.
     #[inline]
     fn allow(&mut self, _action: Action, _condition: impl FnOnce() -> bool) {}
 
-    /// Offers the targets of a verb. A phase has one verb with targets; [`Verb::Touch`] comes with [`Verb::Snap`].
+    /// Offers the targets of a verb: one verb in each phase, except that [`Verb::Touch`] comes with [`Verb::Snap`].
     #[inline]
     fn aim(&mut self, _verb: Verb, _spots: impl FnOnce() -> SpotSet) {}
 
@@ -320,7 +322,7 @@ pub(crate) struct LegalityCheck {
 impl ChoiceSink for LegalityCheck {
     #[inline(always)]
     fn allow(&mut self, action: Action, condition: impl FnOnce() -> bool) {
-        // A plain decision has no spot, so the variants are all there is to compare.
+        // A plain decision has no spot, so comparing the variants is sufficient.
         if discriminant(&self.action) == discriminant(&action) {
             self.is_legal = condition();
         }
@@ -362,7 +364,7 @@ impl Choices {
     /// The empty set.
     pub const NONE: Choices = Choices::none_of(Seat::A);
 
-    /// The empty set of this seat.
+    /// The empty set, with `seat` as the seat that decides.
     pub(crate) const fn none_of(seat: Seat) -> Choices {
         Choices { seat, plain: 0, verb: Verb::Peek, has_touch: false, spots: SpotSet::EMPTY, pairs: Pairs::NONE }
     }
@@ -379,13 +381,13 @@ impl Choices {
         self.plain
     }
 
-    /// The verb of the decisions with one spot, and its targets.
+    /// The verb of the decisions with one spot, and the targets of that verb.
     #[inline]
     pub(crate) const fn aimed(&self) -> (Verb, SpotSet) {
         (self.verb, self.spots)
     }
 
-    /// The swaps with seats relative to `from`: each spot with the later spots that it may be swapped with.
+    /// The swaps, with all seats relabelled relative to `from`: each spot, and its possible partners after it.
     #[inline]
     pub(crate) fn swaps_from(&self, from: Seat) -> impl Iterator<Item = (Spot, SpotSet)> + use<> {
         let turned = self.pairs.turned(from);
@@ -412,7 +414,7 @@ impl Choices {
         self.plain.count_ones() as usize + spots + touches + swaps
     }
 
-    /// Whether the set is empty, which it is when no seat is to act.
+    /// Whether no decision is legal. The seat to act always has a legal decision.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.plain == 0 && self.spots.is_empty() && self.pairs.is_empty()
@@ -470,7 +472,7 @@ impl Choices {
         plain.chain(aimed).chain(touches).chain(pairs.iter_from(seat))
     }
 
-    /// The targets of the phase's verb, such as the spots that may be looked at, snapped or given.
+    /// The targets of the decisions with one spot: for example the spots that may be looked at, snapped or given.
     pub fn targets(&self) -> SpotSet {
         self.spots
     }
@@ -482,7 +484,7 @@ impl Choices {
 }
 
 impl fmt::Display for Choices {
-    /// The decisions in notation, joined by commas.
+    /// The decisions in their text form, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, action) in self.iter().enumerate() {
             if number > 0 {

@@ -1,6 +1,6 @@
 //! Sources of random outcomes.
 //!
-//! The engine has no random generator: it requests each outcome when it needs it, so a cloned state does not fix future
+//! The engine has no random generator. It requests each outcome only when needed, so a cloned state does not fix future
 //! outcomes. One narrow interface covers three sources: a dealt deck (real games, replays), an unordered pool (states
 //! that are sampled for a search), and an enumerator of outcomes (exact solving).
 
@@ -13,7 +13,7 @@ use crate::{Card, Rules, Seat, SeatSet};
 
 /// A source of chance.
 pub trait Chance {
-    /// Whether latent faces are drawn when a round ends. A solver that averages over them sets this to `false`.
+    /// Whether latent faces are drawn when a round ends. A solver that averages over these faces sets this to `false`.
     const SETTLES: bool = true;
 
     /// Draws the next card to be seen from an unordered pool: returns an index into `pool`, which is not empty. Called
@@ -23,7 +23,7 @@ pub trait Chance {
     /// Orders a new stock; its last card is the top. Called only for states with a dealt deck.
     fn shuffle(&mut self, stock: &mut [Card]);
 
-    /// Orders the seats that snap. Called only if there are two or more.
+    /// Orders the seats that snap. Called only if two or more seats snap.
     fn race(&mut self, race: &Race<'_>) -> RaceOrder;
 }
 
@@ -41,7 +41,7 @@ pub struct Race<'a> {
 }
 
 impl Race<'_> {
-    /// The snappers in the order of `order`. Snappers that are not in it come last, in playing order from `turn`.
+    /// The snappers, sorted by `order`. Snappers that `order` does not contain come last, in playing order from `turn`.
     pub(crate) fn by(&self, order: RaceOrder) -> RaceOrder {
         let mut left = self.snappers;
         let mut take = |seat: Seat| {
@@ -52,7 +52,7 @@ impl Race<'_> {
         RaceOrder::new(order.seats().chain(self.snappers.iter_from(self.turn)).filter(|&seat| take(seat)))
     }
 
-    /// Draws an order according to the knob `race`.
+    /// Draws an order of the snappers according to the knob `race`.
     pub fn draw(&self, rng: &mut impl Rng) -> RaceOrder {
         let (mut seats, mut len, mut left) = (Seat::ALL, 0, self.snappers);
         while let Some(seat) = left.first_from(self.turn) {
@@ -102,7 +102,7 @@ pub struct RaceOrder {
 }
 
 impl RaceOrder {
-    /// The seats in the order of the iterator. Seats after the eighth are ignored.
+    /// Creates the order in which an iterator returns the seats. Seats after the eighth are ignored.
     pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
         let mut order = RaceOrder { seats: 0, len: 0 };
         for seat in seats.into_iter().take(MAX_SEATS) {
@@ -123,7 +123,7 @@ impl RaceOrder {
     }
 }
 
-/// Chance from one random generator, for sampled states and random play.
+/// Random outcomes from one random generator, for sampled states and random play.
 #[derive(Clone, Debug)]
 pub struct Dice<R>(pub R);
 
@@ -142,7 +142,7 @@ impl<R: Rng> Chance for Dice<R> {
     }
 }
 
-/// The chance of one round under a [`Key`], with separate streams for reshuffles and races.
+/// The source of random outcomes in one round, with separate streams of a [`Key`] for reshuffles and races.
 #[derive(Clone, Debug)]
 pub struct RoundChance {
     key: Key,
@@ -151,17 +151,17 @@ pub struct RoundChance {
     races: Option<Stream>,
     /// The number of races so far.
     raced: usize,
-    /// The orders that were set from outside, by race; `None` where the key decides.
+    /// The orders that were set from outside, indexed by race; `None` if the order is drawn.
     laid: Vec<Option<RaceOrder>>,
 }
 
 impl RoundChance {
-    /// The chance of the round with this number, counted from 0.
+    /// The source of random outcomes for a round. Rounds are counted from 0.
     pub fn new(key: Key, round: u32) -> RoundChance {
         RoundChance { key, round, reshuffles: None, races: None, raced: 0, laid: Vec::new() }
     }
 
-    /// Returns to the start, for another match of the same deal.
+    /// Resets both streams to their start, for another match of the same deal. Orders that were set stay.
     pub(crate) fn rewind(&mut self) {
         self.raced = 0;
         for stream in [&mut self.reshuffles, &mut self.races] {
@@ -176,7 +176,7 @@ impl RoundChance {
         self.raced
     }
 
-    /// Sets the order of a race, counted from 0, instead of drawing it.
+    /// Sets the order of a race, so that it is not drawn. Races are counted from 0 within the round.
     pub(crate) fn lay_race(&mut self, number: usize, order: RaceOrder) {
         if self.laid.len() <= number {
             self.laid.resize(number + 1, None);

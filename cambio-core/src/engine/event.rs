@@ -5,7 +5,7 @@ use crate::{Card, Seat, SeatSet, Spot};
 /// Something that happened at the table.
 ///
 /// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. All other
-/// fields are public. Agents receive [`Sighting`]s, which have another type than the referee's events.
+/// fields are public. Agents receive [`Sighting`]s, whose type differs from the type of the referee's events.
 ///
 /// ```
 /// use cambio_core::{Card, Event, Seat};
@@ -34,7 +34,7 @@ pub enum Event<Face> {
         /// The card, which only its owner sees.
         face: Face,
     },
-    /// The stock's top started the pile.
+    /// The top of the stock became the first card of the pile.
     Flipped {
         /// The card.
         card: Card,
@@ -139,13 +139,13 @@ pub enum Event<Face> {
         /// The seat.
         seat: Seat,
     },
-    /// The winner of a foreign snap gave one of its cards to fill the gap.
+    /// A seat that had snapped another seat's card gave one of its own cards to fill the gap.
     Gave {
         /// The seat that gave.
         seat: Seat,
         /// Where the card lay.
         from: Spot,
-        /// Where it lies now.
+        /// Where the card lies now.
         to: Spot,
     },
     /// A seat called.
@@ -183,11 +183,11 @@ pub type Sighting = Event<Option<Card>>;
 /// The outcome of a snap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SnapOutcome {
-    /// It matched and went onto the pile.
+    /// The card matched and went onto the pile.
     Right,
-    /// It did not match and went back.
+    /// The card did not match and went back to its spot.
     Wrong,
-    /// It matched, but another snap was faster; it went back.
+    /// The card matched, but another seat snapped faster. The card went back to its spot.
     Late,
 }
 
@@ -196,16 +196,16 @@ pub enum SnapOutcome {
 pub enum EndReason {
     /// The turn came back to the first caller.
     Call,
-    /// A layout had no cards.
+    /// A seat had no cards left.
     EmptyHand,
     /// The turn limit was reached.
     TurnLimit,
-    /// No card could be drawn.
+    /// The stock was empty (knob `stock_empty`), or the seat to act had no legal decision.
     StockOut,
 }
 
 impl EndReason {
-    /// The word that records use.
+    /// The word for this reason in records.
     pub const fn word(self) -> &'static str {
         match self {
             EndReason::Call => "call",
@@ -217,14 +217,14 @@ impl EndReason {
 }
 
 impl Event<Card> {
-    /// The event as `seat` perceives it: with the face only if this is the seat that drew, looked or peeked.
+    /// The event as `seat` perceives it: with the private face only if `seat` drew, looked or peeked.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn seen_from(&self, seat: Seat) -> Sighting {
         self.with_faces(|witness, card| (witness == seat).then_some(card))
     }
 
-    /// The public part of the event: without the face that only one seat sees.
+    /// The public part of the event, without the face that only one seat sees.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn public(&self) -> Sighting {
@@ -243,7 +243,7 @@ impl Event<Card> {
         found
     }
 
-    /// Replaces the private face, if any: `shown` gets the seat that sees it and the card, and returns the new face.
+    /// Replaces the private face, if any: `shown(seat, card)` returns the new face, where only `seat` sees the card.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn with_faces(self, mut shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {

@@ -9,12 +9,12 @@ use crate::rules::seat::{Seat, SeatSet, Spot};
 
 /// Where a card moves, and which seats see its face.
 ///
-/// The places are stock, pile, hand (the one held card) and spots. A card that goes onto the pile becomes its top, and
-/// all seats see it. `Face` is as in [`Event`]: the type of a face that only one seat sees.
+/// The places are stock, pile, hand (the one held card) and spots. A card that goes onto the pile becomes the top, and
+/// all seats see the card. `Face` is as in [`Event`]: the type of a face that only one seat sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion<Face> {
-    /// Stock → spots, unseen: a new round. Each seat gets a hand of cards in its first slots, dealt one at a time from
-    /// the starter on. Then each seat of `extra` gets one more card in the next slot, if there is one.
+    /// Stock → spots, unseen: a new round. Each seat gets its cards in its first slots, dealt one at a time from the
+    /// starter on. Then each seat of `extra` gets one more card in its next slot, unless all its slots are full.
     Dealt {
         /// The seat that gets the first card.
         starter: Seat,
@@ -84,7 +84,7 @@ pub enum Motion<Face> {
     Moved {
         /// Where the card lay; the spot is then empty.
         from: Spot,
-        /// Where it lies now.
+        /// Where the card lies now.
         to: Spot,
     },
     /// Stock → empty spot, unseen.
@@ -92,7 +92,7 @@ pub enum Motion<Face> {
         /// The spot.
         spot: Spot,
     },
-    /// Pile → stock: all but the top becomes the new stock.
+    /// Pile → stock: all cards except the top become the new stock.
     Reshuffled {
         /// The number of cards in the new stock.
         cards: u16,
@@ -112,7 +112,7 @@ impl<Face: Copy> Event<Face> {
     /// let card = Card::new(3).unwrap();
     /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: SnapOutcome::Right };
     /// assert_eq!(snap.motion(), Motion::Discarded { spot, card });
-    /// // A card that does not match goes back, and all seats have seen it.
+    /// // A card that does not match goes back to its spot, and all seats have seen the card.
     /// let snap: Event<Card> = Event::Snapped { seat, spot, card, verdict: SnapOutcome::Wrong };
     /// assert_eq!(snap.motion(), Motion::Shown { spot, card });
     /// ```

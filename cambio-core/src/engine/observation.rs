@@ -67,7 +67,7 @@ impl<'a> Observation<'a> {
         View::known(self)
     }
 
-    /// The held card, if this seat knows it: its own, or one taken from the pile.
+    /// The held card, if this seat knows it: the seat holds the card itself, or the card was taken from the pile.
     pub fn held(&self) -> Option<Card> {
         self.private.held
     }
@@ -146,13 +146,13 @@ impl View for OwnedObservation {
 
 /// What a policy sees when it decides: the table, and the faces that one seat has legitimately seen.
 ///
-/// Agents get an [`Observation`]. A [`StateView`](crate::engine::StateView) has the same content but copies nothing. A policy
-/// that is generic over `View` works both as an agent and in playouts.
+/// Agents get an [`Observation`]. A [`StateView`](crate::engine::StateView) has the same content but copies nothing. A
+/// policy that is generic over `View` works both as an agent and in playouts.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, View, rng::Key};
 ///
-/// /// Calls with at most this many points if all own cards are known.
+/// /// Whether the policy calls: it knows all its cards, and they have at most `most` points.
 /// fn would_call(view: &impl View, most: i32) -> bool {
 ///     let own = view.table().layout(view.seat());
 ///     own.without(view.known()).is_empty() && view.known_points() <= most
@@ -294,12 +294,12 @@ pub trait View {
 pub struct PointSummary {
     /// The sum of the points.
     pub sum: i32,
-    /// The points of the most expensive card; `None` without cards.
+    /// The points of the card with the most points; `None` without cards.
     pub most: Option<i32>,
 }
 
 impl PointSummary {
-    /// The tally of these points.
+    /// The summary of these points.
     pub fn of(points: impl IntoIterator<Item = i32>) -> PointSummary {
         let none = PointSummary { sum: 0, most: None };
         points
@@ -307,11 +307,11 @@ impl PointSummary {
             .fold(none, |all, points| PointSummary { sum: all.sum + points, most: all.most.max(Some(points)) })
     }
 
-    /// The tally of the cards of `owner` in these spots. All of them must be known.
+    /// The summary of the cards of `owner` in these spots. All these cards must be known.
     ///
-    /// It always reads four slots, whether or not they hold a known card. A loop over the known cards only would be
-    /// slower in playouts, because its length is hard to predict for the processor.
-    #[expect(clippy::inline_always, reason = "called in each playout decision; inlined, it stays in registers")]
+    /// The function always reads four slots, even if some have no known card. A loop over the known cards only would
+    /// be slower in playouts, because the processor cannot predict the length of the loop well.
+    #[expect(clippy::inline_always, reason = "called in each playout decision; the result stays in registers")]
     #[inline(always)]
     pub(crate) fn of_layout(rules: &Rules, faces: &[Option<Card>; SPOTS], owner: Seat, spots: SpotSet) -> PointSummary {
         let known = spots.slots_of(owner);
@@ -358,8 +358,8 @@ impl View for Observation<'_> {
     }
 }
 
-/// The legal decisions of the seat to act. They depend on the table and that seat's knowledge, never on hidden faces.
-#[expect(clippy::inline_always, reason = "its fields then stay in registers")]
+/// The legal decisions of the seat to act. They depend on the table and the seat's knowledge, never on hidden faces.
+#[expect(clippy::inline_always, reason = "the fields of the set then stay in registers")]
 #[inline(always)]
 pub(crate) fn choices(table: &Table, view: &impl View) -> Choices {
     let mut choices = table.asked.map_or(Choices::NONE, Choices::none_of);
@@ -377,7 +377,7 @@ pub(crate) fn allows(table: &Table, view: &impl View, action: Action) -> bool {
 }
 
 /// Offers the legal decisions of the seat to act. Only this function defines which decisions are legal.
-#[expect(clippy::inline_always, reason = "its fields then stay in registers")]
+#[expect(clippy::inline_always, reason = "the fields of the sink then stay in registers")]
 #[inline(always)]
 fn offer(table: &Table, view: &impl View, to: &mut impl ChoiceSink) {
     let Some(seat) = table.asked else { return };
@@ -464,7 +464,7 @@ fn known_matches(view: &impl View) -> SpotSet {
     matching
 }
 
-/// Whether the seat may call, including the cap.
+/// Whether the seat may call under the rules, including a feasible cap.
 #[inline]
 pub(crate) fn may_call(table: &Table, seat: Seat, view: &impl View) -> bool {
     table.can_call(seat)

@@ -46,7 +46,7 @@ impl SnapRights {
         SnapRights { rules, seats, callers, safe }
     }
 
-    /// Updates the rights with an event: a deal, a call, or a seat that becomes safe.
+    /// Updates the rights with an event. Only a deal, a call, or a seat that becomes safe changes them.
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
             Event::Dealt { .. } => (self.callers, self.safe) = (SeatSet::EMPTY, SeatSet::EMPTY),
@@ -68,7 +68,7 @@ impl SnapRights {
         if self.callers.is_empty() { all } else { self.after_call(all) }
     }
 
-    /// The seats among these that may snap after a call.
+    /// The seats in `seats` that may still snap after a call.
     fn after_call(&self, mut seats: SeatSet) -> SeatSet {
         let spec = self.rules.spec();
         if spec.others_after_call == OthersAfterCall::No {
@@ -77,7 +77,8 @@ impl SnapRights {
         if spec.caller_snaps == CallerSnaps::None { seats.without(self.callers) } else { seats }
     }
 
-    /// The spots among `occupied` that `seat` may snap, if it may snap at all. Does not check whether cards match.
+    /// The spots in `occupied` that `seat` may snap, provided that it is one of [`SnapRights::seats`]. Cards that do
+    /// not match are included.
     #[inline]
     pub fn targets(&self, seat: Seat, occupied: SpotSet) -> SpotSet {
         let spec = self.rules.spec();
@@ -102,7 +103,7 @@ pub enum WindowSign {
     Opens(Card),
     /// The seat has snapped in the window that is open.
     Snaps(Seat),
-    /// The window, if one was open, accepts no more declarations. Its winner may still continue with a chain.
+    /// If a window was open, it accepts no more declarations. The winner may still continue with a chain.
     Closes,
     /// The event has no effect on snap windows.
     None,
@@ -111,8 +112,8 @@ pub enum WindowSign {
 impl Rules {
     /// The effect of an event on snap windows under these rules.
     ///
-    /// A second window after a power (`window = "both"`) has no sign of its own. The last card of a round also has the
-    /// sign [`WindowSign::Opens`], even if `final_window = false` omits its window.
+    /// No event marks the second window after a power (`window = "both"`). The last card of a round gives
+    /// [`WindowSign::Opens`] even if `final_window = false` omits the window.
     pub fn window_sign<Face: Copy>(&self, event: &Event<Face>) -> WindowSign {
         match *event {
             Event::Flipped { card } if self.flip_opens_window() => WindowSign::Opens(card),
@@ -121,7 +122,7 @@ impl Rules {
             }
             Event::Snapped { seat, .. } | Event::Aborted { seat } => WindowSign::Snaps(seat),
             Event::TurnBegan { .. } | Event::Called { .. } | Event::Ended { .. } => WindowSign::Closes,
-            // A power step, or a declined gift.
+            // A power step was carried out or declined, or a gift was declined.
             Event::Looked { .. } | Event::Swapped { .. } | Event::Shown { .. } | Event::Skipped { .. }
                 if !self.powers_come_first() =>
             {
@@ -160,7 +161,7 @@ impl Rules {
         self.has_windows() && self.spec().flip == Flip::Window
     }
 
-    /// Whether the power of a card is carried out before its window opens.
+    /// Whether a snap window opens only after the power of the card.
     #[inline]
     pub(crate) fn powers_come_first(&self) -> bool {
         self.spec().window == Window::After

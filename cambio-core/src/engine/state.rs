@@ -16,8 +16,8 @@ use turn::Turn;
 
 /// A round in progress.
 ///
-/// `State` is the public [`Table`] and the hidden faces. It holds no random generator, so a clone does not fix future
-/// random outcomes. Agents never get a state: they get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+/// A `State` is the public [`Table`] and the hidden faces. It contains no random generator, so a clone does not fix
+/// future random outcomes. Agents never get a state: they get an [`Observation`] and [`Sighting`](crate::Sighting)s.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub(crate) struct Hidden {
     pub(crate) held: Option<Card>,
     /// For each seat, the sum of the points of the cards on the table that it has seen. Cached for playouts.
     pub(crate) seen_points: [i32; MAX_SEATS],
-    /// The ranks, as bits modulo 64, of all cards on the table that a seat has seen, and possibly of cards now gone.
+    /// A bit set of ranks, modulo 64: the rank of each card on the table that a seat has seen, and possibly more ranks.
     pub(crate) seen_ranks: u64,
     pub(crate) declared: [Option<Declared>; MAX_SEATS],
     pub(crate) snappers: SeatSet,
@@ -95,7 +95,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The setup of a first round that seat a starts.
+    /// The setup of the first round of a match, with seat a as the starter.
     pub fn new(rules: &Rules, seats: usize) -> Setup {
         Setup { rules: *rules, seats, starter: Seat::A, carry: CarryOver::default() }
     }
@@ -118,7 +118,7 @@ pub enum DealError {
     /// The starter is not a seat of the table.
     #[error("the starter must be one of the {seats} seats of the table, found seat {starter}")]
     Starter {
-        /// The seat given.
+        /// The starter that was requested.
         starter: Seat,
         /// The number of seats.
         seats: usize,
@@ -158,10 +158,11 @@ impl std::fmt::Display for IllegalAction {
 }
 
 impl State {
-    /// Deals a round from a shuffled deck, the first card dealt first, and continues to the first decision.
+    /// Deals a round from a shuffled deck, whose first card is dealt first, and continues to the first decision.
     ///
     /// # Errors
-    /// If the rules do not allow the number of seats, the starter is not at the table, or the deck is wrong.
+    /// If the rules do not allow the number of seats, the starter is not at the table, or `deck` is not the rules' deck
+    /// in some order.
     #[inline]
     pub fn deal<C: Chance, S: Sink>(
         setup: &Setup,
@@ -223,7 +224,7 @@ impl State {
         Ok(())
     }
 
-    /// A state in which no card is dealt yet.
+    /// A state in which no card has been dealt.
     #[inline]
     fn empty(setup: &Setup, order: Order) -> State {
         let Setup { rules, seats, starter, carry } = *setup;
@@ -363,11 +364,12 @@ impl State {
         }
     }
 
-    /// Carries out a decision as [`State::apply`] does, but without checking that it is legal. For playouts, whose
-    /// policies decide legally.
+    /// Carries out a decision as [`State::apply`] does, but without checking that it is legal. For playouts, because
+    /// their policies choose only legal decisions.
     ///
     /// # Panics
-    /// With debug assertions, if the decision is illegal. Without them, the state may become invalid or panic later.
+    /// With debug assertions, if the decision is illegal. Without them, an illegal decision may make the state invalid,
+    /// and a later call may panic.
     #[inline]
     pub fn carry_out<C: Chance, S: Sink>(&mut self, action: Action, chance: &mut C, sink: &mut S) {
         debug_assert!(self.allows(action), "`{action}` is not one of {}", self.choices());
@@ -378,7 +380,7 @@ impl State {
     pub fn observe(&self, seat: Seat) -> Observation<'_> {
         let private = Private { seat, faces: [None; SPOTS], held: self.view(seat).held() };
         let mut view = Observation::new(&self.table, private);
-        // Written in place, because copying an array directly after writing single bytes is slow.
+        // The faces are written in place, because copying an array directly after writing single bytes is slow.
         for spot in self.table.seen(seat).each() {
             view.private.faces[spot.index()] = self.hidden.faces[spot.index()];
         }
@@ -402,8 +404,8 @@ impl State {
         if matches!(self.table.phase, Phase::Held(_)) { self.hidden.held } else { None }
     }
 
-    /// The stock, its top first, for referees and analysis. With latent faces it is the unordered pool, which also holds the
-    /// cards of latent spots.
+    /// The stock, its top first, for referees and analysis. With latent faces, this is the unordered pool, which also
+    /// contains the cards of spots with a latent face.
     pub fn stock(&self) -> impl Iterator<Item = Card> {
         self.hidden.stock[..usize::from(self.hidden.pool_len)].iter().rev().copied()
     }
@@ -414,10 +416,10 @@ impl State {
         faces.map(|card| card.map(|card| self.table.rules.points(card))).sum()
     }
 
-    /// From now on, snap windows and chains ask only seats that know a matching card.
+    /// Makes snap windows and chains ask only seats that know a matching card, from now on.
     ///
-    /// If no seat snaps a card that it does not know, play is the same but has fewer decisions. Playouts of policies
-    /// that never gamble skip most of their decisions this way.
+    /// If every seat snaps only cards that it knows, this does not change the course of the round, but saves decisions.
+    /// Playouts of policies that never gamble skip most of their decisions this way.
     pub fn ask_knowing_only(&mut self) {
         self.hidden.asks_knowing = true;
     }
@@ -429,7 +431,7 @@ impl State {
     /// faces, nothing changes.
     ///
     /// # Panics
-    /// Never: without latent faces, every card on the table has a face.
+    /// This does not happen: without latent faces, every card on the table has a face.
     pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
         let State { table, hidden } = self;
         if hidden.order != Order::Dealt {
@@ -458,7 +460,7 @@ impl State {
 }
 
 impl Rules {
-    /// Checks that these are the cards of the deck, in any order.
+    /// Checks that `cards` are exactly the cards of the rules' deck, in any order.
     pub(crate) fn check_deck(&self, cards: &[Card]) -> Result<(), DealError> {
         let found = copies(cards);
         let allowed = self.copies();
@@ -478,9 +480,10 @@ impl Rules {
     }
 }
 
-/// What one seat may know, as in an [`Observation`], but read from the borrowed state instead of copied.
+/// Everything that one seat may know, as in an [`Observation`], but borrowed from the state instead of copied.
 ///
-/// For policies in playouts, which decide in sampled states. Agents do not get one, because it contains the state.
+/// For policies in playouts, which decide in sampled states. Agents do not get a `StateView`, because it contains the
+/// state.
 #[derive(Clone, Copy)]
 pub struct StateView<'a> {
     state: &'a State,

@@ -14,13 +14,13 @@ use crate::rules::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
 pub enum Phase {
     /// A seat chooses which of its own cards to look at before the first turn.
     Peek,
-    /// A turn starts: draw, take, call.
+    /// A turn starts: draw, take or call.
     Start,
-    /// A card is held: keep or drop.
+    /// The seat holds a card: keep or drop.
     Held(CardSource),
     /// A snap window: every seat that may snap declares in secret.
     Window,
-    /// The winner of a foreign snap gives a card.
+    /// The winner of a snap of another seat's card gives a card.
     Gift,
     /// The winner of a snap may snap one more card.
     Chain,
@@ -56,7 +56,7 @@ pub(crate) enum Opening {
 pub struct CarryOver {
     /// Seats that start with an extra card.
     pub extra_card: SeatSet,
-    /// Seats that peek at an extra card.
+    /// Seats that may peek at one more card before the first turn.
     pub extra_peek: SeatSet,
 }
 
@@ -76,7 +76,7 @@ pub struct CarryOver {
 /// assert_eq!(table.seen(Seat::B).len(), 2);
 /// assert_eq!((table.stock_len(), table.pile_len(), table.reshuffles()), (41, 0, 0));
 /// ```
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is an independent fact")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Table {
     pub(crate) rules: Rules,
@@ -100,7 +100,7 @@ pub struct Table {
     pub(crate) phase: Phase,
     pub(crate) opening: Opening,
     pub(crate) top: Option<Card>,
-    /// Whether a step of the top's power was carried out when it was dropped.
+    /// Whether a power step of the top card was carried out when the card was dropped.
     pub(crate) top_spent: bool,
     /// The card that opened the window.
     pub(crate) opener: Option<Card>,
@@ -182,7 +182,7 @@ impl Table {
         self.seen[seat.index()]
     }
 
-    /// The face-up card on the pile: `None` if there is none, or while the top is held after being taken.
+    /// The face-up card on the pile: `None` if the pile is empty, or while a seat holds the top after taking it.
     pub fn top(&self) -> Option<Card> {
         self.top
     }
@@ -277,7 +277,7 @@ impl Table {
         self.snap_rights().seats()
     }
 
-    /// The spots that `seat` may snap if it may snap at all.
+    /// The spots that `seat` may snap, provided that it is one of [`Table::may_snap`].
     #[inline]
     pub fn snap_targets(&self, seat: Seat) -> SpotSet {
         self.snap_rights().targets(seat, self.occupied)
@@ -299,7 +299,7 @@ impl Table {
         !self.layout(seat).is_empty()
     }
 
-    /// Whether the rules let this seat call, apart from a feasible cap.
+    /// Whether the rules allow this seat to call. Does not check a feasible cap.
     pub(crate) fn can_call(&self, seat: Seat) -> bool {
         match self.rules.spec().callers {
             Callers::One => self.callers.is_empty(),
@@ -321,7 +321,7 @@ impl Table {
         free.first_from(seat)
     }
 
-    /// The spots of the dealt hand of `seat` that it has not looked at.
+    /// The spots of the dealt hand of `seat` whose cards the seat has not seen.
     pub(crate) fn unpeeked(&self, seat: Seat) -> SpotSet {
         SpotSet::row(seat, self.rules.spec().hand.count()).without(self.seen(seat))
     }
@@ -376,12 +376,12 @@ impl Table {
         Pairs { spots, apart, passive: SpotSet::EMPTY }
     }
 
-    /// The pairs, or none if `cards` is empty: each pair needs one of these cards.
+    /// Returns `pairs`, or none if `cards` is empty, because each pair needs one of the cards.
     fn swaps_with(cards: SpotSet, pairs: Pairs) -> Pairs {
         if cards.is_empty() { Pairs::NONE } else { pairs }
     }
 
-    /// The next seat of which a reveal has to name a card.
+    /// The next seat, in playing order, from which the current reveal must still name a card.
     pub(crate) fn next_shown(&self) -> Option<Seat> {
         self.turn.round(self.seats()).skip(1).find(|&seat| {
             let layout = self.layout(seat);

@@ -76,12 +76,12 @@ impl From<&str> for AgentError {
 pub struct ConsideredAction {
     /// The decision.
     pub action: Action,
-    /// The agent's estimate of its value, in the unit of the [`Explanation`].
+    /// The agent's estimate of the value of the decision, in the unit of the [`Explanation`].
     pub value: f64,
-    /// The standard error of the value, in the same unit; `None` if the agent does not search or tried the decision less
-    /// than twice.
+    /// The standard error of the value, in the same unit; `None` if the agent does not search or tried the decision
+    /// less than twice.
     pub error: Option<f64>,
-    /// The number of times that a search tried it; `None` for an agent that does not search.
+    /// The number of times that a search tried the decision; `None` for an agent that does not search.
     pub visits: Option<u32>,
 }
 
@@ -94,11 +94,11 @@ pub struct Explanation {
     pub considered: Vec<ConsideredAction>,
 }
 
-/// A player.
+/// The player in one seat.
 ///
-/// The [`Referee`](crate::Referee) calls [`begin`](Agent::begin) once a match, [`notice`](Agent::notice) for everything
-/// that the seat perceives, in order, and [`decide`](Agent::decide) when it is the seat's turn to decide. None of these
-/// calls reveals a hidden card. The other methods are optional.
+/// The [`Referee`](crate::Referee) calls [`begin`](Agent::begin) once per match, [`notice`](Agent::notice) for
+/// everything that the seat perceives, in order, and [`decide`](Agent::decide) when it is the seat's turn to decide.
+/// None of these calls reveals a hidden card. The other methods are optional.
 ///
 /// # Determinism
 /// The same briefing and the same notices must lead to the same decisions, so all randomness must come from the stream
@@ -134,19 +134,19 @@ pub trait Agent: Send {
         let _ = notice;
     }
 
-    /// Decides. The decision must be one of [`Observation::choices`]; any other decision is a fault.
+    /// Makes a decision. It must be one of [`Observation::choices`]; any other decision is a fault.
     ///
     /// # Errors
     /// If the agent cannot continue. The match ends then.
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError>;
 
-    /// Whether the agent wants [`Notice::Table`]. The referee asks once a match, after [`begin`](Agent::begin).
+    /// Whether the agent wants [`Notice::Table`]. The referee asks once per match, after [`begin`](Agent::begin).
     fn is_spectator(&self) -> bool {
         false
     }
 
     /// What the agent considered at its last decision, in which it saw `view` and decided `decided`; `None` if it
-    /// cannot explain it. Agents should do any extra work only when this is called.
+    /// cannot explain the decision. Agents should do any extra work only when this method is called.
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
         let _ = (view, decided);
         None
@@ -157,9 +157,10 @@ pub trait Agent: Send {
         None
     }
 
-    /// An observer that shows the agent every card. The program that runs the match must attach it.
+    /// An observer that shows the agent every card. The program that runs the match must attach the observer.
     ///
-    /// An agent that returns one is an analysis tool and not a player: only experiments with `analysis = true` accept it.
+    /// An agent that returns an observer is an analysis tool and not a player: only experiments with `analysis = true`
+    /// accept such an agent.
     fn observer(&self) -> Option<Box<dyn Observer + Send>> {
         None
     }

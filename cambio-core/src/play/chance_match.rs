@@ -1,4 +1,4 @@
-//! A match in which the caller plays chance.
+//! A match in which the caller chooses the random outcomes.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::play::round::{RecordingChance, Round, RoundLog};
 use crate::rules::knob::Race as RaceKnob;
 use crate::{Action, Card, Choices, Match, Rules, RulesError, Seat, Standing, State};
 
-/// An outcome of chance.
+/// A random outcome at a chance node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChanceOutcome {
-    /// The next face that is seen.
+    /// The next face that a seat sees is this card.
     Card(Card),
     /// The seats snap in this order.
     Order(RaceOrder),
@@ -22,9 +22,9 @@ pub enum ChanceOutcome {
 /// A match with chance nodes, for game trees, solvers and frameworks such as `OpenSpiel`.
 ///
 /// Either chance decides ([`outcomes`](ChanceMatch::outcomes) is not empty, and [`resolve`](ChanceMatch::resolve)
-/// continues), or a seat decides ([`turn`](ChanceMatch::turn) returns it, and [`act`](ChanceMatch::act) continues), or the
-/// match is over. The faces are latent: chance decides each when it is first seen. A race with only one possible order is
-/// not a chance node. Seat a deals first.
+/// continues), or a seat decides ([`turn`](ChanceMatch::turn) returns the seat, and [`act`](ChanceMatch::act)
+/// continues), or the match is over. The faces are latent: chance decides each when it is first seen. A race with only
+/// one possible order is not a chance node. Seat a has the first turn of the match.
 ///
 /// ```
 /// use cambio_core::{Rules, play::ChanceMatch};
@@ -51,7 +51,7 @@ pub struct ChanceMatch {
     before: Vec<String>,
     /// The decision that is being carried out; `None` for a deal.
     action: Option<Action>,
-    /// The outcomes that are resolved so far for this decision or deal.
+    /// The outcomes that have been resolved so far for this decision or deal.
     resolved: Vec<ChanceOutcome>,
     /// The possible outcomes of the current chance node, each with its probability.
     outcomes: Vec<(ChanceOutcome, f64)>,
@@ -76,8 +76,8 @@ impl ChanceMatch {
         Ok(game)
     }
 
-    /// Carries out the decision, or deals, first on a copy of the round. If an outcome is missing, keeps its possible
-    /// outcomes as the chance node and discards the copy.
+    /// Carries out the decision, or deals, first on a copy of the round. If that needs an unresolved random outcome,
+    /// stores the possible outcomes as the next chance node and discards the copy.
     fn proceed<W: Observer>(&mut self, observer: &mut W) {
         loop {
             let mut script = KnownOutcomes { resolved: &self.resolved, given: 0, outcomes: Vec::new() };
@@ -104,7 +104,7 @@ impl ChanceMatch {
         }
     }
 
-    /// The possible outcomes of the chance node, each with its probability: cards in their order, race orders in
+    /// The possible outcomes of the chance node, each with its probability: cards in ascending order, race orders in
     /// playing order. Empty if this is not a chance node.
     pub fn outcomes(&self) -> &[(ChanceOutcome, f64)] {
         &self.outcomes
@@ -122,8 +122,8 @@ impl ChanceMatch {
         is_possible
     }
 
-    /// Carries out a decision of the seat to act and continues to the next chance node or decision. Observers receive
-    /// its events once all its outcomes are resolved.
+    /// Carries out a decision of the seat to act and continues to the next chance node or decision. The observer
+    /// receives the events of the decision when all random outcomes of the decision are resolved.
     ///
     /// # Errors
     /// If the decision is illegal, this is a chance node, or the match is over. The match is then unchanged.
@@ -146,7 +146,7 @@ impl ChanceMatch {
         self.state().filter(|_| self.outcomes.is_empty())?.actor()
     }
 
-    /// The state of the round that was dealt last, with latent faces; `None` before the first.
+    /// The state of the round that was dealt last, with latent faces; `None` before the first round.
     pub fn state(&self) -> Option<&State> {
         self.round.as_ref().map(Round::state)
     }
@@ -156,7 +156,7 @@ impl ChanceMatch {
         &self.log
     }
 
-    /// How the match stands: the rules, the seats, the rounds that have ended and the totals.
+    /// The standing of the match: the rules, the seats, the number of rounds that have ended, and the totals.
     pub fn standing(&self) -> Standing<'_> {
         self.game.standing()
     }
@@ -169,8 +169,8 @@ impl ChanceMatch {
     /// The information state of a seat as text: everything that it has perceived and decided since the match began. Two
     /// positions have the same text if and only if the seat cannot distinguish them.
     ///
-    /// For each round it holds the codes of the seat's sightings, a bar and the codes of its decisions. Slashes separate
-    /// the rounds.
+    /// For each round, the text contains the codes of the seat's sightings, a bar, and the codes of the seat's
+    /// decisions. Slashes separate the rounds.
     pub fn information_state(&self, seat: Seat) -> String {
         let mut text = format!("{seat}{} {}", self.game.seats(), self.before[seat.index()]);
         if self.is_over() || self.round.as_ref().is_none_or(|round| !round.state().is_over()) {
@@ -204,11 +204,11 @@ fn take_step<W: Observer>(
         round.act(action, chance, observer).expect("the decision was checked");
     } else {
         let dealt = Round::begin_latent(&game.standing(), chance, observer);
-        *round = Some(dealt.expect("a match checks its rules and seats"));
+        *round = Some(dealt.expect("the match has checked the rules and the seats"));
     }
 }
 
-/// Chance that replays resolved outcomes, and collects the possible outcomes of the first unresolved one.
+/// A source of chance that replays resolved outcomes, and collects the possible outcomes of the first unresolved one.
 struct KnownOutcomes<'a> {
     resolved: &'a [ChanceOutcome],
     given: usize,
@@ -216,7 +216,7 @@ struct KnownOutcomes<'a> {
 }
 
 impl KnownOutcomes<'_> {
-    /// The next resolved outcome; `None` if there is none, and then `possible` lists the possible ones.
+    /// The next resolved outcome. If there is none, returns `None` and, the first time, stores the possible outcomes.
     fn next(&mut self, possible: impl FnOnce() -> Vec<(ChanceOutcome, f64)>) -> Option<ChanceOutcome> {
         let outcome = self.resolved.get(self.given).copied();
         self.given += 1;
@@ -254,7 +254,7 @@ impl Chance for KnownOutcomes<'_> {
     }
 }
 
-/// The distinct cards of a pool in their order, each with its probability.
+/// The distinct cards of a pool in ascending order, each with its probability.
 fn cards(pool: &[Card]) -> Vec<(ChanceOutcome, f64)> {
     let mut sorted = pool.to_vec();
     sorted.sort_unstable();
@@ -262,7 +262,7 @@ fn cards(pool: &[Card]) -> Vec<(ChanceOutcome, f64)> {
     alike.map(|cards| (ChanceOutcome::Card(cards[0]), cards.len() as f64 / pool.len() as f64)).collect()
 }
 
-/// Every order of a race with its probability. The knob `race` selects the first seat, then the next among the rest.
+/// Every order of a race with its probability. The seats are drawn one after the other, as the knob `race` prescribes.
 fn orders(race: &Race<'_>) -> Vec<(RaceOrder, f64)> {
     let spec = race.rules.spec();
     let weight = |seat: Seat| match spec.race {

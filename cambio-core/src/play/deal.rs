@@ -1,11 +1,11 @@
-//! A deal: all random outcomes that are fixed before a match, from one key.
+//! A deal: all random outcomes that are fixed before a match, derived from one random key.
 
 use crate::engine::DealError;
 use crate::engine::chance::{RaceOrder, RoundChance};
 use crate::rng::{Bounded as _, Key, Purpose, Stream};
 use crate::{Card, Rules, Seat};
 
-/// A deal: the random outcomes that all its matches share. Each deck is shuffled once, when it is first needed.
+/// A deal: the random outcomes that all matches of the deal share. Each deck is shuffled once, when it is first needed.
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, rng::Key};
@@ -23,16 +23,16 @@ use crate::{Card, Rules, Seat};
 pub struct Deal {
     rules: Rules,
     key: Key,
-    /// The streams of the agents, seat a's first, each from its beginning.
+    /// The random streams of the agents, seat a first, each at its start.
     agents: Vec<Stream>,
     /// The decks of the first rounds, concatenated.
     decks: Vec<Card>,
-    /// The chance of those rounds.
+    /// The reshuffles and races of the same rounds.
     chances: Vec<RoundChance>,
 }
 
 impl Deal {
-    /// The deal under a key.
+    /// The deal that a random key determines.
     pub fn new(rules: &Rules, key: Key) -> Deal {
         Deal { rules: *rules, key, agents: Vec::new(), decks: Vec::new(), chances: Vec::new() }
     }
@@ -42,12 +42,12 @@ impl Deal {
         &self.rules
     }
 
-    /// The key of all random outcomes.
+    /// The random key from which all random outcomes are derived.
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// Changes this into another deal, reusing its memory.
+    /// Changes this deal into the deal of another random key, reusing memory.
     pub fn set_key(&mut self, key: Key) {
         self.key = key;
         self.agents.clear();
@@ -55,13 +55,13 @@ impl Deal {
         self.chances.clear();
     }
 
-    /// The deck of a round, counted from 0, the first card dealt first.
+    /// The deck of a round, whose first card is dealt first. Rounds are counted from 0.
     pub fn deck(&mut self, round: usize) -> &[Card] {
         self.round(round).0
     }
 
-    /// Sets the deck of a round, counted from 0, instead of shuffling it: for puzzles and tests. Reshuffles and races
-    /// still come from the key.
+    /// Sets the deck of a round instead of shuffling it: for puzzles and tests. Rounds are counted from 0. Reshuffles
+    /// and races are still derived from the random key.
     ///
     /// # Errors
     /// If these are not the cards of the rules' deck.
@@ -88,9 +88,9 @@ impl Deal {
 
     /// Sets the order of a race instead of drawing it, for example from people's reaction times. Round and race are
     /// counted from 0; a race is a window in which two or more seats snap. Seats in `order` that do not snap are
-    /// ignored; snappers that are not in it come last.
+    /// ignored; snappers that `order` does not contain come last.
     ///
-    /// A match of such a deal depends on these orders too, and its record contains `"x-races": "laid"`.
+    /// A match of the deal then depends on these orders too, and its record contains `"x-races": "laid"`.
     pub fn lay_race(&mut self, round: usize, race: usize, order: RaceOrder) {
         self.shuffle_up_to(round);
         self.chances[round].lay_race(race, order);
@@ -110,7 +110,7 @@ impl Deal {
         }
     }
 
-    /// The deck of a round, and its chance from the start.
+    /// The deck of a round, and the reshuffles and races of the round, rewound to their start.
     pub(crate) fn round(&mut self, round: usize) -> (&[Card], &mut RoundChance) {
         self.shuffle_up_to(round);
         let size = self.rules.deck().len();
@@ -124,12 +124,12 @@ impl Deal {
         self.chances.get(round).map_or(0, RoundChance::raced)
     }
 
-    /// The chance of a round that was begun with [`Deal::round`], at its current position.
+    /// The reshuffles and races of a round that was begun with [`Deal::round`], at their current position.
     pub(crate) fn chance(&mut self, round: usize) -> &mut RoundChance {
         &mut self.chances[round]
     }
 
-    /// The stream of the agent in a seat, from its beginning.
+    /// The random stream of the agent in a seat, at its start.
     pub(crate) fn agent(&mut self, seat: Seat) -> &Stream {
         for index in self.agents.len()..=seat.index() {
             let mut stream = self.key.agent(Seat::ALL[index]);

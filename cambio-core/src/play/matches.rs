@@ -28,9 +28,9 @@ pub struct RoundResult {
     pub starter: Seat,
     /// Why the round ended.
     pub ended: EndReason,
-    /// The callers.
+    /// The seats that called.
     pub callers: SeatSet,
-    /// The first caller; the others called in playing order after it.
+    /// The first caller. The other callers called later, in playing order from the first caller on.
     pub first_caller: Option<Seat>,
     /// The callers whose call succeeded.
     pub succeeded: SeatSet,
@@ -112,7 +112,8 @@ fn succeeds(rules: &Rules, points: &[i32], caller: Seat) -> bool {
     is_lowest && !matches!(spec.cap, Cap::Score(most) if own > i32::from(most))
 }
 
-/// The winners of a round: the successful callers, otherwise the lowest of the seats that did not call (003:17).
+/// The winners of a round: the successful callers, otherwise the seats with the fewest points among the seats that did
+/// not call (003:17).
 fn winners(points: &[i32], callers: SeatSet, succeeded: SeatSet) -> SeatSet {
     if !succeeded.is_empty() {
         return succeeded;
@@ -134,9 +135,9 @@ impl Rules {
     }
 }
 
-/// A match: rounds until its end condition holds.
+/// A match: rounds until the end condition is met.
 ///
-/// It holds the state between rounds: the starter, the carry-over and the totals.
+/// A `Match` contains the state between rounds: the starter, the carry-over and the totals.
 ///
 /// ```
 /// use cambio_core::{Match, Rules, Seat, State, engine::Dice, play::RoundResult};
@@ -177,7 +178,7 @@ impl Match {
         Ok(Match { rules: *rules, seats, starter, carry: CarryOver::default(), rounds: 0, totals, is_over: false })
     }
 
-    /// Starts over as the match of a key, with the same rules and seats.
+    /// Restarts with the match that the random key determines, with the same rules and seats.
     pub(crate) fn again(&mut self, key: Key) {
         let starter = Match::first_starter(&self.rules, self.seats, key);
         *self = Match {
@@ -190,7 +191,7 @@ impl Match {
         };
     }
 
-    /// The seat that starts the first round under a key. It depends on the dealer, which is seat a or drawn.
+    /// The starter of the first round. The starter depends on the first dealer: seat a, or drawn from the key.
     pub fn first_starter(rules: &Rules, seats: usize, key: Key) -> Seat {
         let dealer = match rules.spec().first_dealer {
             FirstDealer::A => Seat::A,
@@ -240,7 +241,7 @@ impl Match {
     /// Adds the result of a round.
     ///
     /// # Panics
-    /// If the result is from a table with another number of seats.
+    /// May panic if the result is from a table with a different number of seats.
     pub fn add(&mut self, result: &RoundResult) {
         let spec = self.rules.spec();
         self.rounds += 1;

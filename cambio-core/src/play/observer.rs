@@ -7,10 +7,9 @@ use crate::{Action, Card, Event, Match, Seat, Standing, State};
 
 /// Receives everything that happens in a match, hidden cards included: for records, statistics and transcripts.
 ///
-/// By default every method does nothing. A pair of observers is an observer, and so is a
-/// mutable reference to one.
+/// By default, every method does nothing. A pair of observers is an observer, and so is a mutable reference to one.
 pub trait Observer {
-    /// A round begins with this deck, the first card dealt first.
+    /// A round begins with this deck, whose first card is dealt first.
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         let _ = (standing, deck);
     }
@@ -30,12 +29,12 @@ pub trait Observer {
         let _ = (state, seat, action);
     }
 
-    /// Two or more seats snapped, and this is their order.
+    /// Two or more seats snapped in one window, in this order.
     fn race(&mut self, order: &RaceOrder) {
         let _ = order;
     }
 
-    /// The pile was shuffled into a new stock in this order, its last card on top.
+    /// The pile was shuffled into a new stock. The last card of `stock` is the top.
     fn reshuffle(&mut self, stock: &[Card]) {
         let _ = stock;
     }

@@ -1,4 +1,4 @@
-//! The agents in the seats of a table. Agents are called only here.
+//! The agents in the seats of a table.
 
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
@@ -7,14 +7,14 @@ use crate::{
     Standing, State,
 };
 
-/// An agent could not continue.
+/// The failure of an agent that could not continue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The seat.
     pub seat: Seat,
     /// The number of the round, counted from 1; 0 before the first round.
     pub round: usize,
-    /// The number of the decision within its round, counted from 1; 0 before the first decision.
+    /// The number of the decision within the round, counted from 1; 0 before the first decision.
     pub decision: usize,
     /// The reason.
     pub error: AgentError,
@@ -58,7 +58,7 @@ pub struct Players<A> {
     has_spectators: bool,
     round: usize,
     decisions: usize,
-    /// The call in progress: the seat, and whether it must return a decision. Still set after a panic.
+    /// The agent whose method is running: its seat, and whether the method is `decide`. Still set after a panic.
     calling: Option<(Seat, bool)>,
 }
 
@@ -114,7 +114,7 @@ impl<A> Players<A> {
 }
 
 impl<A: Agent> Players<A> {
-    /// Calls the agent in a seat, if there is one.
+    /// Calls a method of the agent in a seat, if there is one.
     #[inline]
     fn call<T>(&mut self, seat: Seat, is_decision: bool, call: impl FnOnce(&mut A) -> T) -> Option<T> {
         let agent = self.agents.get_mut(seat.index())?.as_mut()?;
@@ -131,7 +131,7 @@ impl<A: Agent> Players<A> {
     /// Begins a match of a deal: briefs every agent.
     ///
     /// # Errors
-    /// If an agent cannot play it.
+    /// If an agent cannot play the match.
     pub fn begin(&mut self, deal: &mut crate::Deal) -> Result<(), Failure> {
         let (rules, seats) = (*deal.rules(), self.seats());
         (self.round, self.decisions, self.has_spectators) = (0, 0, false);
@@ -164,7 +164,7 @@ impl<A: Agent> Players<A> {
         self.call(seat, false, |agent| agent.notice(notice));
     }
 
-    /// Gives the agent in a seat what the seat perceived, in order.
+    /// Gives the sightings of a seat, in order, to the agent in the seat, if there is one.
     pub fn perceive(&mut self, seat: Seat, sightings: &[Sighting]) {
         for sighting in sightings {
             self.notice(seat, Notice::Event(sighting));
@@ -177,7 +177,7 @@ impl<A: Agent> Players<A> {
         }
     }
 
-    /// The decision of the agent in the seat of this view; `None` if no agent sits there. It may be illegal.
+    /// Asks the agent in the seat of this view for its decision, which may be illegal; `None` if no agent sits there.
     ///
     /// # Errors
     /// If the agent cannot continue.
@@ -188,7 +188,7 @@ impl<A: Agent> Players<A> {
         Some(decision.map_err(|error| self.failure(seat, self.decisions + 1, error)))
     }
 
-    /// After a panic: the failure of the agent that panicked, with this reason; `None` if no agent did.
+    /// After a panic: the failure of the agent that panicked, with this reason; `None` if no agent panicked.
     pub fn panicked(&self, reason: String) -> Option<Failure> {
         let (seat, is_decision) = self.calling?;
         Some(self.failure(seat, self.decisions + usize::from(is_decision), AgentError::Failed(reason)))

@@ -1,4 +1,4 @@
-//! A match that the caller steps: get the turn and act; everything else happens automatically.
+//! A match that the caller steps: the caller makes the decisions; everything else happens automatically.
 
 use crate::engine::{IllegalAction, RaceOrder};
 use crate::play::RoundResult;
@@ -18,9 +18,9 @@ use crate::{
 /// New rounds begin automatically until the match is over. If agents make all decisions,
 /// [`play_match`](crate::play_match) is simpler.
 ///
-/// It has no lifetime, so a struct can own it and it can move to another thread. A clone continues independently, with
-/// the same random outcomes. [`save`](Playing::save) returns a [`Record`](crate::Record) of the match so far, at any
-/// decision; [`restore`](Playing::restore) continues from a record.
+/// `Playing` has no lifetime parameter, so a struct can own a match, and a match can move to another thread. A clone
+/// continues independently, with the same random outcomes. [`save`](Playing::save) returns a [`Record`](crate::Record)
+/// of the match so far, at any decision; [`restore`](Playing::restore) continues from a record.
 ///
 /// # Determinism
 /// A match depends only on its rules, seats, key and decisions, and on race orders that were [set](Playing::lay_race).
@@ -77,9 +77,9 @@ impl Observer for Log<'_> {
 }
 
 /// The reason why a round of a match can always be dealt.
-const DEALS: &str = "a match checks its rules and seats, and its deck is the rules' own";
+const DEALS: &str = "the match has checked the rules and the seats, and the deck is the rules' deck";
 
-/// Deals the next round of a match, reusing the memory of the last one.
+/// Deals the next round of a match, reusing the memory of the previous round.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
     round.again(&game.standing(), deck, &mut RecordingChance::new(chance), observer).expect(DEALS);
@@ -100,7 +100,7 @@ impl Playing {
     /// If the rules do not allow the number of seats.
     ///
     /// # Panics
-    /// Only if the observer does.
+    /// Only if the observer panics.
     pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
         let rules = *deal.rules();
         let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
@@ -130,7 +130,8 @@ impl Playing {
         self.deal_again(&mut ());
     }
 
-    /// Sets the key of the next match, which [`Playing::deal_again`] begins. The same key keeps the shuffled decks.
+    /// Sets the random key of the next match, which [`Playing::deal_again`] begins. If the key does not change, the
+    /// shuffled decks are kept.
     pub(crate) fn rekeyed(&mut self, key: Key) -> &mut Deal {
         if self.deal.key() != key {
             self.deal.set_key(key);
@@ -184,7 +185,7 @@ impl Playing {
         self.act_observed(action, &mut ())
     }
 
-    /// Acts as [`Playing::act`] does, with an observer.
+    /// Carries out a decision as [`Playing::act`] does, with an observer.
     ///
     /// # Errors
     /// If the decision is illegal or the match is over. The match is then unchanged.
@@ -226,7 +227,7 @@ impl Playing {
         &self.events
     }
 
-    /// The [`Playing::events`] as a seat perceives them.
+    /// The events that [`Playing::events`] returns, as a seat perceives them.
     ///
     /// ```
     /// use cambio_core::{Event, Playing, Rules, Seat, rng::Key};
@@ -240,8 +241,8 @@ impl Playing {
         self.events.iter().map(move |event| event.seen_from(seat))
     }
 
-    /// The briefing of an agent in this seat: rules, seat and random stream. The stream is at its start, so the briefing is
-    /// meant for [`Agent::begin`](crate::Agent::begin).
+    /// The briefing of an agent in this seat: rules, seat and random stream. The stream is at its start, so the
+    /// briefing is meant for [`Agent::begin`](crate::Agent::begin).
     ///
     /// # Panics
     /// If the seat is not at the table.
@@ -266,7 +267,7 @@ impl Playing {
         self.game.seats()
     }
 
-    /// The key of all random outcomes in the match.
+    /// The random key from which all random outcomes of the match are derived.
     pub fn key(&self) -> Key {
         self.deal.key()
     }
@@ -302,7 +303,7 @@ impl Playing {
         self.game.totals()
     }
 
-    /// The result of the round that ended last; `None` in the first round.
+    /// The result of the round that ended last; `None` until the first round has ended.
     pub fn last_round(&self) -> Option<&RoundResult> {
         self.last_round.as_ref()
     }

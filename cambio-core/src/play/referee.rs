@@ -1,4 +1,4 @@
-//! The referee: steps a match, asks its agents for decisions, and reports illegal ones without correcting them.
+//! The referee: steps a match, asks agents for decisions, and reports illegal decisions without correcting them.
 
 use crate::engine::{IllegalAction, RaceOrder};
 use crate::play::deal::Deal;
@@ -8,14 +8,14 @@ use crate::play::playing::{PendingDecision, Playing};
 use crate::rng::Key;
 use crate::{Action, Agent, Choices, Match, Rules, RulesError, Score, Seat, State};
 
-/// The parameters of a match: the rules, the number of seats, and the key of its random outcomes.
+/// The parameters of a match: the rules, the number of seats, and the random key.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchSetup {
     /// The rules.
     pub rules: Rules,
     /// The number of seats, 2 to 8.
     pub seats: usize,
-    /// The key of all random outcomes.
+    /// The random key from which all random outcomes are derived.
     pub key: Key,
 }
 
@@ -31,7 +31,7 @@ pub struct MatchResult {
 }
 
 impl MatchResult {
-    /// The standing of a match, which is its result if it is over.
+    /// The current totals and ranks of a match; its result if the match is over.
     pub(crate) fn of(game: &Match) -> MatchResult {
         MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
     }
@@ -44,9 +44,9 @@ pub struct Fault {
     pub seat: Seat,
     /// The number of the round, counted from 1.
     pub round: usize,
-    /// The number of the decision within its round, counted from 1.
+    /// The number of the decision within the round, counted from 1.
     pub decision: usize,
-    /// The decision.
+    /// The illegal decision.
     pub action: Action,
     /// The legal decisions.
     pub legal: Choices,
@@ -96,15 +96,15 @@ pub enum StepResult {
 
 /// A match with agents in some or all of its seats, which the caller steps.
 ///
-/// It owns the match ([`Playing`]), the agents ([`Players`]) and an observer. [`step`](Referee::step) lets one agent
-/// decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and
-/// [`act`](Referee::act) carries out a decision of the caller. All decisions reach agents and the observer alike.
+/// A `Referee` owns the match ([`Playing`]), the agents ([`Players`]) and an observer. [`step`](Referee::step) lets one
+/// agent decide, [`run`](Referee::run) continues until the caller has to decide or the match is over, and
+/// [`act`](Referee::act) carries out a decision of the caller. Agents and the observer receive the events of both.
 ///
 /// # Determinism
 /// The match depends only on the deal, the agents and the caller's decisions. The decks do not depend on the agents.
 ///
 /// # Examples
-/// A person in seat a, here one that always takes the first choice, against an agent in seat b:
+/// A person in seat a plays against an agent in seat b. Here, the person always takes the first choice:
 /// ```
 /// use cambio_core::{Deal, Players, Referee, Rules, Seat, rng::Key, testing::RandomAgent};
 ///
@@ -188,8 +188,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         MatchError::Fault(Box::new(Fault { seat, round, decision, action, legal }))
     }
 
-    /// Asks the agent whose turn it is, and returns its legal decision without carrying it out; `None` if no agent sits
-    /// there or the match is over. The caller may carry out another decision, so an agent can also give advice.
+    /// Asks the agent in the seat to act, and returns its legal decision without carrying it out; `None` if no agent
+    /// sits there or the match is over. The caller may decide differently, so an agent can also give advice.
     ///
     /// # Errors
     /// If the agent cannot continue, or decides illegally.
@@ -209,13 +209,13 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         self.playing.act_observed(action, &mut self.seated).map(drop)
     }
 
-    /// Asks the agent whose turn it is, and carries out its decision.
+    /// Asks the agent in the seat to act, and carries out its decision.
     ///
     /// # Errors
-    /// If the agent cannot continue, or decides illegally. No decision is carried out then.
+    /// If the agent cannot continue, or decides illegally. In both cases, no decision is carried out.
     ///
     /// # Panics
-    /// Only if an agent or the observer does.
+    /// Only if an agent or the observer panics.
     #[inline]
     pub fn step(&mut self) -> Result<StepResult, MatchError> {
         let (state, players) = (self.playing.state(), &mut self.seated.0);
@@ -231,7 +231,7 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         }
     }
 
-    /// Continues until the caller has to decide, and returns its turn; `None` when the match is over.
+    /// Continues until the caller has to decide, and returns the pending decision; `None` when the match is over.
     ///
     /// # Errors
     /// As [`Referee::step`].
@@ -255,8 +255,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
         }
     }
 
-    /// Takes the agent whose turn it is out of the match, so that it can decide on another thread; `None` if no agent
-    /// sits there or the match is over. [`Referee::put_back`] returns it.
+    /// Takes the agent in the seat to act out of the match, so that it can decide on another thread; `None` if no agent
+    /// sits there or the match is over. [`Referee::put_back`] puts the agent back.
     pub fn take_out(&mut self) -> Option<DetachedAgent<A>> {
         let seat = self.playing.turn()?.seat;
         let agent = self.seated.0.agents_mut().get_mut(seat.index())?.take()?;
@@ -283,7 +283,7 @@ impl<A: Agent> DetachedAgent<A> {
         self.seat
     }
 
-    /// The agent's decision. It may be illegal.
+    /// Asks the agent for its decision, which may be illegal.
     ///
     /// # Errors
     /// If the agent cannot continue.
@@ -295,14 +295,14 @@ impl<A: Agent> DetachedAgent<A> {
 /// Plays a match between agents, seat a first.
 ///
 /// # Errors
-/// If the rules do not allow the number of seats, or an agent decides illegally or cannot continue. The match ends at once
-/// then.
+/// If the rules do not allow the number of seats, `agents` has a different length, or an agent decides illegally or
+/// cannot continue.
 ///
 /// # Panics
-/// Only if an agent or the observer does.
+/// Only if an agent or the observer panics.
 ///
 /// # Determinism
-/// The match depends only on the pairing and the agents. The decks do not depend on the agents.
+/// The match depends only on the setup and the agents. The decks do not depend on the agents.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Steps one round, for any source of decisions and of chance.
+//! Steps one round, with any source of decisions and any source of chance.
 
 use crate::engine::IllegalAction;
 use crate::engine::chance::{Chance, Race, RaceOrder};
@@ -14,7 +14,7 @@ pub(crate) struct Round {
     decisions: usize,
 }
 
-/// Chance that can report its outcomes to an observer.
+/// A source of chance that can report its outcomes to an observer.
 pub(crate) trait ReportingChance: Chance {
     /// Reports the races and new stocks that were drawn since the last call.
     fn report<W: Observer>(&mut self, observer: &mut W);
@@ -95,7 +95,7 @@ impl Round {
         Ok(())
     }
 
-    /// The result of the round; `None` if it is not over.
+    /// Scores the round and reports the result to the observer; `None` if the round is not over.
     pub(crate) fn end<W: Observer>(&self, observer: &mut W) -> Option<RoundResult> {
         let result = RoundResult::of(&self.state)?;
         observer.round_ends(&self.state, &result);
@@ -103,7 +103,7 @@ impl Round {
     }
 }
 
-/// Recording chance: keeps the outcomes that it draws until they are reported.
+/// A source of chance that keeps the race orders and new stocks that it draws until they are reported.
 pub(crate) struct RecordingChance<C> {
     chance: C,
     races: Vec<RaceOrder>,
@@ -145,7 +145,7 @@ impl<C: Chance> ReportingChance for RecordingChance<C> {
 
 /// The events and decisions of the current round, which suffice for observations with perfect recall.
 ///
-/// It is an [`Observer`].
+/// Use a `RoundLog` as the [`Observer`] of a match.
 ///
 /// ```
 /// use cambio_core::{Deal, Event, Playing, Rules, Seat, play::RoundLog, rng::Key};

@@ -18,7 +18,7 @@ use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 ///
 /// # Errors
 /// The first error: an illegal decision, an impossible deck, a missing or left-over chance outcome, or a wrong result.
-/// It has the round, the decision, the expectation and the value found.
+/// The error contains the round, the decision, the expectation and the value found.
 pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
     let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
@@ -81,7 +81,7 @@ fn check_header(record: &Record, seats: usize) -> Result<(), InvalidRecord> {
     Ok(())
 }
 
-/// The starter of round 1: from the record, or else by the rules with seat a as the dealer.
+/// The starter of round 1: as in the record if it has one, otherwise by the rules with seat a as the dealer.
 fn first_starter(rules: &Rules, seats: usize, round: Option<&RoundRecord>) -> Result<Seat, InvalidRecord> {
     match round.and_then(|round| round.starter.as_ref()) {
         Some(letter) => seat_of(letter, seats).ok_or_else(|| {
@@ -171,9 +171,10 @@ impl Chance for RecordedChance<'_> {
             *due.entry(label).or_default() -= 1;
         }
         if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
-            let (found, number_off) = if *copies > 0 { ("too few", *copies) } else { ("too many", -copies) };
+            let fault = if *copies > 0 { "missing" } else { "extra" };
             return self.fail(format!(
-                "reshuffle {number} must be the pile without its top card, found {number_off} `{}` {found}",
+                "reshuffle {number} must be the pile without its top card; {fault} cards: {} `{}`",
+                copies.abs(),
                 excerpt(label)
             ));
         }
@@ -205,7 +206,7 @@ impl Chance for RecordedChance<'_> {
 }
 
 impl ReportingChance for RecordedChance<'_> {
-    /// Passes the outcomes on, unless the record has an error.
+    /// Reports the outcomes to the observer, unless the record has an error.
     fn report<W: Observer>(&mut self, observer: &mut W) {
         if self.flaw.is_none() {
             self.orders.drain(..).for_each(|order| observer.race(&order));
@@ -350,12 +351,12 @@ impl FingerprintTrace {
         }
     }
 
-    /// Compares the trace with the match after `decisions` decisions. `told` returns the last decision and its legal choices.
+    /// Compares the trace with the match after `decisions` decisions. `context` describes the last decision for errors.
     fn check(
         &self,
         decisions: usize,
         fingerprinter: &Fingerprinter,
-        told: impl Fn() -> String,
+        context: impl Fn() -> String,
     ) -> Result<(), InvalidRecord> {
         let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
         if given.is_none_or(|given| given == fingerprinter.digits()) {
@@ -365,6 +366,6 @@ impl FingerprintTrace {
             return Err(InvalidRecord::new(format!("the deck or the starter was altered ({TRACE})")));
         }
         let what = "the decision, or the race or new stock after it, was altered";
-        Err(InvalidRecord::new(format!("{what} ({TRACE}): {}", told())).at(decisions))
+        Err(InvalidRecord::new(format!("{what} ({TRACE}): {}", context())).at(decisions))
     }
 }

@@ -30,13 +30,13 @@ pub enum RestoreError {
     Flaw(#[from] InvalidRecord),
 }
 
-/// The extra field with the source of the race orders, if that is not the key.
+/// The extra field with the source of the race orders, if they were not drawn from the random key.
 const RACES: &str = "x-races";
-/// The value for race orders that were decided outside the library.
+/// The value of that field if the race orders were decided outside the library.
 const LAID: &str = "laid";
 
-/// The races of a record: the round, the number of the race in it, and the seats. Invalid seats are skipped, because
-/// [`Playing::restore`] compares the races with the record at the end.
+/// The races of a record: the round, the number of the race in the round, and the seats. Invalid seats are skipped,
+/// because [`Playing::restore`] compares the races with the record at the end.
 fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
     let seat = |text: &String| text.chars().next().and_then(Seat::from_letter);
     let races =
@@ -50,7 +50,7 @@ impl Playing {
     /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as
     /// JSON, checked by [`replay`](crate::replay), and passed to [`Playing::restore`].
     ///
-    /// This replays the match so far without agents, and takes as long as that.
+    /// The time grows with the number of decisions, because this method replays the match so far without agents.
     ///
     /// # Panics
     /// If the number of names is not the number of seats.
@@ -58,7 +58,7 @@ impl Playing {
         assert_eq!(agents.len(), self.seats(), "there must be one name for each seat");
         let mut recorder = Recorder::new(self.rules());
         let mut again = Playing::observed(self.deal().clone(), self.seats(), &mut recorder)
-            .expect("the rules fit the seats of this match");
+            .expect("the rules allow the seats of this match");
         for &action in self.actions() {
             again.act_observed(action, &mut recorder).expect("the decision was legal in this match");
         }
@@ -74,7 +74,7 @@ impl Playing {
 
     /// Restores a match from its record. Any record of this library can be restored, including records of runs. The
     /// decisions of a finished match may be truncated anywhere, to continue from there. With `"x-races": "laid"`, the
-    /// race orders are taken from the record; otherwise they must be the ones of its key.
+    /// race orders are taken from the record; otherwise they must be those that its seed and deal determine.
     ///
     /// # Errors
     /// If the record has no seed or deal, its rules are not valid, its deck, races or new stocks do not match the key,

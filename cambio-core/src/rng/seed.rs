@@ -8,8 +8,8 @@ use rand_chacha::ChaCha20Rng;
 
 /// A seed, from which all streams are derived: a public number or a secret key.
 ///
-/// A program that knows a seed knows every card. A number can be found by trying numbers until one deals the cards that
-/// the program has seen. A key of 256 bits cannot be found this way.
+/// A program that knows a seed can compute every card. A number can be guessed: the program tries numbers until one of
+/// them deals the cards that the program has seen. A key of 256 bits cannot be guessed this way.
 ///
 /// The text form of a number is decimal; the text form of a key is 64 hexadecimal digits.
 ///
@@ -38,10 +38,10 @@ impl Seed {
     /// The default seed of the agents' streams.
     pub const AGENTS: Seed = Seed::Number(0);
 
-    /// The key of the stream for a deal, a round, a purpose and a seat.
+    /// The key of the random stream for a deal, a round, a purpose and a seat.
     ///
-    /// A number is a part of the stream key. With a key of 256 bits, the stream key is a block of `ChaCha20`, with the
-    /// deal as nonce and the other parts as counter, so a stream reveals neither the seed nor other streams.
+    /// If the seed is a number, the stream key contains it. If the seed is a key, the stream key is a `ChaCha20` block
+    /// with the deal as nonce and the other parts as counter, so a stream reveals neither the seed nor other streams.
     pub(crate) fn stream_key(self, deal: u64, round: u32, purpose: u8, seat: u8) -> [u8; 32] {
         let mut key = [0; 32];
         match self {
@@ -57,7 +57,7 @@ impl Seed {
                 let block = u64::from(round) << 16 | u64::from(purpose) << 8 | u64::from(seat);
                 let mut blocks = ChaCha20Rng::from_seed(seed);
                 blocks.set_stream(deal);
-                // A block has sixteen words.
+                // A block of `ChaCha20` has sixteen words.
                 blocks.set_word_pos(u128::from(block) * 16);
                 blocks.fill_bytes(&mut key);
             }
@@ -109,7 +109,7 @@ mod tests {
             u32::from_le_bytes([key[0], key[1], key[2], key[3]])
         };
         let found = [begin(0, 0, 1, 0), begin(7, 0, 4, 3), begin(u64::MAX, u32::MAX, 3, 255)];
-        // RFC 8439's block function with these keys, a counter of 64 bits and a nonce of 64 bits.
+        // Computed with the block function of RFC 8439, but with a counter of 64 bits and a nonce of 64 bits.
         assert_eq!(found, [0xc324_1118, 0x0fdf_28f8, 0xc9bb_6b6a]);
     }
 

@@ -64,7 +64,7 @@ impl fmt::Debug for Card {
 pub struct Kind {
     /// The name of the card in records and messages, such as `6h`. Unique within a deck.
     pub label: String,
-    /// The rank, which snaps compare: a rune, a Jass rank, a French rank.
+    /// The rank, by which a snapped card matches: a rune, a Jass rank or a French rank.
     pub rank: String,
     /// The suit or colour; may be empty.
     pub suit: String,
@@ -72,7 +72,7 @@ pub struct Kind {
     pub points: i16,
     /// The power that the card has when it is dropped right after it was drawn.
     pub power: Power,
-    /// The number of such cards in one deck.
+    /// The number of copies in one deck.
     pub copies: u8,
 }
 
@@ -158,7 +158,7 @@ impl PowerStep {
         self.0 & PowerStep::SWAP_LOOKED != 0
     }
 
-    /// `reveal`: one card of every other seat is shown to all seats.
+    /// `reveal`: one card of each of the other seats is shown to all seats.
     pub const fn reveals(self) -> bool {
         self.0 & PowerStep::REVEAL != 0
     }

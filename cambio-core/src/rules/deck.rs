@@ -43,7 +43,7 @@ impl Deck {
         Deck { name: None, kinds }
     }
 
-    /// Applies the checks of rule files to a deck that a program may have built.
+    /// Applies the checks for rule files, because a program may have built the deck.
     pub(super) fn check(&self) -> Result<(), RulesError> {
         check_number(self.kinds.len())?;
         for (index, kind) in self.kinds.iter().enumerate() {
@@ -106,7 +106,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic())
 }
 
-const LABEL: &str = "1 to 12 characters without a space";
+const LABEL: &str = "1 to 12 ASCII characters without a space";
 const POINTS: &str = "a whole number from -100 to 100";
 const COPIES: &str = "a whole number from 0 to 128";
 const RANK: &str = "a non-empty text";

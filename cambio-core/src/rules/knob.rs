@@ -127,9 +127,9 @@ words! {
     }
     /// Which seat has the first turn of a round.
     Starter {
-        /// The dealer. The deal moves on by one seat each round (000:20–21).
+        /// The dealer. The next seat deals the next round (000:20–21).
         Dealer = "dealer",
-        /// The seat after the dealer. The deal moves on by one seat each round (004:92).
+        /// The seat after the dealer. The next seat deals the next round (004:92).
         AfterDealer = "after_dealer",
         /// Seat a in round 1, then the previous round's first winner in playing order after the caller (003:18).
         Winner = "winner",
@@ -147,7 +147,7 @@ words! {
     }
     /// Whether a power must be used.
     PowerUse {
-        /// It must be used if it has a legal target (000:59).
+        /// A power must be used if it has a legal target (000:59).
         Must = "must",
         /// The player may decline each step.
         May = "may",
@@ -165,7 +165,7 @@ words! {
     SnapTargets {
         /// The cards of any seat.
         Any = "any",
-        /// Only its own cards.
+        /// Only the seat's own cards.
         Own = "own",
     }
     /// Whether the winner of a snap of another seat's card gives that seat a card.
@@ -177,11 +177,11 @@ words! {
     }
     /// What happens to a matching card that is snapped after the winner's card.
     Late {
-        /// It is shown and goes back, and the seat gets a penalty card (000:124).
+        /// The card is shown and goes back, and the seat gets a penalty card (000:124).
         Penalise = "penalise",
-        /// It is shown and goes back without a penalty (004:96).
+        /// The card is shown and goes back without a penalty (004:96).
         TakeBack = "take_back",
-        /// It is not turned up: the other seats see that the seat was late, but not for which card.
+        /// The card stays face down: the other seats see that the seat was late, but not with which card.
         Abort = "abort",
     }
     /// When the snap window of a discard opens, relative to the card's power.
@@ -190,16 +190,16 @@ words! {
         None = "none",
         /// When the card lands, before its power.
         Before = "before",
-        /// Once, after its power if it has one.
+        /// Once, after the card's power if the card has one.
         After = "after",
-        /// When the card lands, and again after a power that was carried out if no snap was right.
+        /// When the card lands, and again after its power if a step was carried out and no snap was correct.
         Both = "both",
     }
     /// How the order of several snapping seats is decided.
     Race {
         /// Every order is equally likely.
         Uniform = "uniform",
-        /// By `race_weights`: the first seat is drawn in proportion to the weights, then the next among the rest.
+        /// By `race_weights`: each place in the order is drawn among the remaining seats, in proportion to the weights.
         Weighted = "weighted",
         /// In playing order from the seat whose turn it is.
         TurnOrder = "turn_order",
@@ -210,30 +210,30 @@ words! {
         None = "none",
         /// Cards of other seats.
         Foreign = "foreign",
-        /// Its own cards.
+        /// The caller's own cards.
         Own = "own",
-        /// Cards of other seats and its own (004:117).
+        /// Cards of other seats and the caller's own (004:117).
         OwnAndForeign = "own_and_foreign" or "any",
     }
     /// Whether seats that have not called may snap after a call.
     OthersAfterCall {
-        /// They may snap.
+        /// All seats may snap.
         Yes = "yes",
-        /// Only callers may (the strict reading of 004:117).
+        /// Only callers may snap (the strict reading of 004:117).
         No = "no",
     }
     /// When a seat may call.
     CallWhen {
         /// Instead of a turn (000:135, 004:113).
         InsteadOfTurn = "instead_of_turn",
-        /// After its turn (003:14).
+        /// At the end of the seat's turn (003:14).
         AfterTurn = "after_turn",
     }
     /// How many seats may call in a round.
     Callers {
-        /// One.
+        /// One seat.
         One = "one",
-        /// Several: in the last lap, other seats may call instead of taking their last turn (004:119).
+        /// Several seats: in the last lap, other seats may call instead of taking their last turn (004:119).
         Several = "several",
     }
     /// What happens when a layout has no cards left.
@@ -244,7 +244,7 @@ words! {
         EndsRoundAtTurn = "ends_round_at_turn",
         /// The seat is safe: its points are 0 at the end of the round (003:6).
         Safe = "safe",
-        /// Nothing special.
+        /// The round continues.
         Continues = "continues",
     }
     /// Whether later snaps in a window are fined after a snap that ends the round with an empty layout.
@@ -263,9 +263,9 @@ words! {
     }
     /// Whether the turn limit also ends the last lap after a call.
     LimitInLap {
-        /// The round ends.
+        /// The round ends at the turn limit.
         Ends = "ends",
-        /// The lap is played out.
+        /// The last lap is played to its end.
         Waits = "waits",
     }
     /// What a round adds to the totals.
@@ -287,9 +287,9 @@ words! {
     }
     /// Which total wins a match.
     Best {
-        /// The lowest.
+        /// The lowest total.
         Fewest = "fewest",
-        /// The highest.
+        /// The highest total.
         Most = "most",
     }
 }
@@ -344,9 +344,9 @@ pub enum Cap {
     None,
     /// Agents may read the limit; the engine does not enforce it.
     Advisory(i16),
-    /// A call is legal only if, by the caller's information, its points may be at or below the limit.
+    /// A call is legal only if, as far as the caller knows, its points may be at or below the limit.
     Feasible(i16),
-    /// A call with more points than the limit fails at scoring.
+    /// A call fails at scoring if the caller has more points than the limit.
     Score(i16),
 }
 
@@ -408,7 +408,7 @@ impl Bonus {
         }
     }
 
-    /// The largest absolute value after the change if the points were at most `points` in absolute value.
+    /// The largest absolute value of the points after the change, if it was at most `points` before.
     pub(crate) fn most(self, points: usize) -> usize {
         match self {
             Bonus::Add(number) => points + usize::from(number.unsigned_abs()),
@@ -449,7 +449,7 @@ impl Knob for Bonus {
     }
 }
 
-/// A total that is changed to another one.
+/// A total that is changed to another one when a seat reaches it exactly.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reset {
     /// No total is changed.

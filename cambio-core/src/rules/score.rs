@@ -19,7 +19,7 @@ use serde_json::Value;
 pub struct Score(i32);
 
 impl Score {
-    /// The number of units in one point.
+    /// One point in units: a unit is 1/840 of a point.
     pub const UNITS: i32 = 840;
 
     /// A score of whole points.
@@ -27,7 +27,7 @@ impl Score {
         Score(points * Score::UNITS)
     }
 
-    /// One point, shared by `winners` winners.
+    /// The share of each winner if `winners` winners divide one point.
     ///
     /// # Panics
     /// If `winners` is 0.
@@ -45,8 +45,8 @@ impl Score {
         self.0
     }
 
-    /// Whether a JSON number or decimal text is this score. A whole score and a JSON integer are compared exactly, all
-    /// other values within 1e-6.
+    /// Whether a JSON number or a decimal text equals this score. A whole score and a JSON integer are compared
+    /// exactly, all other values within 1e-6.
     pub fn is(self, value: &Value) -> bool {
         if self.0 % Score::UNITS == 0 && (value.is_i64() || value.is_u64()) {
             return value.as_i64() == Some(i64::from(self.0 / Score::UNITS));

@@ -27,7 +27,7 @@ pub(crate) const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "the seats are their letters")]
+#[expect(missing_docs, reason = "each variant is the letter of its seat")]
 pub enum Seat {
     A,
     B,
@@ -122,7 +122,7 @@ impl fmt::Display for Seat {
 pub struct SeatSet(u8);
 
 impl SeatSet {
-    /// The first `seats` seats.
+    /// The set of the first `seats` seats.
     pub const fn first(seats: usize) -> SeatSet {
         SeatSet(((1u16 << seats) - 1) as u8)
     }
@@ -154,8 +154,8 @@ impl SeatSet {
         if self.0 == 0 { None } else { Some(Seat::wrapped(from as u8 + self.turned(from).0.trailing_zeros() as u8)) }
     }
 
-    /// The set relative to `from`: bit 0 is `from` itself, bit 1 the next place. Places without a seat are empty, so
-    /// the playing order does not depend on the number of seats.
+    /// The set relative to `from`: bit 0 is `from` itself, bit 1 the next place. Places without a seat have no bits, so
+    /// the bits are in playing order at any number of seats.
     pub(crate) const fn turned(self, from: Seat) -> SeatSet {
         SeatSet(self.0.rotate_right(from as u32))
     }
@@ -174,7 +174,7 @@ impl SeatSet {
 pub struct Spot(u8);
 
 impl Spot {
-    /// The spot of `seat` with slot `number`, counted from 1; `None` beyond [`MAX_SLOTS`].
+    /// The spot at slot `number` of `seat`, counted from 1; `None` beyond [`MAX_SLOTS`].
     pub const fn new(seat: Seat, number: usize) -> Option<Spot> {
         if number >= 1 && number <= MAX_SLOTS { Some(Spot((seat as u8) << 4 | (number - 1) as u8)) } else { None }
     }
@@ -194,7 +194,7 @@ impl Spot {
         (self.0 & 127) as usize
     }
 
-    /// The spot that is this one relative to `from`: the inverse of [`SpotSet::turned`].
+    /// Converts this spot, which is relative to `from`, to a spot of the table: the inverse of [`SpotSet::turned`].
     pub(crate) const fn turned_back(self, from: Seat) -> Spot {
         Spot((self.0 + ((from as u8) << 4)) & 127)
     }
@@ -233,7 +233,7 @@ impl FromStr for Spot {
     }
 }
 
-/// A mask of the slots of each seat.
+/// For each seat, a mask of its slots.
 const SEATS: [u128; MAX_SEATS] = {
     let mut seats = [0; MAX_SEATS];
     let mut seat = 0;
@@ -314,7 +314,7 @@ impl SpotSet {
         SpotSet(self.0 & other.0)
     }
 
-    /// Exchanges two spots: each is then in the set if the other one was.
+    /// Exchanges two spots: each of them is then in the set if the other one was in the set before.
     #[inline]
     pub const fn swap(&mut self, one: Spot, other: Spot) {
         let differs = (self.0 >> one.0 ^ self.0 >> other.0) & 1;
@@ -330,7 +330,7 @@ impl SpotSet {
         }
     }
 
-    /// The spot of bit number `n` among the bits that are set, counted from 0.
+    /// The spot of set bit number `n`, counted from 0.
     #[inline]
     const fn nth(self, n: usize) -> Option<Spot> {
         let (low, high) = (self.0 as u64, (self.0 >> 64) as u64);
@@ -398,8 +398,8 @@ impl SpotSet {
         self.iter_from(Seat::A)
     }
 
-    /// The set relative to `from`: its own spots become a1, a2 and so on. Seats that are not at the table have no bits,
-    /// so the playing order does not depend on the number of seats.
+    /// The set relative to `from`: the spots of `from` become a1, a2 and so on. Seats that are not at the table have no
+    /// bits, so the bits are in playing order at any number of seats.
     #[must_use]
     pub(crate) const fn turned(self, from: Seat) -> SpotSet {
         SpotSet(self.0.rotate_right((from as u32) << 4))
@@ -462,7 +462,7 @@ pub struct SpotIter {
 impl Iterator for SpotIter {
     type Item = Spot;
 
-    // In 64-bit words, because there is an instruction for the lowest set bit of a word. The low word has seats a to d.
+    // Works on 64-bit words, because an instruction finds the lowest set bit of a word. The low word has seats a to d.
     #[inline]
     fn next(&mut self) -> Option<Spot> {
         if self.low != 0 {

@@ -31,7 +31,7 @@ pub struct KnobDoc {
     pub name: &'static str,
     /// What the knob decides.
     pub doc: &'static str,
-    /// Returns the valid values, as the end of a sentence.
+    /// Returns a description of the valid values, for the end of a sentence.
     pub allowed: fn() -> String,
     /// The value for rule tables without this knob, if the knob was added after records were first written.
     pub before: Option<&'static str>,
@@ -47,7 +47,7 @@ macro_rules! knobs {
         /// [`Rules`].
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub struct RulesSpec {
-            /// The name of the system in result tables.
+            /// The name of the rule system, as result tables show it.
             pub name: String,
             /// The deck.
             pub deck: Deck,
@@ -205,7 +205,7 @@ impl RulesSpec {
     /// # Panics
     /// Never: a test parses the built-in presets and mini games.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
-        // Each preset is parsed once; a preset comes after its base, so no cell is initialized recursively.
+        // Each preset is parsed once. Its base is an earlier preset, so no cell depends on itself.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];
         static READ_MINI: [OnceLock<RulesSpec>; 9] = [const { OnceLock::new() }; 9];
         if let Some(((_, text), read)) = PRESET_FILES.iter().zip(&READ).find(|((preset, _), _)| *preset == name) {
@@ -253,10 +253,10 @@ impl RulesSpec {
         }
     }
 
-    /// Reads the `rules` of a record: a preset's name, or the fields of a rule file as JSON.
+    /// Reads the field `rules` of a record: a preset's name, or the fields of a rule file as JSON.
     ///
     /// # Errors
-    /// As [`RulesSpec::from_toml`].
+    /// The same errors as [`RulesSpec::from_toml`], except for TOML.
     pub fn from_json(value: &Value) -> Result<RulesSpec, RulesError> {
         let given = match value {
             Value::String(name) => return RulesSpec::preset(name),
@@ -340,9 +340,9 @@ impl RulesSpec {
     /// ```
     pub fn to_toml(&self) -> String {
         let mut text = format!("name = {}\n\n", Value::from(self.name.clone()));
-        text += "# The deck: a named one, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
+        text += "# The deck: a deck's name, or kinds with label, rank, suit, points, power and copies.\ndeck = [\n";
         for kind in self.deck.kinds() {
-            // In a named deck, the knob `jokers` replaces the number of copies.
+            // In a named deck, the knob `jokers` sets the number of jokers.
             let copies = if kind.label == "JK" { self.jokers.get() as u8 } else { kind.copies };
             let kind = Kind { copies, ..kind.clone() };
             let fields: Vec<String> = KIND_FIELDS

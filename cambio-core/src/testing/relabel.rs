@@ -27,7 +27,7 @@ pub struct Relabelling {
 }
 
 impl Relabelling {
-    /// Shifts the letters of a table of `seats` seats by `places`.
+    /// Shifts the letters of a table of `seats` seats by `places` places.
     ///
     /// # Panics
     /// If `seats` is 0 or above [`MAX_SEATS`].
@@ -41,12 +41,12 @@ impl Relabelling {
         seat.ahead(self.places, self.seats)
     }
 
-    /// The spot with the new letter of its seat.
+    /// The same spot, with its seat relabelled.
     pub fn spot(self, spot: Spot) -> Spot {
         Spot::new(self.seat(spot.seat()), spot.number()).unwrap_or(spot)
     }
 
-    /// The decision with the new letters.
+    /// The decision with all seats relabelled.
     pub fn action(self, action: Action) -> Action {
         match action {
             Action::Peek(spot) => Action::Peek(self.spot(spot)),
@@ -64,7 +64,7 @@ impl Relabelling {
         }
     }
 
-    /// The event with the new letters: a referee's event or a sighting.
+    /// The event with all seats relabelled. The event may be a sighting.
     pub fn event<Face: Copy>(self, event: &Event<Face>) -> Event<Face> {
         let (seat, spot) = (|seat| self.seat(seat), |spot| self.spot(spot));
         match *event {
@@ -99,19 +99,19 @@ impl Relabelling {
         }
     }
 
-    /// The setup with the new letters. The rules do not change: race weights are not relabelled.
+    /// The setup with all seats relabelled. The rules do not change, so race weights are not relabelled.
     pub fn setup(self, setup: &Setup) -> Setup {
         Setup { starter: self.seat(setup.starter), carry: self.carry(setup.carry), ..*setup }
     }
 
-    /// Reorders one item per seat, seat a's first, by the new letters.
+    /// Reorders a list with one item per seat, seat a's first, so that each item moves with its relabelled seat.
     pub fn by_seat<T: Clone>(self, items: &[T]) -> Vec<T> {
         let mut items = items.to_vec();
         items.rotate_right(self.places);
         items
     }
 
-    /// The result with the new letters.
+    /// The result with all seats relabelled.
     pub fn result(self, result: &RoundResult) -> RoundResult {
         let mut moved = RoundResult {
             starter: self.seat(result.starter),
@@ -126,7 +126,7 @@ impl Relabelling {
         moved
     }
 
-    /// The table with the new letters.
+    /// The table with all seats relabelled.
     pub fn table(self, table: &Table) -> Table {
         let mut moved = Table {
             occupied: self.spots(table.occupied),
@@ -147,7 +147,7 @@ impl Relabelling {
         moved
     }
 
-    /// The observation of a seat with the new letters. `table` must be [`Relabelling::table`] of the state's table.
+    /// The observation of `seat`, with all seats relabelled. `table` must be the relabelled table of the state.
     pub(crate) fn observe<'t>(self, state: &State, seat: Seat, table: &'t Table) -> Observation<'t> {
         let view = state.observe(seat);
         let mut faces = [None; SPOTS];

@@ -1,4 +1,4 @@
-//! The public history of each card on the table: how it got there, and what its owners' decisions suggest about it.
+//! The public history of each card on the table: its origin, and what its owners' decisions suggest about its points.
 
 use crate::Rules;
 use crate::engine::event::{Event, Sink};
@@ -7,34 +7,34 @@ use crate::engine::observation::View;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, SPOTS, Seat, SeatSet, Spot, SpotSet};
 
-/// How a card came to the table. Tensors encode it one-hot, in this order.
+/// How a card came to the table. Tensors encode the origin one-hot, in the order of the variants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
-    /// It was dealt.
+    /// The card was dealt.
     Dealt,
-    /// A seat kept it.
+    /// A seat drew or took the card and kept it.
     Kept,
-    /// It is a penalty card.
+    /// The card is a penalty card.
     Penalty,
 }
 
-/// The public history of a card on the table. It moves with the card.
+/// The public history of a card on the table. The history moves with the card.
 ///
-/// When a seat that knows this card gives away another card instead, this card probably has fewer points. The four
+/// When a seat that knows this card puts another card onto the pile, this card probably has fewer points. The four
 /// bounds keep the strongest hint of each kind from all owners, in points; `None` means no hint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CardTrace {
     /// How the card came to the table.
     pub origin: Origin,
-    /// The turn in which it came, as [`Table::turns`](crate::Table::turns) counts; 0 before the first turn.
+    /// The turn in which the card came, counted as in [`Table::turns`](crate::Table::turns); 0 before the first turn.
     pub turn: u16,
-    /// The number of moves from one seat to another, at most 255.
+    /// The number of times that the card moved from one seat to another; larger numbers are stored as 255.
     pub moves: u8,
     /// The bounds, indexed by [`BoundSource`]; `NONE` means no hint.
     bounds: [i16; 4],
 }
 
-/// The kind of a bound of a [`CardTrace`], and its index.
+/// The kinds of bounds of a [`CardTrace`], as indices into `bounds`.
 #[derive(Clone, Copy)]
 enum BoundSource {
     Replaced,
@@ -44,7 +44,7 @@ enum BoundSource {
 }
 
 impl CardTrace {
-    /// No bound: more points than any card has.
+    /// Stands for no bound: more points than any card has.
     pub(crate) const NONE: i16 = i16::MAX;
 
     #[inline]
@@ -52,25 +52,25 @@ impl CardTrace {
         Some(self.bounds[hint as usize]).filter(|&points| points != CardTrace::NONE)
     }
 
-    /// The points of the known card that its owner replaced with this card.
+    /// The points of the card that the owner replaced with this card, if the owner knew the replaced card.
     #[inline]
     pub fn replaced(&self) -> Option<i16> {
         self.bound(BoundSource::Replaced)
     }
 
-    /// The fewest points of a known card that an owner replaced by a drawn or taken one while it knew this card.
+    /// The fewest points of a known card that an owner, who also knew this card, replaced with a drawn or taken card.
     #[inline]
     pub fn outlived(&self) -> Option<i16> {
         self.bound(BoundSource::Outlived)
     }
 
-    /// The fewest points of a card without a power that an owner drew and dropped while it knew this card.
+    /// The fewest points of a card without a power that an owner, who knew this card, drew and dropped.
     #[inline]
     pub fn passed(&self) -> Option<i16> {
         self.bound(BoundSource::Passed)
     }
 
-    /// The fewest points of a card with a power that an owner drew and dropped while it knew this card.
+    /// The fewest points of a card with a power that an owner, who knew this card, drew and dropped.
     #[inline]
     pub fn spent(&self) -> Option<i16> {
         self.bound(BoundSource::Spent)
@@ -88,11 +88,11 @@ struct CardTraces {
     bounds: [[i16; 4]; SPOTS],
 }
 
-/// Later than every turn, because a round has at most 10,000 turns. Ages computed from it saturate at 0.
+/// Stands for no turn. Later than every turn (a round has at most 10,000), so ages since this turn saturate at 0.
 pub(crate) const NEVER: u16 = u16::MAX;
 
 impl CardTraces {
-    /// No card anywhere.
+    /// The traces of a table without cards.
     const NONE: CardTraces = CardTraces {
         origins: [[0; 3]; SPOTS],
         turns: [[NEVER]; SPOTS],
@@ -100,7 +100,7 @@ impl CardTraces {
         bounds: [[CardTrace::NONE; 4]; SPOTS],
     };
 
-    /// Clears the cards of the first `seats` seats.
+    /// Clears the traces of the cards of the first `seats` seats.
     fn clear_seats(&mut self, seats: usize) {
         let spots = seats * MAX_SLOTS;
         self.origins[..spots].fill([0; 3]);
@@ -156,8 +156,9 @@ fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> 
 
 /// The public history of the cards in a round. It is the same for every seat.
 ///
-/// Pass it every event or sighting of a round, from the deal on. It uses only public information, so the referee's
-/// events, the sightings of any seat and [`Event::public`] give the same history. Clones do not allocate.
+/// Pass every event or sighting of a round to [`CardHistory::notice`], from the deal on. Only public information is
+/// used, so the referee's events, the sightings of any seat and [`Event::public`] give the same history. Clones do not
+/// allocate.
 ///
 /// ```
 /// use cambio_core::rng::{Key, Purpose};
@@ -219,13 +220,13 @@ impl CardHistory {
         row_of(&self.traces.origins, owner)
     }
 
-    /// The turns in which the cards of a seat came; [`NEVER`] for an empty spot.
+    /// The turns in which the cards of a seat came to the table; [`NEVER`] for an empty spot.
     #[inline]
     pub(crate) fn turns_of(&self, owner: Seat) -> &SlotRow<u16, 1> {
         row_of(&self.traces.turns, owner)
     }
 
-    /// The number of moves of the cards of a seat from one seat to another.
+    /// For each card of a seat, the number of times that the card moved from one seat to another.
     #[inline]
     pub(crate) fn moves_of(&self, owner: Seat) -> &SlotRow<u8, 1> {
         row_of(&self.traces.moves, owner)
@@ -251,8 +252,8 @@ impl CardHistory {
 
     /// Whether two cards of one owner are equivalent for a seat: they differ only in their slots.
     ///
-    /// The seat knows both faces and they are equal, or it knows neither; the same seats have seen them; and they have
-    /// the same history. No rule depends on slots, so exchanging two such cards in the seat's view is a relabelling.
+    /// The seat knows both faces and they are equal, or it knows neither. The same seats have seen both cards, and both
+    /// cards have the same history. No rule depends on slots, so exchanging such cards only relabels them.
     pub fn are_alike(&self, view: &impl View, one: Spot, other: Spot) -> bool {
         let table = view.table();
         let pointed = table.pointed();
@@ -280,7 +281,7 @@ impl CardHistory {
         self.follow(event);
     }
 
-    /// Moves the traces and the sets of seen spots with the cards.
+    /// Updates the traces and the sets of seen spots when cards move or are seen.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
@@ -370,7 +371,7 @@ impl CardHistory {
         self.seen[seat.index()].contains(spot)
     }
 
-    /// The cards of a seat that it has seen.
+    /// The spots of a seat whose cards the seat itself has seen.
     fn known_own(&self, seat: Seat) -> SpotSet {
         self.occupied.intersection(SpotSet::of_seat(seat)).intersection(self.seen[seat.index()])
     }

@@ -17,9 +17,10 @@ use crate::{Observation, Rules};
 
 /// What one seat knows, updated by its sightings.
 ///
-/// Pass it every sighting of one seat in order, from the start of a round. It has perfect recall. Inference from how
-/// other seats play (belief) is left to agents. Two deductions are not made, because no full preset uses their knobs: a
-/// call under a feasible cap bounds the caller's sum, and under `late = "abort"` the card of a late snap matches.
+/// Pass every sighting of one seat to [`Knowledge::notice`] in order, from the start of a round. `Knowledge` has
+/// perfect recall. Inference from how other seats play (belief) is left to agents. Two deductions are not made, because
+/// no preset of the full game needs them: a call under a feasible cap bounds the caller's sum, and a late snap under
+/// `late = "abort"` shows that the card matches.
 ///
 /// # Examples
 /// ```
@@ -48,14 +49,14 @@ pub struct Knowledge {
     held_seen: SeatSet,
     epoch: u16,
     occupied: SpotSet,
-    /// The spots whose cards each seat has seen, this one included.
+    /// For each seat, including this one, the spots whose cards the seat has seen.
     seen: [SpotSet; MAX_SEATS],
     faces: [Option<Card>; SPOTS],
     epochs: [u16; SPOTS],
     pile: [u8; MAX_KINDS],
     top: Option<Card>,
     deck: CardList,
-    /// The cards of the current epoch that this seat has not seen: in the stock, or drawn from it unseen.
+    /// The cards of the current epoch that this seat has not seen: still in the stock, or drawn from the stock unseen.
     unseen: CardList,
     /// The cards of earlier epochs that this seat has not seen, each with its epoch. All of them are in layouts.
     older: [(Card, u16); SPOTS],
@@ -157,7 +158,7 @@ impl Knowledge {
 
     /// The cards that may lie in this spot: the multiset of the unseen cards that are possible there.
     ///
-    /// A known card is its own only candidate. An empty spot has no candidates.
+    /// If the card is known, it is the only candidate. An empty spot has no candidates.
     ///
     /// ```
     /// use cambio_core::{Knowledge, Rules, Seat, Sighting};
@@ -183,8 +184,8 @@ impl Knowledge {
         self.unseen.all()
     }
 
-    /// Every card that the seat has not seen, with a flag whether it can lie in this spot: first the cards of the
-    /// stock's epoch, then older ones. A card can lie only in a spot that was filled in the card's epoch.
+    /// Every card that the seat has not seen, with a flag: whether the card can lie in this spot. A card can lie only
+    /// in a spot that was filled in the card's epoch. The cards of the stock's epoch come first, then the older cards.
     pub fn unseen(&self, spot: Spot) -> impl Iterator<Item = (Card, bool)> {
         let epoch = self.epochs[spot.index()];
         let current = self.unseen.all().iter().map(move |&card| (card, epoch == self.epoch));
@@ -198,7 +199,7 @@ impl Knowledge {
     /// Updates the knowledge with a sighting of the seat.
     ///
     /// # Panics
-    /// If the sighting contradicts earlier ones, because it is from another table or seat, or out of order.
+    /// If the sighting contradicts earlier sightings, because it is from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
         match sighting.motion() {
             Motion::Dealt { extra, .. } => self.begin(extra),
@@ -297,7 +298,7 @@ impl Knowledge {
         }
     }
 
-    /// Removes a card of this epoch that the seat sees for the first time from the unseen cards.
+    /// Removes a card, which the seat sees for the first time, from the unseen cards of `epoch`.
     fn see(&mut self, card: Card, epoch: u16) {
         let found = if epoch == self.epoch {
             self.unseen.take(card)
@@ -362,9 +363,9 @@ impl Knowledge {
 
     /// Samples a state uniformly from the information set of this seat.
     ///
-    /// The faces that the seat knows stay. Every other face is redealt from the pool of its epoch, and the stock is an
-    /// unordered pool. In a snap window, the other seats' secret declarations are not copied: these seats are asked
-    /// again. Sampling does not allocate.
+    /// The faces that the seat knows stay. The unknown faces are redealt, each from the pool of its epoch, and the
+    /// stock is an unordered pool. In a snap window, the other seats' secret declarations are not copied: these seats
+    /// are asked again. Sampling does not allocate.
     ///
     /// # Panics
     /// If `view` belongs to another seat or table.
@@ -377,14 +378,14 @@ impl Knowledge {
     /// [`Knowledge::unseen`]. The other unseen cards are dealt uniformly to the other spots.
     ///
     /// # Panics
-    /// If `view` belongs to another seat or table. Indices must be valid and distinct, and each spot must hold an
-    /// unknown card of the given card's epoch; otherwise this panics or returns a state outside the information set.
+    /// If `view` belongs to another seat or table. Indices must be valid and distinct, and the card in each spot must
+    /// be unknown and of the given card's epoch; otherwise this panics or returns a state outside the information set.
     #[inline]
     pub fn sample_around(&self, view: &Observation<'_>, rng: &mut impl Rng, placed: &[(Spot, usize)]) -> State {
         let table = view.table();
         assert!(
             view.seat() == self.seat && self.occupied == table.occupied(),
-            "the view must be of the seat and table of the knowledge"
+            "the view must belong to the same seat and table as the knowledge"
         );
         let mut hidden = Hidden {
             faces: self.faces,
@@ -434,7 +435,7 @@ impl Knowledge {
         State { table: *table, hidden }
     }
 
-    /// Deals the unseen cards of earlier epochs to spots of their epochs, except the placed ones.
+    /// Deals the unseen cards of earlier epochs, except the placed cards, to spots of their epochs.
     #[cold]
     fn sample_older(&self, hidden: &mut Hidden, rng: &mut impl Rng, placed: &[(Spot, usize)]) {
         let current = usize::from(self.unseen.len);
@@ -455,7 +456,7 @@ impl Knowledge {
             let index = (0..len)
                 .filter(|&index| pool[index].1 == epoch)
                 .nth(chosen)
-                .expect("an epoch has an unseen card for each spot that holds one");
+                .expect("an epoch has an unseen card for each unknown card of that epoch");
             hidden.faces[spot.index()] = Some(pool[index].0);
             len -= 1;
             pool.swap(index, len);
@@ -473,7 +474,8 @@ fn draw(hidden: &mut Hidden, rng: &mut impl Rng) -> Card {
     card
 }
 
-/// The placements by descending index: each removal moves the last card, which in this order is never a placed one.
+/// The placements by descending index. Each removal moves the last card of the list into the gap. In this order, that
+/// card is never one that is still to be placed.
 #[inline]
 fn from_the_highest(placed: &[(Spot, usize)]) -> impl Iterator<Item = (Spot, usize)> {
     let mut below = usize::MAX;

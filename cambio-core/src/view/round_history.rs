@@ -12,7 +12,7 @@ use crate::view::card_history::{CardHistory, NEVER};
 
 /// A public event: its kind, its seat, its spots, and the face that all seats saw.
 ///
-/// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return them.
+/// [`RoundHistory::recent`] and [`RoundHistory::last_of`] return public events.
 ///
 /// ```
 /// use cambio_core::{Event, Rules, Seat, view::RoundHistory};
@@ -28,7 +28,7 @@ pub struct PublicEvent {
     code: u8,
     /// The seat that acted or was affected; for a card that a power reveals, the seat whose turn it is.
     pub seat: Seat,
-    /// The spots of the event, in the order of its fields.
+    /// The spots of the event, in the order of the fields of the [`Event`].
     pub spots: [Option<Spot>; 2],
     /// The card whose face all seats saw.
     pub card: Option<Card>,
@@ -61,7 +61,7 @@ impl PublicEvent {
     /// The number of codes.
     pub const COUNT: usize = 19;
 
-    /// The code of the kind of event, below [`PublicEvent::COUNT`]. Codes never change; a new kind gets the next one.
+    /// The code of the kind of event, below [`PublicEvent::COUNT`]. Codes never change; a new kind gets the next code.
     #[inline]
     pub const fn code(&self) -> u8 {
         self.code
@@ -185,19 +185,19 @@ impl LastSeenTurns {
         }
     }
 
-    /// Clears the cards of the first `seats` seats.
+    /// Clears the entries of the first `seats` seats.
     fn forget(&mut self, seats: u8) {
         let seats = usize::from(seats);
         self.0[..seats].iter_mut().for_each(|stamps| stamps[..seats].fill([NEVER; MAX_SLOTS]));
     }
 }
 
-/// Everything public about a round that observation tensors contain: the [`CardHistory`], when each seat saw each card, the last
-/// public events, and the standing of the match.
+/// All public information about a round that observation tensors contain: the [`CardHistory`], when each seat saw each
+/// card, the last public events, and the standing of the match.
 ///
-/// Pass it every event or sighting of a round, from the deal on, or use it as the [`Observer`] of a match. The
-/// referee's events, the sightings of any seat and [`Event::public`] give the same history. The next deal clears it.
-/// Clones allocate nothing.
+/// Pass every event or sighting of a round to [`RoundHistory::notice`], from the deal on, or use the history as the
+/// [`Observer`] of a match. The referee's events, the sightings of any seat and [`Event::public`] give the same
+/// history. The next deal clears the history. Clones do not allocate.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, encode::TensorSpace, rng::Key, view::RoundHistory};
@@ -223,7 +223,7 @@ pub struct RoundHistory {
     turn_of: Seat,
     /// The number of cards of each class on the pile.
     pile: [u8; MAX_KINDS],
-    /// The card that came onto the pile last.
+    /// The last card that went onto the pile.
     top: Option<Card>,
     stamps: LastSeenTurns,
     recent: RecentEvents<{ RoundHistory::RECENT }>,
@@ -316,13 +316,13 @@ impl RoundHistory {
         self.stamps.of(owner, seat)
     }
 
-    /// A recent public event of the table, 0 for the newest; `None` beyond [`RoundHistory::RECENT`] or the deal.
+    /// A recent public event since the deal, 0 for the newest. [`RoundHistory::RECENT`] events are kept.
     #[inline]
     pub fn recent(&self, back: usize) -> Option<&PublicEvent> {
         self.recent.get(back)
     }
 
-    /// A recent public event of a seat, 0 for the newest; `None` beyond [`RoundHistory::LAST`] or the deal.
+    /// A recent public event of a seat since the deal, 0 for the newest. [`RoundHistory::LAST`] events are kept.
     #[inline]
     pub fn last_of(&self, seat: Seat, back: usize) -> Option<&PublicEvent> {
         self.last[seat.index()].get(back)
@@ -343,7 +343,7 @@ impl RoundHistory {
         self.cards.notice(event);
         match event.motion() {
             Motion::Seen { seat, spot, .. } => self.stamps.set(spot, seat, self.turn),
-            // Turning up for scoring does not count as seeing a card, as in `Table` and unlike in `CardHistory`.
+            // A card that is turned up for scoring does not count as seen, as in `Table` and unlike in `CardHistory`.
             Motion::Shown { spot, .. } if matches!(event, Event::TurnedUp { .. }) => {
                 self.stamps.renew(spot, self.seats, self.turn);
             }

@@ -1,4 +1,4 @@
-//! A counting allocator, for tests that code does not allocate.
+//! A counting allocator, for tests that check that code does not allocate memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

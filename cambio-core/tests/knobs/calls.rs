@@ -54,7 +54,7 @@ pub(crate) fn after_a_call_all_snap_or_callers_alone() {
     assert_eq!(asked("others_after_call = 'yes'"), all("cab"));
     assert_eq!(asked("others_after_call = 'no'"), all("b"));
     assert_eq!(asked("others_after_call = 'no'\ncaller_snaps = 'none'"), all(""), "no seat may snap");
-    // Every one of several callers may snap.
+    // If several seats have called, all of them may snap.
     let mut several =
         Stage::of("faessler", 3).with("flip = 'none'\npeek = 'none'\nothers_after_call = 'no'").stock("1R").deal();
     several.play("a call, b call, c draw, c drop");
@@ -106,8 +106,8 @@ pub(crate) fn a_cap_advises_or_forbids_or_judges() {
     let mut looked = deal("feasible(5)", "KR KR 9 0");
     assert!(looked.offers("a call"));
     looked.idle();
-    // Cards that a has seen elsewhere do not count. This deck has two red kings: one is on the pile, and a knows the
-    // other. At best the unknown cards are two ones.
+    // Cards that a has seen elsewhere cannot be among the unknown cards. This deck has two red kings: one is on the
+    // pile, and a knows the other. At best the unknown cards are two ones.
     for (cap, may) in [("feasible(9)", true), ("feasible(8)", false)] {
         let fields = format!("deck = 'original-d'\nflip = 'silent'\ncap = '{cap}'");
         let table = Stage::of("original", 2).with(&fields).holds("a", "9 9 9 KR").stock("KR").deal();
@@ -183,10 +183,10 @@ pub(crate) fn who_comes_after_the_last_card_of_a_layout_pays_or_not() {
     assert_eq!(news(after, "b c", "7"), format!("{fined}7; c2 turned up: 8"));
     assert_eq!(news(none, "b c", "7"), format!("b snaps b1: 7 right; {}7", shown("")));
     assert_eq!(news(none, "b c", "5"), format!("b snaps b1: 7 right; {}5", shown("")));
-    // A wrong snap before the winner is fined, because the round was not over yet.
+    // A wrong snap before the winner's snap is fined, because the round was not over yet.
     let wrong = format!("c snaps c1: 5 wrong; c penalty c2; b snaps b1: 7 right; {}", shown(""));
     assert_eq!(news(none, "c b", "5"), format!("{wrong}5; c2 turned up: 8"));
-    // If an empty layout does not end the round at once, all declarations count.
+    // If an empty layout does not end the round at once, all declarations are resolved.
     let goes_on = news(&format!("{none}\nempty_hand = 'continues'"), "b c", "7");
     assert!(goes_on.starts_with("b snaps b1: 7 right; c snaps c1: 7 late; c penalty c2"), "{goes_on}");
     // If b's last card is snapped by a, a's gift may fill b's layout, so the round is not over yet.

@@ -9,7 +9,7 @@ mod turn;
 
 use cambio_core::rules::KNOBS;
 
-/// Each knob by its name in rule files, and its test.
+/// The name of each knob in rule files, and the test of the knob.
 const TESTED: &[(&str, fn())] = &[
     ("jokers", deal::the_deck_has_as_many_jokers_as_the_knob_says),
     ("decks", deal::two_decks_have_every_card_twice),

@@ -118,7 +118,7 @@ fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
         assert_eq!(read, spec);
         assert_eq!(read.to_table(), spec.to_table(), "written tables have every knob");
     }
-    // A table with a base takes the value of the base.
+    // A value is written in its usual form, even if it was read in another one.
     let mut table = RulesSpec::preset("classic").unwrap().to_table();
     table["total_reset"] = json!("50->25");
     assert_eq!(RulesSpec::from_json(&table).unwrap().to_table()["total_reset"], "50 -> 25");
@@ -176,11 +176,11 @@ fn a_deck_that_a_program_made_is_checked_as_one_from_a_file() {
         ),
         (
             |kinds| kinds[1].label = "two words".to_owned(),
-            "`label` of kind 2 of the deck must be 1 to 12 characters without a space, found \"two words\"",
+            "`label` of kind 2 of the deck must be 1 to 12 ASCII characters without a space, found \"two words\"",
         ),
         (
             |kinds| kinds[1].label = String::new(),
-            "`label` of kind 2 of the deck must be 1 to 12 characters without a space, found \"\"",
+            "`label` of kind 2 of the deck must be 1 to 12 ASCII characters without a space, found \"\"",
         ),
         (|kinds| kinds[2].rank = String::new(), "`rank` of kind 3 of the deck must be a non-empty text, found \"\""),
         (
@@ -265,7 +265,7 @@ fn bad_rows_of_a_deck_are_refused_by_number() {
             "{ label = '2', rank = '2', points = 2, copies = 1, color = 'red' }",
             "kind 2 of the deck has an unknown field `color`",
         ),
-        ("{ rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck must be 1 to 12 characters"),
+        ("{ rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck must be 1 to 12 ASCII"),
         ("{ label = 'a b', rank = '2', points = 2, copies = 1 }", "`label` of kind 2 of the deck must be 1 to 12"),
         ("{ label = '2', points = 2, copies = 1 }", "`rank` of kind 2 of the deck must be a non-empty text, found "),
         (

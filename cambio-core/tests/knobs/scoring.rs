@@ -18,7 +18,7 @@ fn scores(fields: &str, a: &str, b: &str) -> Vec<String> {
     called(fields, a, b).outcome().1
 }
 
-/// A match that gets the same result in each of `rounds` rounds.
+/// Adds the same result for each of `rounds` rounds. Returns whether the match is over, its totals and its ranks.
 fn repeated(fields: &str, result: &RoundResult, rounds: usize) -> (bool, Vec<Score>, Vec<usize>) {
     let rules = Stage::of("original", 2).with(fields).rules();
     let mut game = Match::new(&rules, 2, Seat::A).unwrap();
@@ -62,7 +62,7 @@ pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
 pub(crate) fn a_successful_call_adds_or_sets_or_multiplies() {
     assert_eq!(scores("call_success = -5", LOW, HIGH), ["-2", "12"]);
     assert_eq!(scores("call_success = 0", LOW, HIGH), ["3", "12"]);
-    assert_eq!(scores("call_success = -9", HIGH, LOW), ["17", "3"], "a failed call is another knob");
+    assert_eq!(scores("call_success = -9", HIGH, LOW), ["17", "3"], "a failed call has a knob of its own");
     assert_eq!(scores("call_success = 'add(-5)'", LOW, HIGH), ["-2", "12"]);
     assert_eq!(scores("call_success = 'set(0)'", LOW, HIGH), ["0", "12"]);
     assert_eq!(scores("call_success = 'times(4)'", LOW, HIGH), ["12", "12"]);
@@ -72,10 +72,10 @@ pub(crate) fn a_successful_call_adds_or_sets_or_multiplies() {
 pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     assert_eq!(scores("call_failure = 5", HIGH, LOW), ["17", "3"]);
     assert_eq!(scores("call_failure = 30", HIGH, LOW), ["42", "3"]);
-    assert_eq!(scores("call_failure = 30", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
+    assert_eq!(scores("call_failure = 30", LOW, HIGH), ["-2", "12"], "a successful call has a knob of its own");
     assert_eq!(scores("call_failure = 'set(40)'", HIGH, LOW), ["40", "3"]);
     assert_eq!(scores("call_failure = 'times(2)'", HIGH, LOW), ["24", "3"]);
-    assert_eq!(scores("call_failure = 'times(2)'", LOW, HIGH), ["-2", "12"], "a successful call is another knob");
+    assert_eq!(scores("call_failure = 'times(2)'", LOW, HIGH), ["-2", "12"], "a successful call has a knob of its own");
     // The round limit is bounded so that totals cannot overflow.
     let most = |call: &str, reset: &str| {
         let file = format!("base = 'original'\nround_limit = 1\ncall_failure = {call}\ntotal_reset = '{reset}'");
@@ -141,7 +141,7 @@ pub(crate) fn a_match_ends_on_a_total_or_after_rounds() {
     assert!(!repeated("match_end = 'total(50)'", &result, 4).0);
     assert!(repeated("match_end = 'total(50)'", &result, 5).0);
     assert!(repeated("match_end = 'total(48)'", &result, 4).0);
-    assert!(!repeated("match_end = 'rounds(7)'", &result, 6).0, "72 points do not end it");
+    assert!(!repeated("match_end = 'rounds(7)'", &result, 6).0, "72 points do not end the match");
     assert!(repeated("match_end = 'rounds(7)'", &result, 7).0);
 }
 

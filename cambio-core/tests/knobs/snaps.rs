@@ -11,7 +11,7 @@ use crate::table::Stage;
 #[test]
 pub(crate) fn a_snap_matches_by_rank_or_by_points() {
     let verdicts = |matching: &str| {
-        // Snaps on a 10: an own 10, an own J, a foreign 10, a foreign J. All have ten points.
+        // Seat a snaps on a 10: its own 10, its own J, b's 10 or b's J. All these cards have ten points.
         ["a1", "a2", "b1", "b2"].map(|spot| {
             let mut table = Stage::of("classic", 2)
                 .with(&format!("match = '{matching}'\nwindow = 'before'"))
@@ -58,7 +58,7 @@ pub(crate) fn who_knows_no_match_is_not_asked() {
         table.play("a draw, a drop");
         table
     };
-    // Seats know their slots 3 and 4: b knows its 5, a does not know its 5.
+    // Each seat knows the cards in its slots 3 and 4: b knows its 5, but a does not know its 5.
     let (a, b) = ("5c 2h 3h 4h", "2d 3d 5d 4d");
     assert!(dropped(false, a, b).offers("a snap a1"));
     let table = dropped(true, a, b);
@@ -108,7 +108,7 @@ pub(crate) fn a_late_match_is_penalised_or_taken_back_or_aborted() {
         assert_eq!(table.news(), format!("a snaps a1: 5c right; {news}"));
         assert_eq!((table.row("b").as_str(), table.knows("a", "b1")), (row, seen));
     }
-    // A wrong card after the winner is still turned up and fined.
+    // A wrong card that is snapped after the winner's card is still turned up and fined.
     let mut table = Stage::of("classic", 2)
         .with("late = 'abort'")
         .holds("a", "5c 2h 3h 4h")
@@ -212,7 +212,7 @@ fn firsts(fields: &str) -> BTreeMap<Seat, u32> {
 
 #[test]
 pub(crate) fn the_order_of_a_race_is_drawn_as_the_knob_says() {
-    // The limits are five standard deviations: 149 for a share of 1/3 of 4000.
+    // The limits are five standard deviations: 149 if a third of 4000 races is expected.
     for count in firsts("race = 'uniform'\nrace_weights = [1, 2, 5]").into_values() {
         assert!(count.abs_diff(1333) < 149, "{count}");
     }

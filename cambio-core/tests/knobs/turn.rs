@@ -37,7 +37,7 @@ pub(crate) fn a_taken_card_that_is_dropped_has_the_power_that_the_knob_leaves_it
         table.offers("b look b1")
     };
     assert_eq!(["no_power", "unspent_power", "power"].map(looks), [false, true, true]);
-    // After one step was carried out, an unspent power is spent, even when the card is dropped again.
+    // With `unspent_power`, a power is spent after one step of it was carried out, even when the card is dropped again.
     let looks_again = |redrop: &str| {
         let fields = format!("redrop = '{redrop}'\ncall = 'instead_of_turn'");
         let mut table = Stage::of("classic", 2).with(&fields).stock("8s").deal();
@@ -135,6 +135,6 @@ pub(crate) fn two_cards_of_one_other_seat_can_be_swapped_or_not() {
         table.pass();
         assert_eq!((table.offers("a swap b1 b2"), table.offers("a swap c1 c4")), (allowed, allowed));
         assert!(table.offers("a swap b1 c1") && table.offers("a swap a1 b1"));
-        assert!(table.offers("a swap a1 a2"), "a seat's own cards have another knob");
+        assert!(table.offers("a swap a1 a2"), "the knob for a seat's own cards is another one");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Lines {
 /// Reads bytes as lines of records and replays them. An accepted record must be accepted again after it was filled in.
 ///
 /// # Panics
-/// If it is not, or if reading or replaying panics.
+/// If a filled-in record is rejected, or if reading or replaying panics.
 pub(crate) fn records(bytes: &[u8]) -> Lines {
     let mut lines = Lines::default();
     for line in String::from_utf8_lossy(bytes).lines() {
@@ -60,8 +60,8 @@ pub(crate) fn decisions(bytes: &[u8]) -> usize {
     played(&rules, 2 + usize::from(*seats) % 7, *deal, bytes)
 }
 
-/// Reads the bytes up to the first zero as a rule file. If they are a valid one, checks that it is written and read
-/// back unchanged, and plays a match with the bytes after the zero as in [`decisions`]. Returns the number of
+/// Reads the bytes up to the first zero as a rule file. If the file is valid, checks that the rules are written and
+/// read back unchanged, and plays a match with the bytes after the zero as in [`decisions`]. Returns the number of
 /// decisions, or the error of the rule file.
 ///
 /// # Panics

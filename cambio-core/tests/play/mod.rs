@@ -18,7 +18,7 @@ pub(crate) fn amount<T>(small: T, full: T) -> T {
     if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
 }
 
-/// The multiset of the cards of a state: layouts, stock, pile, held card.
+/// All cards of a state, sorted: layouts, stock, pile and held card.
 pub(crate) fn all_cards(state: &State) -> Vec<Card> {
     let table = state.table();
     let mut cards: Vec<Card> = state.stock().collect();
@@ -52,7 +52,7 @@ pub(crate) enum Manner {
 }
 
 impl Manner {
-    /// The manner of all players in a deal. The manners take turns.
+    /// The manner of all players in the deal with this number.
     pub(crate) fn of(deal: u64) -> Manner {
         [Manner::Moderate, Manner::Patient, Manner::Uniform, Manner::Moderate][(deal % 4) as usize]
     }
@@ -240,7 +240,7 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         let values = values.as_array().unwrap();
         table[knob] = values[stream.below(values.len() as u32) as usize].clone();
     }
-    // Some cards with a swap get another kind of swap.
+    // Each power with a swap gets a random kind of swap.
     let mut spec = RulesSpec::from_json(&table).unwrap();
     let mut kinds = spec.deck.kinds().to_vec();
     for kind in &mut kinds {
@@ -364,10 +364,10 @@ impl Observer for EventCounts {
 /// One card of the model, identified by its place in the deck or in a new stock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// `None` only after a reshuffle, until [`Observer::reshuffle`] passes its order.
+    /// `None` only after a reshuffle, until [`Observer::reshuffle`] passes the order of the new stock.
     pub(crate) face: Option<Card>,
     pub(crate) seen_by: SeatSet,
-    /// The number of reshuffles before the card was in the stock.
+    /// The number of reshuffles before the card came into the stock.
     pub(crate) epoch: usize,
 }
 
@@ -376,9 +376,9 @@ pub(crate) struct Piece {
 pub(crate) struct Model {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) spots: BTreeMap<Spot, usize>,
-    /// Top last.
+    /// The top card is last.
     pub(crate) stock: Vec<usize>,
-    /// Top last.
+    /// The top card is last.
     pub(crate) pile: Vec<usize>,
     pub(crate) held: Option<usize>,
     pub(crate) epoch: usize,
@@ -547,7 +547,7 @@ impl Observer for Model {
     }
 }
 
-/// A chance that repeats recorded outcomes.
+/// Chance that repeats recorded outcomes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RepeatedChance {
     pub(crate) races: Vec<RaceOrder>,

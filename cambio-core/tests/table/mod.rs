@@ -52,7 +52,7 @@ impl Stage {
         self
     }
 
-    /// Sets the labels of the stock's cards, top first (with the flip, if there is one). All other cards of the deck
+    /// Sets the labels of the stock's cards, top first; a flipped card is the first one. All other cards of the deck
     /// follow, in the order of the deck.
     pub(crate) fn stock(mut self, labels: &str) -> Stage {
         labels.clone_into(&mut self.stock);
@@ -227,13 +227,13 @@ impl Scene {
         }
     }
 
-    /// The events since the last call, with all faces.
+    /// The events since this method was last used, with all faces.
     pub(crate) fn news(&mut self) -> String {
         let from = std::mem::replace(&mut self.told, self.log.len());
         self.tell(from, |event| event.seen_from(witness(*event)))
     }
 
-    /// The events since the last call of [`Scene::news`], as a seat sees them.
+    /// The events since [`Scene::news`] was last used, as a seat sees them.
     pub(crate) fn news_for(&self, seat: &str) -> String {
         self.tell(self.told, |event| event.seen_from(seat_of(seat)))
     }
@@ -299,7 +299,7 @@ impl Scene {
         labels.join(" ")
     }
 
-    /// The label of the pile's top; `-` if there is none.
+    /// The label of the pile's top card; `-` if the pile is empty.
     pub(crate) fn top(&self) -> &str {
         self.state.table().top().map_or("-", |card| self.rules().label(card))
     }
@@ -329,7 +329,7 @@ impl Scene {
         self.state.table().rules()
     }
 
-    /// Why the round ended, and its scores, seat a first.
+    /// The reason for the end of the round, and the scores, seat a first.
     pub(crate) fn outcome(&self) -> (&'static str, Vec<String>) {
         let result = self.result();
         (result.ended.word(), result.scores().iter().map(ToString::to_string).collect())

@@ -10,7 +10,7 @@ impl Agent for Mine {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let (choices, own) = (view.choices(), view.table().layout(view.seat()));
         let points = |spot| view.face(spot).map_or(6, |card| view.rules().points(card));
-        let wish = match view.table().phase() {
+        let preferred = match view.table().phase() {
             Phase::Start | Phase::Close if own.iter_from(view.seat()).map(points).sum::<i32>() <= 8 => {
                 Some(Action::Call)
             }
@@ -23,8 +23,8 @@ impl Agent for Mine {
             _ => None,
         };
         let idle = [Action::Draw, Action::Drop, Action::Pass, Action::End, Action::Skip];
-        let mut wishes = wish.into_iter().chain(idle).filter(|&action| choices.contains(action));
-        wishes.next().or(choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
+        let mut legal = preferred.into_iter().chain(idle).filter(|&action| choices.contains(action));
+        legal.next().or(choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
     }
 }
 

@@ -1,5 +1,5 @@
 //! Writing of tensors. This is a hot path of learning, so the loops have no branch that depends on the cards: for an
-//! absent card, 0 is written to an entry that no other card uses.
+//! absent card, the code writes 0 to an entry that is already 0.
 
 use super::{TensorNumber, TensorSpace};
 use crate::engine::observation::View;
@@ -36,7 +36,7 @@ impl<const SEATS: usize> RelativeSeats<SEATS> {
         usize::from(self.place[seat.index()])
     }
 
-    /// Writes one flag per place: whether its seat is in the set.
+    /// Writes one flag per place: whether the seat at that place is in the set.
     #[inline]
     fn write_flags<N: TensorNumber>(&self, set: SeatSet, flags: &mut [N; SEATS]) {
         for (flag, &seat) in flags.iter_mut().zip(&self.seats) {
@@ -59,7 +59,7 @@ fn chunk<N, const LEN: usize>(tensor: &mut [N], at: usize) -> &mut [N; LEN] {
 }
 
 impl TensorSpace {
-    /// Writes the tensor of a view and of the history of its round. The view is an [`Observation`](crate::Observation)
+    /// Writes the tensor for a view and the history of its round. The view is an [`Observation`](crate::Observation)
     /// or a [`StateView`](crate::engine::StateView). Both give the same numbers; a [`StateView`](crate::engine::StateView) is faster.
     ///
     /// # Panics
@@ -162,8 +162,8 @@ impl TensorSpace {
         let cards = history.cards();
         let now = history.turns().saturating_add(1);
         let age = |turn: u16| N::from_count(now.saturating_sub(turn));
-        // A row has `MAX_SLOTS` entries, so it writes zeros beyond the slots of the rules. Blocks and rows are written
-        // in the order of the tensor, so these zeros are overwritten or fall on entries that are still 0.
+        // Each row is written with `MAX_SLOTS` entries, so zeros are written beyond the slots of the rules. They are
+        // overwritten or fall on entries that are still 0, because the blocks are written in the order of the tensor.
         self.write_spot_flags(table.occupied, circle, at.occupied, tensor);
         self.write_spot_flags(table.pointed.intersection(table.occupied), circle, at.pointed, tensor);
         if let Some(spot) = table.gap() {
@@ -226,7 +226,7 @@ impl TensorSpace {
         }
     }
 
-    /// Writes a block of numbers that `number` computes from the turns in which seats last saw the cards, row by row.
+    /// Writes a block row by row. `number` converts the turn in which a seat last saw a card to a number of the tensor.
     #[inline]
     fn write_stamps<N: TensorNumber, const SEATS: usize>(
         &self,
@@ -248,7 +248,7 @@ impl TensorSpace {
         }
     }
 
-    /// Writes a block of numbers that `number` computes from the rows, row by row.
+    /// Writes a block row by row. `number` converts the items of a row to numbers of the tensor.
     #[inline]
     fn write_rows<N: TensorNumber, T: Copy, const WIDTH: usize, const SEATS: usize>(
         &self,
@@ -288,7 +288,7 @@ impl TensorSpace {
             row[offset + seat] = is_there;
             row[offset + SEATS + slot] = is_there;
             offset += spot_width;
-            // Few public events name two spots.
+            // Few public events have a second spot.
             if let Some(spot) = second {
                 row[offset + circle.place(spot.seat())] = N::ONE;
                 row[offset + SEATS + spot.number() - 1] = N::ONE;

@@ -108,7 +108,7 @@ impl State {
         }
     }
 
-    /// Moves all cards but the top from the pile to the stock, sorted by kind. The caller shuffles them.
+    /// Moves all cards but the top from the pile to the stock, sorted by kind. The caller shuffles the stock.
     fn turn_pile_over(&mut self, cards: u16) {
         let State { table, hidden } = self;
         let top = table.top.expect("a pile that is reshuffled has a top");
@@ -147,7 +147,7 @@ impl State {
         hidden.seen_ranks |= table.rules.rank_bit(card);
         let points = table.rules.points(card);
         for seat in seats.each().map(Seat::index) {
-            // Branch-free, because a branch on what a seat has seen is hard to predict.
+            // Branch-free, because the processor cannot predict well whether a seat has seen a card.
             let is_new = !table.seen[seat].contains(spot);
             table.seen[seat].insert(spot);
             hidden.seen_points[seat] += i32::from(is_new) * points;

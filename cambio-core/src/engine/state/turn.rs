@@ -17,7 +17,7 @@ use crate::rules::knob::{CallWhen, EmptyHand, Flip, Peek, Redrop, StockEmpty};
 use crate::rules::seat::{Seat, Spot, SpotSet};
 use crate::{Action, RulesSpec};
 
-/// A state in the middle of a decision, with the chance and the sink of the call.
+/// A state while a decision is carried out, with the caller's source of chance and event sink.
 pub(crate) struct Turn<'s, C, S> {
     pub(crate) state: &'s mut State,
     pub(crate) chance: &'s mut C,
@@ -46,7 +46,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     /// Carries out a legal decision.
     #[inline]
     pub(crate) fn carry_out(&mut self, action: Action) {
-        let seat = self.state.table.asked.expect("a legal decision has a seat that was asked");
+        let seat = self.state.table.asked.expect("only a seat that was asked has a legal decision");
         match (self.state.table.phase, action) {
             (Phase::Window, Action::Pass) => self.ask_next(),
             (Phase::Window, Action::Snap(spot)) => {
@@ -85,9 +85,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    // Faces and cards.
-
-    /// The face of an occupied spot. A latent face is drawn now.
+    /// The face of an occupied spot. If the face is latent, draws it now.
     #[inline]
     fn face(&mut self, spot: Spot) -> Card {
         match self.state.hidden.faces[spot.index()] {
@@ -115,7 +113,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         hidden.stock[last]
     }
 
-    /// Takes the top of the stock, whose face a seat sees now. The next event places the card.
+    /// Draws the top of the stock, because a seat sees its face now. The caller's next event moves the card.
     #[inline]
     fn turn_top(&mut self) -> Card {
         self.restock();
@@ -163,8 +161,6 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    // Before the first turn.
-
     pub(crate) fn peek(&mut self, seat: Seat, spot: Spot) {
         let face = self.face(spot);
         self.happens(Event::Peeked { seat, spot, face });
@@ -202,8 +198,6 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             self.begin_turn(self.state.table.starter);
         }
     }
-
-    // A turn.
 
     fn begin_turn(&mut self, seat: Seat) {
         let spec = self.spec();
@@ -265,7 +259,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn call(&mut self, seat: Seat) {
         let table = &mut self.state.table;
-        // The freeze ends with the next start of a turn. A call at the end of a turn does not end it.
+        // A call at the start of a turn ends the freeze, as a draw does. A call at the end of a turn does not.
         table.frozen &= table.phase != Phase::Start;
         table.callers.insert(seat);
         table.first_caller.get_or_insert(seat);
@@ -278,7 +272,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let face = self.face(spot);
         self.happens(Event::Looked { seat, spot, face });
         self.penalise(seat);
-        // The penalty card may have been the last of the stock.
+        // The penalty card may have been the last card of the stock, so that the seat has no legal decision.
         if !self.can_start(seat) {
             return self.end(EndReason::StockOut);
         }
@@ -305,7 +299,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.land(Power::NONE);
     }
 
-    /// Continues after a card landed on the pile, with the power that it may use.
+    /// Continues after a card has landed on the pile. `power` is the power that the seat may use now.
     fn land(&mut self, power: Power) {
         self.state.table.power = power;
         if self.state.table.rules.powers_come_first() && !power.is_none() {
@@ -324,8 +318,6 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    // The end.
-
     fn end(&mut self, reason: EndReason) {
         let table = &mut self.state.table;
         table.asked = None;
@@ -336,7 +328,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             return;
         }
         self.settle();
-        // All seats see the cards at scoring. The table itself stays as it was when play ended.
+        // All seats see the cards at scoring. These events do not change the table: it stays as at the end of play.
         for spot in self.state.table.occupied.iter_from(self.state.table.starter) {
             if let Some(card) = self.state.hidden.faces[spot.index()] {
                 self.sink.event(&Event::TurnedUp { spot, card });

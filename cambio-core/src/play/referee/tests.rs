@@ -33,7 +33,7 @@ fn a_match_is_the_same_whether_or_not_its_deal_was_played_before() {
     }
 }
 
-/// Agents and observers receive the same, however a match is stepped.
+/// Agents receive the same notices, and observers the same events, whichever methods step the match.
 #[test]
 fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_decisions_of_the_caller() {
     let rules = Rules::preset("faessler").unwrap();

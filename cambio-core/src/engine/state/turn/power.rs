@@ -1,4 +1,4 @@
-//! Powers: carries out their steps (look, swap, reveal) one after the other.
+//! Carries out the steps of a power (look, swap, reveal) one after the other.
 
 use crate::engine::chance::Chance;
 use crate::engine::event::{Event, Sink};
@@ -19,7 +19,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.ask_step();
     }
 
-    /// Asks for the first step, from the current one on, that has a legal target. Without one, the power ends.
+    /// Asks for the first step, from the current one on, that has a legal target. If no step has one, the power ends.
     fn ask_step(&mut self) {
         let table = &mut self.state.table;
         while let Some(step) = table.power.step(table.step.into()) {
@@ -70,7 +70,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.next_step();
     }
 
-    /// Names one card of a reveal. After the last one, all named cards are shown.
+    /// Names one card of a reveal. After the last card has been named, all named cards are shown.
     pub(super) fn show(&mut self, spot: Spot) {
         self.state.table.named.insert(spot);
         if self.state.table.next_shown().is_some() {

@@ -38,8 +38,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         !self.state.view(seat).known_matches().is_empty()
     }
 
-    /// Whether certainly no seat has seen a card that matches the opener. Tests the cached ranks first. If they contain
-    /// the rank, rebuilds them from the seen cards once, instead of searching for each seat.
+    /// Returns `true` only if no seat has seen a card that matches the opener. Checks the cached ranks first. If they
+    /// contain the opener's rank, rebuilds the cache from all seen cards, instead of searching the cards of each seat.
     #[inline]
     fn nobody_knows_a_match(&mut self) -> bool {
         let State { table, hidden } = &mut *self.state;
@@ -101,7 +101,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let mut winner = None;
         for seat in order.seats() {
             let Some(Declared::Snap(spot)) = self.state.hidden.declared[seat.index()] else { continue };
-            // The winner has snapped this card already. Before the gift, no other card leaves its spot.
+            // Skip a card that the winner has snapped already. Before the gift, no other card leaves its spot.
             if !self.state.table.occupied.contains(spot) {
                 continue;
             }
@@ -119,7 +119,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
             if verdict == SnapOutcome::Right {
                 winner = Some((seat, spot));
                 self.win(seat, spot);
-                // The winner's own empty layout ends the round. The empty layout of another seat still gets the gift.
+                // If the winner has no cards left, the round is over. Another seat without cards still gets the gift.
                 let is_over = self.state.table.ends_when_empty() && self.state.table.layout(seat).is_empty();
                 if is_over && self.spec().empty_hand_fines == EmptyHandFines::None {
                     break;
@@ -134,7 +134,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// Records a successful snap, whose card is on the pile already.
+    /// Records a successful snap. The snapped card is already on the pile.
     fn win(&mut self, seat: Seat, spot: Spot) {
         let table = &mut self.state.table;
         table.won = true;
@@ -158,7 +158,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         self.after_success(seat);
     }
 
-    /// Continues after a successful snap and its gift: first empty layouts, then the chain.
+    /// Continues after a successful snap and its gift: handles seats without cards, then asks for the chain.
     pub(super) fn after_success(&mut self, winner: Seat) {
         self.state.table.gap = None;
         let spec = self.spec();
