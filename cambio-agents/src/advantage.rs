@@ -14,12 +14,12 @@ use crate::policy::{HistorySink, Policy, PublicHistory as _};
 ///
 /// If the two decisions differ, the true state is played out many times from both, with the policy in every seat and
 /// the same random numbers. In each playout, the cards that no seat has seen are dealt again. The difference between
-/// the shares of the win is the decision's *advantage*. If the policy plays in all other seats, the expected sum of the
-/// advantages of a round is the seat's win minus the win of the policy in that seat (the performance difference lemma:
-/// Kakade and Langford 2002). It is less noisy than results, because most of the luck of the cards cancels. Decisions
-/// that differ only in cards that the seat cannot distinguish ([`CardHistory::are_alike`]) count as the same.
+/// the win shares is the decision's *advantage*. If the policy plays in all other seats, the expected sum of a round's
+/// advantages is the seat's expected win share minus that of the policy in the seat (the performance difference lemma:
+/// Kakade and Langford 2002). This sum is less noisy than results, because most of the luck cancels. Decisions that
+/// differ only in cards that the seat cannot distinguish ([`CardHistory::are_alike`]) count as the same.
 ///
-/// In a match of several rounds, each round is measured by its own win.
+/// In a match of several rounds, each round is measured separately, by the win share of that round.
 ///
 /// ```
 /// use cambio_agents::{AdvantageEstimator, Blueprint, PolicyAgent, Preset, roster};
@@ -55,13 +55,13 @@ pub struct DecisionAdvantage {
     pub instead: Action,
     /// Whether the seat could distinguish the two decisions.
     pub differs: bool,
-    /// The value of the decision minus the value of the policy's, in shares of the win; 0 if they do not differ.
+    /// The win share after the decision minus the win share after the policy's decision; 0 if they do not differ.
     pub advantage: f64,
 }
 
 impl<P: Policy> AdvantageEstimator<P> {
     /// Measures `seat` at a table of `seats` seats, with `playouts` playouts for each of the two decisions. No agent
-    /// should have the same stream.
+    /// should use the same random stream.
     ///
     /// # Errors
     /// If the policy cannot play at this table. The error is a clause with the reason.
@@ -92,7 +92,7 @@ impl<P: Policy> AdvantageEstimator<P> {
         one.verb_code() == other.verb_code() && spots(one).into_iter().zip(spots(other)).all(alike)
     }
 
-    /// The seat's mean share of the win if it takes this decision now.
+    /// The seat's mean win share if it takes this decision now.
     fn worth(&mut self, state: &State, action: Action, base: u64) -> f64 {
         let mut won = 0.0;
         for number in 0..self.playouts {

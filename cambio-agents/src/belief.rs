@@ -2,10 +2,10 @@
 //!
 //! [`Knowledge`] contains the certain facts; belief adds probabilities. It assumes that the other seats are heuristics
 //! with known parameters. For each decision of another seat, it computes the likelihood of the decision for each card
-//! that the seat could have had: a card that was kept when a 9 was given away is hardly a king, and a card that was not
-//! snapped hardly has the rank of the opener. A seat makes the decision of the assumed heuristic with probability 1 −
-//! ε, and each alternative with equal probability otherwise, so that no other style of play is impossible. Evidence
-//! belongs to a card and moves with it.
+//! that the seat could have had. For example, a card that was kept when a 9 was given away is probably not a king, and
+//! a card that was not snapped probably does not match the card that opened the window. A seat makes the decision of
+//! the assumed heuristic with probability 1 − ε, and otherwise each alternative with equal probability, so that no
+//! style of play is considered impossible. Evidence belongs to a card and moves with it.
 //!
 //! Worlds are drawn in proportion to the product of the evidence and of the probability of the calls: by rejection if few
 //! cards have evidence, otherwise by Metropolis–Hastings exchanges.
@@ -38,20 +38,20 @@ use sampler::Sampler;
 pub struct Likelihood {
     /// The parameters of the assumed heuristic.
     pub blueprint: HeuristicParams,
-    /// The probability ε that a decision is not the one of this heuristic, from 0 to 1. With 1 belief learns nothing.
+    /// The probability ε that a decision does not follow this heuristic, from 0 to 1. With 1, nothing is inferred.
     pub epsilon: f64,
 }
 
 impl Default for Likelihood {
-    /// The default heuristic, and ε = 0.15. Among the values tried (0.1 to 0.3), this one does little harm against
-    /// players that forget and costs little against players of the assumed kind.
+    /// The default heuristic, and ε = 0.15. Among the values tried (0.1 to 0.3), 0.15 does little harm against players
+    /// that forget and costs little against players of the assumed kind.
     fn default() -> Likelihood {
         Likelihood { blueprint: HeuristicParams::default(), epsilon: 0.15 }
     }
 }
 
-/// The assumed probability that a seat has forgotten a card that it saw earlier. Among the values tried (0 to 0.3),
-/// belief with this one does no harm against players that forget three cards in ten at every turn.
+/// The assumed probability that a seat has forgotten a card that it saw earlier. Among the values tried (0 to 0.3), 0.2
+/// does no harm against players that forget three cards in ten at every turn.
 const FORGOTTEN: f64 = 0.2;
 
 /// The belief of one seat about the cards that it does not know.
@@ -76,7 +76,7 @@ const FORGOTTEN: f64 = 0.2;
 /// state.apply("draw".parse().unwrap(), &mut dice, &mut sink).unwrap();
 /// state.apply("keep a1".parse().unwrap(), &mut dice, &mut sink).unwrap();
 ///
-/// // Seat a kept a card, so it is more likely a low one.
+/// // Seat a kept a card, so a low card is more likely.
 /// let spot = "a1".parse().unwrap();
 /// let card = |label| (0..rules.kinds().len()).filter_map(Card::new).find(|&card| rules.label(card) == label).unwrap();
 /// assert!(belief.weight(spot, card("2c")) > belief.weight(spot, card("Kc")));
@@ -95,7 +95,7 @@ pub struct Belief {
     /// The top card of the pile, if it can be taken.
     top: Option<Card>,
     rights: SnapRights,
-    /// The current or next window: the card that opens it, and the seats that have snapped in it.
+    /// The current or next snap window: the card that opens it, and the seats that have snapped in it.
     window: Option<(Card, SeatSet)>,
     sampler: Sampler,
 }
@@ -104,7 +104,7 @@ pub struct Belief {
 #[derive(Clone, Debug)]
 struct CardTables {
     points: Vec<f64>,
-    /// For each kind, the set of kinds that match it: first for snaps of other seats' cards, then of own cards.
+    /// For each kind, the set of kinds that match it: for snaps of other seats' cards, and of one's own.
     matching: [Vec<u128>; 2],
     has_power: Vec<bool>,
 }
@@ -166,28 +166,28 @@ impl Belief {
             self.close_window();
         }
         match sighting {
-            // The seat did not take the top card, so each card that it knows to have is less than `take_gain` worse.
+            // The seat did not take the top card, so no card that it knows in its layout is `take_gain` points worse.
             Event::Drew { seat, .. } if seat != own => {
                 if let (Some(top), true) = (self.top, self.rules.spec().take) {
                     let most = self.points(top) + blueprint.take_gain;
                     self.bound(seat, None, |points| points < most);
                 }
             }
-            // The seat dropped the drawn card, so keeping it in place of a known own card would gain too little.
+            // The seat dropped the drawn card, so replacing a known card with it would have gained too little.
             Event::Dropped { seat, card } if seat != own && self.knowledge.holds_unknown() => {
                 let power = if self.has_power(card) { blueprint.power_worth.max(0.0) } else { 0.0 };
                 let most = self.points(card) + blueprint.keep_gain + power;
                 self.bound(seat, None, |points| points <= most);
             }
-            // The seat kept a card here, so the replaced card was the worst card that it knew, or an unknown card that
-            // it expected to be worse.
+            // The seat kept a card in this spot, so the replaced card was the worst card that it knew, or an unknown
+            // card that it expected to be worse.
             Event::Kept { seat, spot, replaced } if seat != own => {
                 let knew = self.knowledge.seen(seat).contains(spot);
                 let worth = if knew { self.points(replaced) } else { self.mean() + blueprint.curiosity };
                 self.bound(seat, Some(spot), |points| points <= worth);
                 self.evidence.flatten(spot);
                 if self.knowledge.holds_unknown() {
-                    // The kept card saves points here, and the seat knows the card from now on.
+                    // The kept card saves points in this spot, and the seat knows the card from now on.
                     for kind in 0..self.facts.points.len() {
                         let gain = worth - self.facts.points[kind] - blueprint.keep_gain;
                         let power = if self.facts.has_power[kind] { blueprint.power_worth } else { 0.0 };
@@ -224,7 +224,7 @@ impl Belief {
         }
     }
 
-    /// Adds the evidence of a swap of an own card for a foreign card: the seat expected fewer points from the latter.
+    /// Adds the evidence of a swap of one's own card for another seat's card: the seat expected to save points.
     fn weigh_swap(&mut self, seat: Seat, mine: Spot, theirs: Spot) {
         let blueprint = self.likelihood.blueprint;
         let seen = self.knowledge.seen(seat);
@@ -330,8 +330,8 @@ impl Belief {
         spots.without(self.knowledge.known())
     }
 
-    /// Adds the evidence of a decision to each card that the seat knows to have, except in the spot `but`. `agrees`
-    /// returns whether the decision agrees with the points of the card.
+    /// Adds the evidence of a decision to each card in the seat's layout that the seat knows, except in the spot `but`.
+    /// `agrees` returns whether the decision agrees with the points of the card.
     fn bound(&mut self, seat: Seat, but: Option<Spot>, agrees: impl Fn(f64) -> bool) {
         let own = self.layout(seat).intersection(self.knowledge.seen(seat));
         for spot in self.unknown_to_me(own).iter_from(seat).filter(|&spot| Some(spot) != but) {

@@ -5,7 +5,7 @@ pub(crate) use cambio_core::rng::SplitMix as Bits;
 pub(crate) use cambio_core::rng::mix;
 
 /// The natural logarithm of a whole number, to within 0.06. It is computed from the number's bits, because a library
-/// function may differ in the last digit between machines, and the decisions of a search must not.
+/// function may differ in the last digit between machines, but a search must decide the same on all of them.
 pub(crate) fn logarithm(number: u32) -> f64 {
     let number = number.max(1);
     let power = number.ilog2();

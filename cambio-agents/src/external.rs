@@ -1,7 +1,7 @@
 //! An agent in any language: a process that reads and writes one JSON object per line.
 //!
-//! PROTOCOL.md describes the protocol. This side does not trust the bot: it enforces the deadlines, limits the length
-//! of an answer, and kills the whole process group at the end.
+//! PROTOCOL.md describes the protocol. The agent does not trust the bot: it enforces the deadlines, limits the length
+//! of an answer, and in the end kills the whole process group.
 
 mod message;
 mod orphans;
@@ -95,11 +95,11 @@ pub struct External {
     command: Vec<String>,
     params: ExternalParams,
     process: Option<Process>,
-    /// The error after which it cannot continue this match.
+    /// The error after which the bot cannot continue this match.
     failed: Option<AgentError>,
     rules: Option<Rules>,
     round: usize,
-    /// The messages since the last `decide`. They are sent with the next one.
+    /// The messages since the last `decide`, which are sent together with the next `decide`.
     unsent: Vec<u8>,
 }
 

@@ -16,9 +16,9 @@ params! {
 
 /// A player that takes the decision that lowers its own expected sum most.
 ///
-/// It remembers every card that it saw, and values each unknown card at the mean of the unseen cards. It calls once its
-/// expected sum is at most `call_at`, and snaps only cards that it knows to match. It does not look ahead. It breaks
-/// ties between cards by a hash of the pile, so that it prefers no seat and no slot.
+/// The player remembers every card that it saw, and values each unknown card at the mean of the unseen cards. It calls
+/// once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It does not look ahead. It
+/// breaks ties between cards by a hash of the pile, so that it prefers no seat and no slot.
 ///
 /// ```
 /// use cambio_agents::{Greedy, GreedyParams};
@@ -33,7 +33,7 @@ pub struct Greedy {
     call_at: f64,
 }
 
-/// A card is taken only if it saves this many points. Otherwise a draw is better: it may save more, and has a power.
+/// The top card is taken only if it saves this many points. Otherwise a draw may save more, or give a power.
 const TAKE_GAIN: f64 = 4.0;
 
 impl Greedy {
@@ -103,8 +103,8 @@ impl CardEstimates<'_, '_> {
         self.own().iter_from(self.view.seat()).map(|spot| self.worth(spot)).sum()
     }
 
-    /// The spot with the most points. An unknown card counts a little more than the mean, because replacing it also
-    /// reveals it.
+    /// The spot with the most points. An unknown card counts a little more than the mean, because replacing the card
+    /// also reveals it.
     fn worst(&self, spots: SpotSet) -> Option<(f64, Spot)> {
         let worth = |spot| self.worth(spot) + if self.view.face(spot).is_none() { 0.01 } else { 0.0 };
         let (least, spot) = self.least(spots, |spot| -worth(spot))?;
@@ -123,7 +123,7 @@ impl CardEstimates<'_, '_> {
         Some((least.value, one_of(self.view, least.spots)?))
     }
 
-    /// The own spot where this card saves the most points, and the points that it saves.
+    /// The spot of the player where this card saves the most points, and the points that it saves.
     fn best_place(&self, card: Card) -> Option<(f64, Spot)> {
         self.worst(self.own()).map(|(worth, spot)| (worth - self.points(card), spot))
     }
@@ -141,7 +141,8 @@ impl CardEstimates<'_, '_> {
         }
     }
 
-    /// Snaps the card that saves most: an own card saves its points, a foreign card the points of the card given.
+    /// Snaps the card that saves most: one of the player's cards saves its own points; another seat's card saves the
+    /// points of the card that the player gives for it.
     fn snap_or_pass(&self) -> Action {
         let matching = self.view.known_matches();
         let own = self.worst(matching.intersection(self.own()));
@@ -151,8 +152,8 @@ impl CardEstimates<'_, '_> {
                 Action::Snap(spot)
             }
             (_, Some((given, _))) if given > 0.0 => {
-                let foreign = one_of(self.view, matching.without(self.own()));
-                Action::Snap(foreign.expect("`gift` is set only if a foreign card matches"))
+                let spot = one_of(self.view, matching.without(self.own()));
+                Action::Snap(spot.expect("`gift` is set only if another seat's card matches"))
             }
             _ => Action::Pass,
         }
@@ -165,16 +166,16 @@ impl CardEstimates<'_, '_> {
         }
     }
 
-    /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at an unknown foreign card.
+    /// Tries a look at one's own unknown card, then a swap that saves points, then a look at another seat's card.
     fn use_power(&self) -> Action {
         let choices = self.view.choices();
         let unknown = choices.targets().without(self.view.known());
         if let Some(spot) = one_of(self.view, unknown.intersection(self.own())) {
             return Action::Look(spot);
         }
-        let foreign = choices.swappable().without(self.own());
+        let others = choices.swappable().without(self.own());
         if let Some((own, mine)) = self.worst(choices.swappable().intersection(self.own()))
-            && let Some((theirs, spot)) = self.best(foreign)
+            && let Some((theirs, spot)) = self.best(others)
             && own - theirs >= 1.0
             && choices.contains(Action::swap(mine, spot))
         {
@@ -189,7 +190,7 @@ impl CardEstimates<'_, '_> {
         self.least_harm()
     }
 
-    /// For a power that must be used and saves nothing: a look, or the swap that costs least.
+    /// The decision if a power must be used but saves nothing: a look, or the swap that costs least.
     fn least_harm(&self) -> Action {
         let own = self.own();
         let cost = |action: &Action| match *action {

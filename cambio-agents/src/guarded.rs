@@ -8,8 +8,8 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Obse
 
 /// Wraps an agent and turns its panics into errors of the agent.
 ///
-/// A panic in [`notice`](Agent::notice) is returned by the next decision. After a panic the agent is not called until the
-/// next match begins.
+/// After a panic in [`notice`](Agent::notice), the next decision returns the error. After any panic, the agent is not
+/// called until the next match begins.
 #[derive(Debug)]
 pub struct Guarded<A> {
     agent: A,

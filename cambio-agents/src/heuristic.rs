@@ -15,10 +15,10 @@ pub use preset::Preset;
 
 /// A player that keeps, takes, snaps, swaps and calls by expected points of the cards that it remembers.
 ///
-/// It breaks ties between cards by a hash of the pile's points, the top card and the turn. The hash gives the number of
-/// the chosen card in playing order from its own seat; while the pile is empty, the first card is chosen. A decision
-/// therefore depends on the view alone, and no letter, neighbour or slot is preferred. Cards that the rules make
-/// different are still treated differently: a card that its owner has looked at is swapped for more often than others.
+/// The player breaks ties between cards by a hash of the pile's points, the top card and the turn. The hash selects a
+/// card by its number in playing order from the player's seat; while the pile is empty, the first card is chosen. A
+/// decision therefore depends on the view alone, and no seat letter, neighbour or slot is preferred. Cards may still be
+/// treated differently: for example, the player prefers to swap for a card that its owner has seen.
 ///
 /// ```
 /// use cambio_agents::{Heuristic, HeuristicParams, MemoryParams, Preset};
@@ -33,7 +33,7 @@ pub use preset::Preset;
 #[derive(Clone, Debug)]
 pub struct Heuristic {
     params: HeuristicParams,
-    /// The parameters in this round: `chase` changes `call_at` by the totals of the match.
+    /// The parameters for the current round, in which `chase` and the totals of the match have changed `call_at`.
     current: HeuristicParams,
     memory: Option<Memory>,
     stream: Option<Stream>,
@@ -83,7 +83,7 @@ impl Agent for Heuristic {
     }
 }
 
-/// A tenth of the points that this seat is behind the best other seat; 0 if totals of points do not decide the match.
+/// A tenth of the points by which this seat trails the best other seat; 0 if totals of points do not decide the match.
 fn behind(standing: &Standing<'_>, seat: Seat) -> f64 {
     let spec = standing.setup.rules.spec();
     if spec.score != ScoreKnob::Points || spec.best != Best::Fewest || !matches!(spec.match_end, MatchEnd::Total(_)) {

@@ -20,13 +20,13 @@ use worlds::DecisionModel;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SamplingSettings {
-    /// The number of worlds.
+    /// The number of worlds to draw.
     pub worlds: usize,
-    /// The number of uniformly drawn worlds from which they are resampled; raised to `worlds` if it is lower.
+    /// The number of uniformly drawn worlds from which the result is resampled; raised to `worlds` if it is lower.
     pub proposals: usize,
     /// The number of the other seats' latest decisions that are used as evidence, at most 64.
     pub last: usize,
-    /// The probability that a decision is not the policy's.
+    /// The probability that another seat deviates from the policy at a decision.
     pub epsilon: f64,
 }
 
@@ -36,11 +36,11 @@ impl Default for SamplingSettings {
     }
 }
 
-/// A seat's inference from the decisions of the other seats, if these play by a policy.
+/// A seat's inference from the decisions of the other seats, if they play by a known policy.
 ///
-/// For each decision it stores the table, the past and the location of each card, so that it can compute the likelihood
-/// of the decision in any sampled world. Pass each sighting of the seat to [`Inference::notice`], and the table before
-/// each decision of another seat to [`Inference::spectate`]; then draw worlds with [`Inference::draw`].
+/// For each decision, the table, the history and the location of each card are stored, to compute the likelihood of the
+/// decision in any sampled world. Pass each sighting of the seat to [`Inference::notice`], and the table before each
+/// decision of another seat to [`Inference::spectate`]; then draw worlds with [`Inference::draw`].
 ///
 /// ```
 /// use cambio_agents::{Inference, Policy, Preset, SamplingSettings};
@@ -63,7 +63,7 @@ impl Default for SamplingSettings {
 ///     state.apply(decision.parse().unwrap(), &mut dice, &mut sink).unwrap();
 /// }
 ///
-/// // Seat a kept a card: in most worlds it is a low one.
+/// // Seat a kept a card: in most worlds, this card is low.
 /// let worlds = inference.draw(&state.observe(Seat::B), &mut policy, &SamplingSettings::default(), 7);
 /// let points = |world: &State| rules.points(world.face("a1".parse().unwrap()).unwrap());
 /// assert!(worlds.iter().map(points).sum::<i32>() < 4 * worlds.len() as i32);
@@ -87,7 +87,7 @@ impl<P: Policy> Inference<P> {
         self.moments.notice(sighting);
     }
 
-    /// Adds the table before another seat decides.
+    /// Adds the table as it is before another seat decides.
     pub fn spectate(&mut self, table: &Table) {
         self.moments.spectate(table);
     }
@@ -97,7 +97,7 @@ impl<P: Policy> Inference<P> {
         &self.moments.past
     }
 
-    /// The world with these cards on the table and the stock in no order. It must be in the seat's information set.
+    /// The world with these cards on the table and an unordered stock. It must be in the seat's information set.
     pub(crate) fn around(&self, view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card>) -> State {
         let mut placed: Vec<(Spot, usize)> = Vec::new();
         for spot in view.table().occupied().without(view.known()).iter_from(view.seat()) {
@@ -108,7 +108,7 @@ impl<P: Policy> Inference<P> {
             let (index, _) = unseen.find(is_it).expect("the seat has not seen this card");
             placed.push((spot, index));
         }
-        // Nothing remains to be drawn: only the seat to act can hold a card.
+        // No card remains to be drawn: every spot has its card, and only the seat to act can have a held card.
         let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0_u32), &placed);
         debug_assert!(
             view.table().occupied().iter_from(view.seat()).all(|spot| world.face(spot) == face(spot)),

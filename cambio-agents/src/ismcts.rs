@@ -23,21 +23,21 @@ params! {
         iterations: u32 = 1000 in 1..=1_000_000,
         /// The time budget.
         ..time: TimeParams,
-        /// The information of the other seats' nodes: the searcher's (so), their own (mo), or no nodes because they
-        /// follow the blueprint (policy). The first two are the textbook forms, and weak.
+        /// The information that distinguishes the other seats' nodes: the searching seat's (so) or their own (mo), the
+        /// weak textbook forms; or no such nodes, because the other seats follow the blueprint (policy).
         mode: TreeMode = TreeMode::Policy,
         /// The policy that plays worlds out; default: blueprint in mode policy, otherwise uniform.
         playout: Option<Playout>,
         /// The number of tries of a decision before its successors get nodes; default: 30 in mode policy, otherwise 1.
         expand: Option<u32> in 1..=1_000_000,
-        /// The share of its tries that a node below the root first gives to the blueprint's decision; default: 0.9 in
-        /// mode policy, otherwise 0, which treats all decisions alike.
+        /// The prior probability of the blueprint's decision in nodes below the root; default: 0.9 in mode policy,
+        /// otherwise 0, which treats all decisions alike.
         prior: Option<f64> in 0.0..=0.99,
-        /// Whether the call is an edge of the tree or tried outside it; default: apart in mode policy, otherwise edge.
+        /// Whether the call is an edge of the tree or tried apart; default: apart in mode policy, otherwise edge.
         call: Option<CallTrial>,
-        /// As for rollout; default: points in mode policy, otherwise win.
+        /// The value of a round, as in rollout; default: points in mode policy, otherwise win.
         utility: Option<Utility>,
-        /// As for rollout; default: 0.15 in mode policy, otherwise 1.
+        /// Belief: the same parameter as in rollout; default: 0.15 in mode policy, otherwise 1.
         epsilon: Option<f64> in 0.001..=1.0,
         /// The common parameters of all searches.
         ..search: SearchParams,

@@ -24,10 +24,10 @@ pub use network::FloatNetwork;
 params! {
     /// The parameters of [`Learned`].
     pub struct LearnedParams {
-        /// The strength. Each level below 10 has a temperature, at which it sometimes takes worse decisions.
+        /// The strength. Levels below 10 sample decisions at a temperature, so that some are not the best.
         level: u32 = 10 in 1..=10,
-        /// Takes each decision with a probability proportional to exp(logit of the win / temperature), instead of the
-        /// best one; default: the temperature of the level.
+        /// Samples each decision with a probability proportional to exp(l / temperature), where l is the logit of its
+        /// estimated win share, instead of taking the best one; default: the temperature of the level.
         temperature: Option<f64> in 0.001..=10.0,
     }
 }
@@ -36,7 +36,7 @@ params! {
 const LEVELS: [f64; 9] = [1.5, 0.9, 0.65, 0.5, 0.38, 0.28, 0.2, 0.13, 0.07];
 
 impl LearnedParams {
-    /// The temperature; `None` if it takes the best decision.
+    /// The temperature for sampling; `None` if the player takes the best decision.
     fn temperature(&self) -> Option<f64> {
         self.temperature.or_else(|| LEVELS.get(self.level as usize - 1).copied())
     }
@@ -45,7 +45,7 @@ impl LearnedParams {
 /// A player that takes the decision whose result its network values most.
 ///
 /// The network evaluates one candidate for each class of decisions that it cannot distinguish. Ties between candidates
-/// and within a class are broken by a hash of the pile, as in the heuristics: no letter and no slot is preferred.
+/// and within a class are broken by a hash of the pile, as in the heuristics, so no seat and no slot is preferred.
 ///
 /// ```
 /// use cambio_agents::{Learned, roster};
@@ -57,7 +57,7 @@ impl LearnedParams {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Learned {
-    /// Its own network; `None` for the bundled network.
+    /// The network that the caller gave; `None` for the bundled network.
     own: Option<Network>,
     params: LearnedParams,
     /// The state during a match; `None` before the first match.

@@ -1,9 +1,9 @@
 //! Lookahead: the learned player with playouts of its best candidates.
 //!
-//! It is a one-ply search (as SPARTA: Lerer, Hu, Foerster and Brown 2020) over its own network, with changes. Worlds
+//! A one-ply search over the player's network, as in SPARTA (Lerer, Hu, Foerster and Brown 2020), with changes. Worlds
 //! are drawn by the likelihood of the other seats' decisions under the network. All candidates are played out in the
 //! same worlds with the same random numbers, and compared with the network's choice. The differences are averaged with
-//! the network's own estimates, so that noise does not overrule it. Candidates that fall behind are dropped.
+//! the network's own estimates, so that noise does not overrule them. Candidates that fall behind are dropped.
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
@@ -25,17 +25,17 @@ params! {
     pub struct LookaheadParams {
         /// The maximum number of worlds in which the candidates are played out.
         worlds: u32 = 240 in 1..=100_000,
-        /// The number of worlds from which these are resampled, by the likelihood of the other seats' decisions.
+        /// The number of proposals: `worlds` are resampled from them by the likelihood of the other seats' decisions.
         proposals: u32 = 1500 in 1..=1_000_000,
         /// The number of the other seats' latest decisions that are used as evidence; with 0 nothing is inferred.
         last: u32 = 64 in 0..=64,
-        /// The assumed play of the other seats: a decision has probability proportional to exp(logit / temperature).
+        /// The assumed play of other seats: a decision has probability proportional to exp(its logit / temperature).
         temperature: f64 = 0.05 in 0.001..=10.0,
         /// The probability that another seat decides at random instead.
         epsilon: f64 = 0.01 in 0.0001..=1.0,
         /// Candidates whose logit is more than this below the best are not tried.
         margin: f64 = 0.6 in 0.0..=100.0,
-        /// The assumed standard error of the network's own differences, in shares of a win.
+        /// The assumed standard error of the differences that the network estimates between candidates, in win shares.
         trust: f64 = 0.06 in 0.0001..=10.0,
     }
 }
@@ -44,12 +44,12 @@ params! {
 const BATCH: usize = 16;
 /// Makes the random bits of playouts different from the random bits of worlds.
 const PLAYOUTS: u64 = 0x5555;
-/// The prior variance of a difference, and the number of worlds that the prior counts for.
+/// The prior variance of a difference, and the weight of this prior as a number of worlds.
 const VARIANCE: (f64, f64) = (0.15, 8.0);
 
 /// The learned player with a search.
 ///
-/// It is a [spectator](Agent::is_spectator): without [`Notice::Table`] it infers nothing from the decisions of other seats.
+/// The player is a [spectator](Agent::is_spectator): without [`Notice::Table`] it infers nothing about other seats.
 ///
 /// ```
 /// use cambio_agents::{Lookahead, LookaheadParams, roster};
@@ -93,8 +93,8 @@ impl Lookahead {
         Lookahead { params: *params, policy, seated: None, arms: Vec::new() }
     }
 
-    /// The candidates of the last decision that were played out: first the network's own choice, without a sum, then
-    /// the others, with the sums of their gains over it. Empty if there was only one candidate.
+    /// The candidates of the last decision that were played out: first the network's own choice, with the sum 0, then
+    /// the other candidates, with the sums of their gains over that choice. Empty if there was only one candidate.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
@@ -178,7 +178,7 @@ impl LookaheadState {
         better.reduce(|best, one| if estimate(one) > estimate(best) { one } else { best }).map_or(choice, |c| c.action)
     }
 
-    /// Plays the candidates out, all in the same worlds, until no rival or only a clearly better one is left.
+    /// Plays the candidates out, all in the same worlds, until no rival is left, or a single, clearly better one.
     fn race(
         &mut self,
         view: &Observation<'_>,
@@ -194,7 +194,7 @@ impl LookaheadState {
             epsilon: params.epsilon,
         };
         let worlds = self.inference.draw(view, policy, &draw, base);
-        // Resampled worlds are in the order of their proposals, so equal worlds are adjacent.
+        // Resampled worlds are in the order of their proposals, so equal worlds are adjacent; `strided` separates them.
         let mut live: Vec<usize> = (1..candidates.len()).collect();
         let mut tried = 0;
         while tried < worlds.len() && !live.is_empty() {
@@ -239,10 +239,10 @@ impl LookaheadState {
 #[derive(Clone, Copy, Debug)]
 struct PlayedCandidate {
     action: Action,
-    /// The network's estimate of the difference.
+    /// The difference from the network's own choice, as the network estimates it.
     prior: f64,
     tries: f64,
-    /// The sum of the differences; next the sum of their squares.
+    /// The sum of the measured differences; the next field is the sum of their squares.
     sum: f64,
     squares: f64,
 }
@@ -264,12 +264,12 @@ impl PlayedCandidate {
         let mean = self.sum / tries;
         let (variance, as_many) = VARIANCE;
         let spread = (self.squares - tries * mean * mean + variance * as_many) / (self.tries + as_many);
-        let (seen, said) = (self.tries / spread, 1.0 / (trust * trust));
-        ((mean * seen + self.prior * said) / (seen + said), 1.0 / (seen + said).sqrt())
+        let (playouts, network) = (self.tries / spread, 1.0 / (trust * trust));
+        ((mean * playouts + self.prior * network) / (playouts + network), 1.0 / (playouts + network).sqrt())
     }
 }
 
-/// Converts a logit to a share of a win.
+/// Converts a logit to a win share.
 fn share(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
 }

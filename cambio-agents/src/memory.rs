@@ -13,22 +13,22 @@ use crate::params;
 params! {
     /// How a player forgets: four models, which may be combined. If all are off, memory is perfect.
     ///
-    /// - `decay` (geometric): at each own turn the player forgets each card with this probability.
+    /// - `decay` (geometric): at each of its turns the player forgets each card with this probability.
     /// - `capacity`: the player remembers at most this many cards. When it sees another one, it forgets the least recently
     ///   seen card.
-    /// - `threshold` (activation; ACT-R, Anderson and Lebiere 1998, base-level learning with decay ½): each sighting t own
-    ///   turns ago adds 1/√t to a card's activation A. At each own turn the player recalls the card with probability
-    ///   A²/(A² + T²), where T is the threshold: the logistic rule with noise ½. Otherwise it forgets the card.
+    /// - `threshold` (activation; ACT-R, Anderson and Lebiere 1998, base-level learning with decay ½): a sighting t
+    ///   turns of the player ago adds 1/√t to a card's activation A. At each turn the player recalls the card with
+    ///   probability A²/(A² + T²), where T is the threshold (the logistic rule with noise ½), or forgets it.
     /// - `confusion`: after a swap in a layout, the player confuses each pair of neighbours in the layout with this
     ///   probability.
     pub struct MemoryParams {
-        /// Memory: the probability of forgetting each known card at each own turn.
+        /// Memory: the probability of forgetting each known card at each turn of the player.
         decay: Option<f64> in 0.0..=1.0,
         /// Memory: the maximum number of remembered cards.
         capacity: Option<u8> in 0..=128,
         /// Memory: the ACT-R activation at which a card is recalled with probability 1/2.
         threshold: Option<f64> in 0.0..=100.0,
-        /// Memory: the probability of confusing two neighbours in a layout after a swap in it.
+        /// Memory: the probability of confusing two neighbouring cards in a layout after a swap in that layout.
         confusion: Option<f64> in 0.0..=1.0,
     }
 }
@@ -39,10 +39,10 @@ const SCALE: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug)]
 struct RememberedCard {
     card: Card,
-    /// The player's turns in which it was seen, the latest first.
+    /// The player's turns in which the card was seen, the latest first.
     seen: [u16; 4],
     sightings: u8,
-    /// The player's clock at the last sighting.
+    /// The memory's clock at the last sighting.
     last: u32,
 }
 
@@ -95,12 +95,12 @@ impl Memory {
         }
     }
 
-    /// The seat whose memory this is.
+    /// The seat to which the memory belongs.
     pub fn seat(&self) -> Seat {
         self.seat
     }
 
-    /// The card that the player remembers in this spot. After a confusion it may be the wrong one.
+    /// The card that the player remembers in this spot. After a confusion, this may be a wrong card.
     pub fn face(&self, spot: Spot) -> Option<Card> {
         self.traces[spot.index()].map(|trace| trace.card)
     }

@@ -22,8 +22,8 @@ params! {
     pub struct OracleParams {
         /// The number of search iterations for a decision.
         iterations: u32 = 1000 in 1..=1_000_000,
-        /// The value of a round for a seat: the share of the win, the points relative to the others, or the chance to
-        /// win the match.
+        /// The value of a round for a seat: its win share, its points relative to the other seats, or its chance to win
+        /// the match.
         utility: Utility = Utility::Points,
     }
 }
@@ -46,7 +46,7 @@ pub struct Oracle {
     mind: Arc<Mutex<OracleState>>,
 }
 
-/// The observer of an [`Oracle`]: sees the state before each decision of the oracle, and searches.
+/// The observer of an [`Oracle`]: sees the state before each decision of the oracle, and searches from there.
 #[derive(Debug)]
 struct OracleObserver {
     mind: Arc<Mutex<OracleState>>,

@@ -66,7 +66,7 @@ pub struct Param {
     pub range: Range,
 }
 
-/// The value of a parameter of any type. It is displayed as in specs.
+/// The value of a parameter of any type. `Display` writes the value as in specs.
 ///
 /// ```
 /// use cambio_agents::{Field as _, ParamValue, Preset};
@@ -78,7 +78,7 @@ pub struct Param {
 pub enum ParamValue {
     /// A whole number.
     Whole(i64),
-    /// A number.
+    /// A real number.
     Real(f64),
     /// A word.
     Word(&'static str),
@@ -106,7 +106,7 @@ impl fmt::Display for ParamValue {
 pub enum Range {
     /// Whole numbers.
     Whole(i64, i64),
-    /// Any numbers.
+    /// Real numbers.
     Real(f64, f64),
     /// One of these words.
     Words(&'static [&'static str]),
@@ -131,7 +131,7 @@ pub struct Text {
     pub meaning: &'static str,
     /// An example for errors.
     pub example: &'static str,
-    /// Whether every spec must give it. Otherwise an agent without a text is made with an empty one.
+    /// Whether every spec of the agent must give the text. If not, a missing text is the empty text.
     pub is_needed: bool,
     /// Checks a text. The error is a clause such as "it is empty".
     pub check: fn(&str) -> Result<(), String>,
@@ -223,7 +223,7 @@ impl<T: Field> Field for Option<T> {
 pub trait WordEnum: Copy + 'static {
     /// The values, in the order of their declaration.
     const ALL: &'static [Self];
-    /// Their words.
+    /// The words of the values, in the same order.
     const WORDS: &'static [&'static str];
 
     /// The word for the value in specs.
@@ -246,7 +246,7 @@ impl<W: WordEnum> Field for W {
     }
 }
 
-/// Sets one parameter. [`params!`](crate::params) calls it for each parameter that is not a group.
+/// Sets one parameter. [`params!`](crate::params) calls this function for each parameter that is not a group.
 #[doc(hidden)]
 pub fn set_field<F: Field>(field: &mut F, bounds: F::Bounds, text: &str) -> Result<(), ParamError> {
     let range = F::range(bounds);

@@ -11,10 +11,10 @@ use crate::policy::{HistorySink, Policy, ValuePolicy};
 use crate::words;
 
 words! {
-    /// The cards that the other seats know in playouts. Only [`PlayoutKnowledge::AsSeen`] is correct; others are for comparison.
+    /// The cards that the other seats know in playouts. All but [`PlayoutKnowledge::AsSeen`] are for comparison.
     #[derive(Default)]
     pub enum PlayoutKnowledge {
-        /// The cards that they have seen in the sampled world.
+        /// The cards that each seat has seen in the sampled world.
         #[default]
         AsSeen = "seen",
         /// Every card on the table.
@@ -24,14 +24,14 @@ words! {
     }
 }
 
-/// How playouts deviate from the blueprint in every seat.
+/// How playouts deviate from playouts in which every seat follows the blueprint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum PlayoutPolicy {
     /// No deviation.
     None,
     /// Uniformly random decisions. In windows, seats snap only cards that they know to match.
     Uniform,
-    /// The other seats play this heuristic and believe to know every card, or none.
+    /// The other seats play this heuristic as if they knew every card, or no card.
     Assumed(HeuristicParams, PlayoutKnowledge),
     /// The searching seat plays this heuristic and knows every card, as an oracle does.
     Clairvoyant(HeuristicParams),
@@ -139,13 +139,13 @@ impl<P: Policy> Playouts<P> {
     }
 }
 
-/// The decision of a seat that believes to know every card, or none.
+/// The heuristic's decision for a seat that is assumed to know every card, or no card.
 fn assumed_decision(world: &State, actor: Seat, params: &HeuristicParams, knows: PlayoutKnowledge) -> Action {
     let view = world.view(actor);
     HeuristicDecision::new(&view, &AssumedCards { view, world, knows }, params).decide()
 }
 
-/// The card model of a seat that believes to know every card, or none.
+/// The card model of a seat that is assumed to know every card, or no card.
 struct AssumedCards<'a> {
     view: StateView<'a>,
     world: &'a State,
@@ -160,7 +160,7 @@ impl CardModel for AssumedCards<'_> {
     fn known(&self) -> SpotSet {
         let mut known = SpotSet::EMPTY;
         if self.knows == PlayoutKnowledge::All {
-            // A penalty card that was drawn in the playout may not have a face yet.
+            // A penalty card that was drawn in the playout possibly has no face yet.
             let occupied = self.view.table().occupied().iter_from(self.view.seat());
             let faces = occupied.filter(|&spot| self.world.face(spot).is_some());
             faces.for_each(|spot| known.insert(spot));
@@ -169,8 +169,8 @@ impl CardModel for AssumedCards<'_> {
     }
 }
 
-/// Whether a search should try this legal decision. It skips bluffs, snaps of cards that do not match according to
-/// `face`, and swaps that do not move exactly one own card.
+/// Whether a search should try this legal decision. Searches skip bluffs, snaps of cards that do not match according to
+/// `face`, and swaps that do not move exactly one of the seat's own cards.
 #[inline]
 pub(crate) fn is_plausible(view: &impl View, action: Action, face: impl Fn(Spot) -> Option<Card>) -> bool {
     match action {

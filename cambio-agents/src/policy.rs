@@ -21,7 +21,7 @@ pub use networked::NetworkPolicy;
 /// can play out worlds ([`Rollout::over`](crate::Rollout::over), [`Ismcts::over`](crate::Ismcts::over)), give the
 /// likelihood of a decision ([`Inference`](crate::Inference)), and play as an agent ([`PolicyAgent`]).
 ///
-/// A decision depends on the view and the past alone: the same arguments give the same decision.
+/// A decision depends on the view and the public history alone: the same arguments give the same decision.
 ///
 /// ```
 /// use cambio_agents::{Policy, PolicyAgent, Rollout, RolloutParams};
@@ -45,7 +45,7 @@ pub use networked::NetworkPolicy;
 ///     }
 /// }
 ///
-/// // It plays against a search that has it as its model of the other seats.
+/// // `Hasty` plays against a search that assumes that the other seats play like `Hasty`.
 /// let search = Rollout::over(Hasty, &RolloutParams { n: 30, ..RolloutParams::default() });
 /// let mut agents: [Box<dyn Agent>; 2] = [Box::new(PolicyAgent::new(Hasty)), Box::new(search)];
 /// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
@@ -55,7 +55,7 @@ pub trait Policy: Clone + fmt::Debug + Send {
     /// The part of a round's public history that the policy needs: for example `()` or [`CardHistory`].
     type History: PublicHistory;
 
-    /// Begins a match at a table of `seats` seats. Returns the past before the first round.
+    /// Begins a match at a table of `seats` seats. Returns the public history before the first round.
     ///
     /// # Errors
     /// If the policy cannot play at this table. The error is a clause with the reason.
@@ -76,8 +76,8 @@ pub trait Policy: Clone + fmt::Debug + Send {
         epsilon / (view.choices().len().max(2) - 1) as f64
     }
 
-    /// Whether it may snap unknown cards. If not, playouts ask only the seats that know a match in snap windows: the
-    /// play is the same with half the decisions.
+    /// Whether the policy may snap unknown cards. If not, playouts ask only seats that know a matching card in a snap
+    /// window: the play is the same with half the decisions.
     fn gambles(&self) -> bool {
         true
     }
@@ -111,8 +111,8 @@ pub trait Policy: Clone + fmt::Debug + Send {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ValuePolicy: Policy {
-    /// The expected result of the seat to act if all seats continue with the policy: its share of the round's win, from
-    /// 0 to 1, or in a match of several rounds its chance to win the match.
+    /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1,
+    /// or in a match of several rounds its chance to win the match.
     fn value(&mut self, view: &impl View, past: &Self::History) -> f64;
 }
 
@@ -122,7 +122,7 @@ pub trait PublicHistory: Clone + fmt::Debug + Send {
     fn notice<Face: Copy>(&mut self, event: &Event<Face>);
 }
 
-/// No history.
+/// The public history of a policy that needs none.
 impl PublicHistory for () {
     #[inline]
     fn notice<Face: Copy>(&mut self, _: &Event<Face>) {}
@@ -135,7 +135,7 @@ impl PublicHistory for CardHistory {
     }
 }
 
-/// Adds the events of a world to a past.
+/// Adds the events of a world to a public history.
 pub(crate) struct HistorySink<'a, P>(pub(crate) &'a mut P);
 
 impl<P: PublicHistory> Sink for HistorySink<'_, P> {

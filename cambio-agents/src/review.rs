@@ -33,7 +33,7 @@ const PLAYOUTS: u64 = 0x5555;
 pub struct MeanEstimate {
     /// The mean.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub error: f64,
 }
 
@@ -82,16 +82,16 @@ pub struct Regret {
 /// The review of a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DecisionReview {
-    /// The chance of each seat before the decision, seat a first, given the true cards on the table.
+    /// The chance of each seat to win, before the decision and given the true cards on the table; seat a first.
     pub chances: Vec<MeanEstimate>,
-    /// The cost of the decision with the information of its seat; `None` if there was no alternative.
+    /// The cost of the decision, given the information of its seat; `None` if there was no alternative.
     pub known: Option<Regret>,
-    /// The cost against an oracle that knows the table's cards for this decision; `None` if there was no alternative.
+    /// The cost if the seat knew all cards on the table for this decision; `None` if there was no alternative.
     pub open: Option<Regret>,
 }
 
 impl DecisionReview {
-    /// Whether the decision was a blunder: with the information of its seat, it cost at least `least`, even at the low
+    /// Whether the decision was a blunder: given the information of its seat, it cost at least `least`, even at the low
     /// end of the 95 % interval. [`Reviewer::blunder`] gives the usual `least`.
     ///
     /// ```
@@ -109,8 +109,8 @@ impl DecisionReview {
 
 /// Reviews the decisions of a finished match.
 ///
-/// Pass it every round ([`Reviewer::round_begins`]), every event ([`Reviewer::event`]) and every decision before it
-/// is carried out ([`Reviewer::decides`], or [`Reviewer::review`] to review it). Chances are averages over the
+/// Pass every round to [`Reviewer::round_begins`], every event to [`Reviewer::event`], and every decision, before it is
+/// carried out, to [`Reviewer::review`], or to [`Reviewer::decides`] without a review. Chances are averages over the
 /// order of the stock. In a snap window, seats that have already declared decide again in the playouts.
 ///
 /// # Determinism
@@ -139,11 +139,11 @@ pub struct Reviewer {
 }
 
 impl Reviewer {
-    /// Creates a reviewer for these rules and `seats` seats. A chance takes `playouts` playouts, the search for the
-    /// best decision about as many, and a cost that may be a blunder twice as many for each of two decisions.
+    /// Creates a reviewer for these rules and `seats` seats. A chance needs `playouts` playouts, and the search for the
+    /// best decision about as many. A cost that may be a blunder needs twice as many for each of the two decisions.
     ///
     /// # Panics
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow this number of seats.
     pub fn new(rules: &Rules, seats: usize, playouts: u32) -> Reviewer {
         let mut policy = Blueprint::Network(Box::new(NetworkPolicy::shipped()));
         let past = policy.begin(rules, seats).unwrap_or_else(|_| {
@@ -173,13 +173,13 @@ impl Reviewer {
         }
     }
 
-    /// Whether chances are shares of the round's win. Otherwise the match has several rounds, and they are chances to
-    /// win the match, by [`MatchValues`](crate::MatchValues).
+    /// Whether chances are win shares of a single round. Otherwise the match has several rounds, and the chances are
+    /// chances to win the match, by [`MatchValues`](crate::MatchValues).
     pub fn is_of_a_round(&self) -> bool {
         self.is_one_round
     }
 
-    /// The minimum cost of a blunder: 5 of 100 rounds, or 2 of 100 matches if a match has several rounds.
+    /// The minimum cost of a blunder: 5 wins in 100 rounds, or 2 wins in 100 matches if a match has several rounds.
     pub fn blunder(&self) -> f64 {
         if self.is_one_round { 0.05 } else { 0.02 }
     }
@@ -203,10 +203,10 @@ impl Reviewer {
     /// # Panics
     /// If no seat is to act.
     pub fn decides(&mut self, state: &State) {
-        let asked = state.actor().expect("a seat is to act");
+        let actor = state.actor().expect("a seat is to act");
         self.at.1 += 1;
         for (inference, seat) in self.seats.iter_mut().zip(Seat::ALL) {
-            if seat != asked {
+            if seat != actor {
                 inference.spectate(state.table());
             }
         }
@@ -249,7 +249,7 @@ impl Reviewer {
         DecisionReview { chances, known, open }
     }
 
-    /// The chance of each seat after the end of the round, seat a first.
+    /// The chance of each seat to win, after the end of the round, seat a first.
     ///
     /// # Panics
     /// If the round is not over.
@@ -280,12 +280,12 @@ impl ReviewPlayouts<'_> {
         self.valuer.values(&world)
     }
 
-    /// The alternatives to the decision taken, with the information of the seat: the network's best candidates, or all
+    /// The alternatives to the decision taken, given the information of the seat: the network's best candidates, or all
     /// plausible decisions.
     fn rivals(&mut self, view: &Observation<'_>, taken: Action) -> Vec<Action> {
-        let wish = self.policy.decide(view, self.past);
+        let preferred = self.policy.decide(view, self.past);
         let Blueprint::Network(network) = &*self.policy else {
-            return few(taken, std::iter::once(wish).chain(plausible(view, |spot| view.face(spot))));
+            return few(taken, std::iter::once(preferred).chain(plausible(view, |spot| view.face(spot))));
         };
         let (evaluation, inputs) = (network.evaluation(), network.network().inputs());
         // A decision that the network cannot distinguish from `taken` is not an alternative.
@@ -296,15 +296,15 @@ impl ReviewPlayouts<'_> {
         few(taken, indices.into_iter().map(|index| evaluation.choice_of(inputs, view, index)))
     }
 
-    /// The alternatives for a seat that knows every card on the table. It does not need looks.
+    /// The alternatives for a seat that knows every card on the table. Such a seat does not need looks.
     fn open_rivals(&mut self, view: &Observation<'_>, taken: Action, truth: &State) -> Vec<Action> {
-        let wish = self.policy.decide(view, self.past);
+        let preferred = self.policy.decide(view, self.past);
         let is_look = |action: &Action| matches!(action, Action::Look(_) | Action::Peek(_));
         let more = plausible(view, |spot| truth.face(spot)).filter(|action| !is_look(action));
-        few(taken, std::iter::once(wish).chain(more))
+        few(taken, std::iter::once(preferred).chain(more))
     }
 
-    /// The cost of the decision. The best rival is selected in the first worlds and measured in the others.
+    /// The cost of the decision. The best rival is selected in the first set of worlds and measured in the second.
     fn regret(&mut self, rivals: Vec<Action>, taken: Action, worlds: [&[State]; 2], base: u64) -> Regret {
         let [search, measure] = worlds;
         let mut live: Vec<(Action, MeanAccumulator)> =
@@ -345,7 +345,7 @@ impl ReviewPlayouts<'_> {
         base: u64,
         number: u32,
     ) {
-        // Equal worlds are adjacent.
+        // Equal worlds are adjacent, so successive playouts use worlds that are far apart.
         let world = &worlds[strided(number as usize % worlds.len(), worlds.len())];
         let bits = Bits::new(base, number);
         let own = self.seat.index();
@@ -370,7 +370,8 @@ fn few(taken: Action, actions: impl Iterator<Item = Action>) -> Vec<Action> {
     few
 }
 
-/// The plausible decisions: snaps and calls first, then the others by the points that they gain with the known cards.
+/// The plausible decisions: snaps and calls first, then the other decisions by the points that they gain with the known
+/// cards.
 fn plausible(view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card> + Copy) -> impl Iterator<Item = Action> {
     let points = |spot| face(spot).map_or(0, |card| view.rules().points(card));
     let gain = |action: &Action| match *action {

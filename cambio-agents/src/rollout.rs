@@ -1,9 +1,9 @@
 //! Rollout search: tries each decision in sampled worlds, and plays the round out with the blueprint.
 //!
-//! This is the recipe of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative
+//! This is the method of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative
 //! Partially Observable Games") for one searching seat. Each iteration samples a world from the seat's information set,
-//! carries out a decision, and plays on with the blueprint in every seat, using the knowledge of the seat *in that
-//! world*. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) selects the decision, with a smaller constant.
+//! carries out a decision, and plays on with the blueprint in every seat, which uses only the seat's knowledge *in that
+//! world*. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) selects the decision, with a smaller exploration constant.
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
@@ -25,17 +25,17 @@ params! {
         n: u32 = 1000 in 1..=1_000_000,
         /// The time budget.
         ..time: TimeParams,
-        /// The value of a round for a seat: the share of the win, the points relative to the others, or the chance to
-        /// win the match.
+        /// The value of a round for a seat: its win share, its points relative to the other seats, or its chance to win
+        /// the match.
         utility: Utility = Utility::Points,
-        /// Belief: the probability that a decision of another seat is not the blueprint's; with 1 nothing is inferred.
+        /// Belief: the probability that another seat deviates from the blueprint; with 1 nothing is inferred.
         epsilon: f64 = 0.15 in 0.001..=1.0,
         /// The common parameters of all searches.
         ..search: SearchParams,
     }
 }
 
-/// A player that searches one ply over the blueprint.
+/// A player that searches one ply and plays out worlds with the blueprint.
 ///
 /// ```
 /// use cambio_agents::{Rollout, RolloutParams, roster};
@@ -132,10 +132,10 @@ impl<P: Policy> Agent for Rollout<P> {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let seated = self.seated.as_ref().expect("a match begins with a briefing");
         let choices = view.choices();
-        let wish = self.settings.playouts.blueprint.decide(view, &seated.past);
+        let preferred = self.settings.playouts.blueprint.decide(view, &seated.past);
         self.arms.clear();
         let tried =
-            choices.iter().filter(|&action| action == wish || is_plausible(view, action, |spot| view.face(spot)));
+            choices.iter().filter(|&action| action == preferred || is_plausible(view, action, |spot| view.face(spot)));
         self.arms.extend(tried.map(Arm::new));
         Ok(if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) })
     }

@@ -52,8 +52,8 @@ pub fn roster() -> Roster {
         ),
         RosterEntry::new(
             "ismcts",
-            "Information set Monte Carlo tree search. The other seats follow a blueprint policy; the textbook's single \
-             and multiple observer are options.",
+            "Information set Monte Carlo tree search. The other seats follow a blueprint policy; the textbook forms \
+             with a single observer or multiple observers are options.",
             Ismcts::new,
         ),
         RosterEntry::with_text(
@@ -71,7 +71,7 @@ pub fn roster() -> Roster {
         ),
         RosterEntry::with_text(
             "lookahead",
-            "The learned player with a search: plays out its best candidates in worlds that fit the others' decisions.",
+            "The learned player with a search: plays out its best candidates in worlds that fit the other seats' play.",
             NETWORK,
             lookahead,
         ),
@@ -89,7 +89,7 @@ pub fn roster() -> Roster {
     Roster { entries }
 }
 
-/// The network in the file that a spec names; `None` if it names no file.
+/// The network in the file that a spec names; `None` if the spec names no file.
 fn network(path: &str) -> Option<Network> {
     (!path.is_empty()).then(|| read_network(path).expect("the network was read when the spec was parsed"))
 }
@@ -107,7 +107,7 @@ fn external(command: &str, params: &ExternalParams) -> External {
 }
 
 impl Roster {
-    /// Adds an agent without parameters. It replaces an agent of the same name.
+    /// Adds an agent without parameters, in place of any agent with the same name.
     ///
     /// ```
     /// use cambio_agents::roster;
@@ -126,7 +126,7 @@ impl Roster {
         self.with_entry(RosterEntry::new(name, about, move |_: &NoParams| make()))
     }
 
-    /// Adds an agent. It replaces an agent of the same name.
+    /// Adds an agent, in place of any agent with the same name.
     #[must_use]
     pub fn with_entry(mut self, entry: RosterEntry) -> Roster {
         self.entries.retain(|other| other.name() != entry.name());
@@ -139,8 +139,8 @@ impl Roster {
         &self.entries
     }
 
-    /// Parses a spec: a name and parameters in parentheses, such as `greedy(call_at=7)`. A text comes first, in double
-    /// quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
+    /// Parses a spec: a name and parameters in parentheses, such as `greedy(call_at=7)`. An agent's text comes first,
+    /// in double quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
     ///
     /// # Errors
     /// If no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,

@@ -28,18 +28,18 @@ params! {
     pub struct SearchParams {
         /// The policy that plays worlds out, and that the other seats are assumed to follow.
         blueprint: BlueprintName = BlueprintName::Preset(Preset::Heuristic),
-        /// The expected sum at which the blueprint calls; default: its own.
+        /// The expected sum at which the blueprint calls; default: as in its preset.
         call_at: Option<f64> in -1000.0..=1000.0,
-        /// The chance to be lowest at which the blueprint calls; default: its own.
+        /// The chance of having the lowest sum at which the blueprint calls; default: as in its preset.
         call_chance: Option<f64> in 0.0..=1.0,
-        /// How worlds are sampled: by rules of thumb about what the other seats kept, dropped and called (evidence), or
-        /// by the likelihood of their decisions under the blueprint (policy).
+        /// How worlds are sampled: by rules of thumb about the cards that the other seats kept and dropped, and about
+        /// their calls (evidence), or by the likelihood of their decisions under the blueprint (policy).
         belief: BeliefKind = BeliefKind::Evidence,
-        /// The cards that the other seats know in playouts: those that they have seen, all or none. The last two are
-        /// for comparison, and need a heuristic as blueprint.
+        /// The cards that the other seats know in playouts: the cards that they have seen, all cards or no cards. The
+        /// last two are for comparison, and need a heuristic as the blueprint.
         knows: PlayoutKnowledge = PlayoutKnowledge::AsSeen,
         /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
-        /// to the end of the round. Needs blueprint learned, and utility win for single rounds or match for matches.
+        /// to the end of the round. Needs blueprint=learned, and utility=win in single rounds, otherwise utility=match.
         leaf: Option<u32> in 1..=1000,
         /// The exploration constant of UCB, for utilities from 0 to 1.
         c: f64 = 0.7 in 0.0..=10.0,
@@ -77,7 +77,7 @@ pub enum BlueprintName {
     Learned,
 }
 
-/// The number of names: the presets, then `learned`.
+/// The number of names: one for each preset, and `learned`.
 const NAMES: usize = Preset::ALL.len() + 1;
 
 impl WordEnum for BlueprintName {
@@ -138,7 +138,7 @@ impl SearchParams {
         }
     }
 
-    /// How playouts deviate from the blueprint in every seat.
+    /// How playouts deviate from playouts in which every seat follows the blueprint.
     pub(crate) fn policy(&self) -> PlayoutPolicy {
         if self.knows == PlayoutKnowledge::AsSeen {
             PlayoutPolicy::None
@@ -183,7 +183,7 @@ impl<P: Policy> SearchSettings<P> {
         }
     }
 
-    /// The leaf for these rules, or the reason why playouts cannot stop at one.
+    /// The point at which playouts stop early under these rules, or the reason why they cannot stop early.
     fn leaf(&self, rules: &Rules) -> Result<Option<PlayoutCutoff<P>>, String> {
         let Some((decision, values)) = self.leaf else { return Ok(None) };
         let Some(value) = values else {
@@ -200,7 +200,7 @@ impl<P: Policy> SearchSettings<P> {
         Ok(Some(PlayoutCutoff { decision, value }))
     }
 
-    /// Begins a match. The error is the reason why the player cannot play there.
+    /// Begins a match. The error is the reason why the player cannot play this match.
     pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<SearchState<P>, String> {
         self.playouts.cutoff = self.leaf(briefing.rules)?;
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
@@ -234,7 +234,7 @@ impl<P: Policy> SearchSettings<P> {
         expected
     }
 
-    /// Passes a notice to a seated player.
+    /// Passes a notice to the state of a player that has begun a match.
     pub(crate) fn notice(&mut self, seated: Option<&mut SearchState<P>>, notice: Notice<'_>) {
         let Some(seated) = seated else { return };
         match notice {
@@ -294,7 +294,7 @@ enum Worlds<P: Policy> {
 }
 
 impl<P: Policy> SearchState<P> {
-    /// Draws the seed of the counter-based bits of one decision.
+    /// Draws the seed for the random bits of one decision, which are numbered by iteration.
     pub(crate) fn base(&mut self) -> u64 {
         self.stream.next_u64()
     }
@@ -344,12 +344,12 @@ impl<P: Policy> InferredWorlds<P> {
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             self.worlds = self.inference.draw(view, policy, &draw, base);
         }
-        // Equal worlds are adjacent, and successive iterations should use different ones.
+        // Equal worlds are adjacent, but successive iterations should use different worlds.
         self.worlds[strided(index, self.most)].clone()
     }
 }
 
-/// The element at this place of a permutation of `0..number` in which neighbours are far apart.
+/// The element at `index` of a permutation of `0..number` in which neighbours are far apart.
 pub(crate) fn strided(index: usize, number: usize) -> usize {
     const PRIME: usize = 7919;
     let step = if number.is_multiple_of(PRIME) { 1 } else { PRIME };

@@ -18,7 +18,7 @@ pub(crate) struct Searcher<P: Policy> {
     pub(crate) mode: TreeMode,
     pub(crate) expand: u32,
     pub(crate) prior: f64,
-    /// Whether every world is the true one.
+    /// Whether every world is the true state, as for an oracle.
     pub(crate) sees_all: bool,
     /// Whether the call is tried outside the tree.
     pub(crate) calls_apart: bool,
@@ -132,17 +132,17 @@ impl<P: Policy> Searcher<P> {
         growth: &TreeSettings,
         dice: &mut Dice<Bits>,
     ) -> [f64; MAX_SEATS] {
-        let mut heard = TreeSink { histories: SeatHistories::at_root(world, growth.searcher, growth.mode), past };
+        let mut sink = TreeSink { histories: SeatHistories::at_root(world, growth.searcher, growth.mode), past };
         self.tree.descend();
         loop {
             let action = self.tree.select(world, growth);
-            // The decisions of a node are legal in every world that reaches it.
-            world.carry_out(action, dice, &mut heard);
-            if let Next::Leaf = self.go_on(world, &mut heard, growth, dice) {
+            // The decisions of a node are legal in every world that reaches the node.
+            world.carry_out(action, dice, &mut sink);
+            if let Next::Leaf = self.go_on(world, &mut sink, growth, dice) {
                 break;
             }
         }
-        self.settings.outcome(valuer, world, growth.searcher, heard.past, dice)
+        self.settings.outcome(valuer, world, growth.searcher, sink.past, dice)
     }
 
     /// Plays on to the next decision that has a node, or until the iteration leaves the tree.
@@ -150,23 +150,23 @@ impl<P: Policy> Searcher<P> {
     fn go_on(
         &mut self,
         world: &mut State,
-        heard: &mut TreeSink<'_, P::History>,
+        sink: &mut TreeSink<'_, P::History>,
         growth: &TreeSettings,
         dice: &mut Dice<Bits>,
     ) -> Next {
         let Searcher { settings: SearchSettings { playouts, .. }, tree, .. } = self;
         while let Some(actor) = world.actor() {
             let action = if growth.mode == TreeMode::Policy && actor != growth.searcher {
-                playouts.decide(world, actor, growth.searcher, heard.past, dice)
+                playouts.decide(world, actor, growth.searcher, sink.past, dice)
             } else {
-                let past = &*heard.past;
-                let wish = || (growth.prior > 0.0).then(|| playouts.decide(world, actor, growth.searcher, past, dice));
-                match tree.follow(world, actor, &heard.histories, growth, wish) {
+                let past = &*sink.past;
+                let first = || (growth.prior > 0.0).then(|| playouts.decide(world, actor, growth.searcher, past, dice));
+                match tree.follow(world, actor, &sink.histories, growth, first) {
                     Ok(next) => return next,
                     Err(forced) => forced,
                 }
             };
-            world.carry_out(action, dice, heard);
+            world.carry_out(action, dice, sink);
         }
         Next::Leaf
     }

@@ -1,9 +1,9 @@
 //! Tie-breaking: which spot a player chooses among equally good ones.
 //!
-//! A rule such as "the first" would favour a letter, a neighbour or a slot, and that shows in results: with "the lowest
-//! seat" in blind swaps, seat a loses against three other players of the same policy. A draw from the player's own
-//! stream would be fair, but then a decision would not depend on the view alone, as searches, belief and the exact
-//! solver require. So ties are broken by a hash of the pile.
+//! A rule such as "the first" would favour a letter, a neighbour or a slot, and this bias shows in results: if all
+//! players choose "the lowest seat" in blind swaps, seat a loses against three other players with the same policy. A
+//! draw from the player's own stream would be fair, but then a decision would not depend on the view alone, as
+//! searches, belief and the exact solver require. So ties are broken by a hash of the pile.
 
 use std::cmp::Ordering;
 use std::mem::discriminant;
@@ -13,7 +13,7 @@ use cambio_core::{Action, Phase, Spot, SpotSet, Table, View};
 
 use crate::bits::mix;
 
-/// Chooses one of these equally good spots. Over many deals, each is equally likely. `None` if the set is empty.
+/// Chooses one of these equally good spots. Over many deals, all spots are equally likely. `None` if the set is empty.
 ///
 /// A hash of the pile's points, the top card and the turn gives the number of the spot in playing order from the
 /// player's seat. The same view always gives the same spot. While the pile is empty, the first spot is chosen.

@@ -47,14 +47,14 @@ impl Edge {
     }
 }
 
-/// A node on the path of an iteration, and the edge that it took there.
+/// A node on the path of an iteration, and the edge that the iteration took there.
 #[derive(Clone, Copy, Debug)]
 struct PathStep {
     node: u32,
     edge: u32,
 }
 
-/// The nodes and edges of one decision. The next decision reuses their memory, so a warm tree allocates nothing.
+/// The search tree of one decision. The next decision reuses the memory, so a large enough tree allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchTree {
     nodes: Vec<Node>,
@@ -76,7 +76,7 @@ pub(crate) struct TreeSettings {
     pub(crate) exploration: f64,
     /// The visits that a decision needs before its successors get nodes.
     pub(crate) expand: u32,
-    /// The prior of the blueprint's decision in nodes below the root; 0 for no prior.
+    /// The prior probability of the blueprint's decision in nodes below the root; 0 for no prior.
     pub(crate) prior: f64,
 }
 
@@ -131,7 +131,7 @@ impl SearchTree {
         self.edges[edge].arm.action
     }
 
-    /// Selects by UCB1. Every decision is available at every visit, so availability is the number of visits.
+    /// Selects by UCB1. Every decision is available at every visit, so the availability count is the number of visits.
     #[inline]
     fn select_fixed(&mut self, node: usize, exploration: f64) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
@@ -150,8 +150,8 @@ impl SearchTree {
         best
     }
 
-    /// Selects by PUCT (Rosin 2011, in the form of Silver et al. 2017). The blueprint's decision is the first edge and gets
-    /// most of the trials until another proves better, so exploration does not distort the mean of the node.
+    /// Selects by PUCT (Rosin 2011, in the form of Silver et al. 2017). The blueprint's decision is the first edge and
+    /// gets most trials until another edge proves better, so exploration does not distort the node's mean.
     #[inline]
     fn select_prior(&mut self, node: usize, growth: &TreeSettings) -> usize {
         let Node { first, edges, visits, .. } = self.nodes[node];
@@ -174,7 +174,7 @@ impl SearchTree {
         best
     }
 
-    /// Selects by UCB1 among the decisions that this world offers, each by its own availability.
+    /// Selects by UCB1 among the decisions that this world offers, with the availability count of each.
     fn select_available(&mut self, node: usize, world: &State, growth: &TreeSettings) -> usize {
         self.offer(world, growth);
         let offered = std::mem::take(&mut self.offered);
@@ -214,7 +214,8 @@ impl SearchTree {
         }
     }
 
-    /// Adds the decisions that the node does not have yet. Its edges then move to the end of the list.
+    /// Adds the decisions that the node does not have yet. If there are any, the node's edges move to the end of
+    /// `edges`.
     fn merge(&mut self, node: usize, offered: &[Action]) {
         let Node { first, edges, .. } = self.nodes[node];
         let range = first as usize..first as usize + usize::from(edges);
@@ -234,8 +235,8 @@ impl SearchTree {
         self.nodes[node].edges = (self.edges.len() - moved) as u16;
     }
 
-    /// Continues at the information set of the seat to act: in its node, or outside the tree. A forced decision has no
-    /// node. It is returned as the error, and the caller must carry it out.
+    /// Continues at the information set of the seat to act: in the node of this set, or outside the tree if the set has
+    /// no node. A forced decision gets no node: it is returned as the error, and the caller must carry it out.
     #[inline]
     pub(crate) fn follow(
         &mut self,
@@ -243,7 +244,7 @@ impl SearchTree {
         actor: Seat,
         histories: &SeatHistories,
         growth: &TreeSettings,
-        wish: impl FnOnce() -> Option<Action>,
+        preferred: impl FnOnce() -> Option<Action>,
     ) -> Result<Next, Action> {
         let key = histories.key(growth.mode, actor, growth.searcher, world.table());
         if let Some(node) = self.find(key) {
@@ -258,8 +259,8 @@ impl SearchTree {
         if let [forced] = self.offered[..] {
             return Err(forced);
         }
-        if let Some(wish) = wish()
-            && let Some(index) = self.offered.iter().position(|action| *action == wish)
+        if let Some(preferred) = preferred()
+            && let Some(index) = self.offered.iter().position(|action| *action == preferred)
         {
             self.offered[..=index].rotate_right(1);
         }

@@ -1,4 +1,4 @@
-//! The value of the end of a round: the win, the points, or the chance to win the match.
+//! The value of a finished round for a seat: its win share, its points, or its chance to win the match.
 
 mod iteration;
 mod logistic;
@@ -16,15 +16,15 @@ use crate::words;
 pub use matches::MatchValues;
 
 words! {
-    /// The objective of a search: the value of a round for a seat, from 0 to 1.
+    /// The objective of a search: the value of a finished round for a seat, from 0 to 1.
     #[derive(Default)]
     pub enum Utility {
-        /// The seat's share of the round's win.
+        /// The seat's win share in the round: 1 for a win, split equally in a tie.
         Win = "win",
-        /// The seat's points compared with the mean of the others: 1 if it has 30 fewer, 0 if it has 30 more.
+        /// The seat's points compared with the mean of the other seats: 1 with 30 fewer, 0 with 30 more.
         #[default]
         Points = "points",
-        /// The seat's chance to win the match after the round, by [`MatchValues`].
+        /// The seat's chance to win the match with the totals after the round, by [`MatchValues`].
         Match = "match",
     }
 }
@@ -52,7 +52,7 @@ impl Valuer {
         }
     }
 
-    /// The utility of the end of this round for each seat, seat a first.
+    /// The utility of the finished round for each seat, seat a first.
     ///
     /// # Panics
     /// If the round is not over.
@@ -82,10 +82,10 @@ impl Valuer {
     }
 }
 
-/// The utility [`Utility::Points`]: ½ plus 1/60 for each point that a seat has fewer than the mean of the others.
+/// The utility [`Utility::Points`]: ½ plus 1/60 for each point that a seat has fewer than the mean of the other seats.
 fn points(world: &State, result: &RoundResult, values: &mut [f64; MAX_SEATS]) {
     const SCALE: f64 = 60.0;
-    // If rounds are scored in points, the points that a call adds count too; otherwise only the layouts count.
+    // Scores in points include the points that a call adds. Under other scoring, only the layouts count.
     let adds = world.table().rules().spec().score == ScoreKnob::Points;
     let counts = |seat: usize| {
         let points = if adds { result.scores()[seat].units() / Score::UNITS } else { result.points()[seat] };

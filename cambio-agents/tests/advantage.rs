@@ -7,7 +7,7 @@ use cambio_core::{Agent, Card, MatchSetup, Observer, Rules, Seat, Spot, State, p
 
 const PLAYOUTS: u32 = 50;
 
-/// Plays matches with an agent in seat b and a policy in the others, and passes the result of each match to `see`.
+/// Plays matches with an agent in seat b and a policy in the other seats, and passes the result of each match to `see`.
 fn play(preset: &str, spec: &str, over: &Blueprint, deals: u64, mut see: impl FnMut(&AdvantageEstimator<Blueprint>)) {
     let rules = Rules::preset(preset).unwrap();
     for deal in 0..deals {

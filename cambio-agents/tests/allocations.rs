@@ -1,4 +1,4 @@
-//! A warm search allocates nothing in its iterations, as counted by the allocator.
+//! The iterations of a search that has grown its buffers allocate nothing. A counting allocator checks this.
 
 #[path = "../../cambio-core/tests/counting/mod.rs"]
 mod counting;
@@ -10,7 +10,8 @@ use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Agent, Briefing, Event, Observer as _, Players, Rules, Seat, State};
 use counting::allocations;
 
-/// Repeats each decision of a search in a round of heuristics several times; returns the number of real decisions.
+/// Repeats each decision of a search several times, in a round of heuristic players; returns the number of real
+/// decisions.
 ///
 /// The first repetitions may allocate memory for trees of about that size; the last one must reuse it.
 fn decide_often(search: &mut dyn Agent, rules: &Rules, seats: usize, grown: &mut usize) -> usize {
@@ -68,7 +69,7 @@ fn a_warm_search_allocates_nothing() {
         }
     }
     assert!(asked > 100 && grown * 20 < asked, "{grown} of {asked} decisions allocated");
-    // The counter counts.
+    // Check that the counter counts allocations.
     let before = allocations();
     drop(std::hint::black_box(vec![1u8]));
     assert_eq!(allocations() - before, 1);

@@ -154,8 +154,8 @@ fn marked(belief: &Belief, state: &State) -> Vec<Spot> {
     hidden(state).into_iter().filter(says).collect()
 }
 
-/// Compares worlds with brute force at decisions with this many cards with evidence; returns the number of compared
-/// marginals and the largest total variation distance.
+/// Compares sampled worlds with the exact marginals, at decisions at which this many cards have evidence; returns the
+/// number of compared marginals and the largest total variation distance.
 fn compare(rules: &Rules, specs: &[&str], cards: std::ops::RangeInclusive<usize>, most: usize) -> (usize, f64) {
     const WORLDS: usize = 60_000;
     let (mut compared, mut worst) = (0, 0.0f64);

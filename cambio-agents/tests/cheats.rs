@@ -15,8 +15,8 @@ fn effort(matches: u64) -> CheckScope {
     CheckScope { presets: vec!["classic"], seats: vec![2], matches, ..CheckScope::default() }
 }
 
-/// Guesses the seed and the deal: the first pair that puts the cards that it saw into their spots. Then it knows the
-/// dealt layouts, and calls when its own is the lowest.
+/// Guesses the seed and the deal: the first pair that deals the cards that this agent saw into their spots. Then the
+/// agent knows the dealt layouts, and calls when its own layout is the lowest.
 struct SeedFinder {
     seeds: u64,
     deals: u64,
@@ -72,7 +72,7 @@ impl Agent for SeedFinder {
         let (choices, starter) = (view.choices(), view.table().starter());
         let (rules, seats, seat) = self.briefing.expect("a match begins with a briefing");
         if let Some(deck) = &self.deck {
-            // Also the layouts of the other seats, if they have not changed since the deal.
+            // The sum of a layout as it was dealt, which is correct if the layout has not changed.
             let sum = |seat: Seat| {
                 let dealt = (1..=4).filter_map(|number| Spot::new(seat, number));
                 dealt.map(|spot| rules.points(SeedFinder::dealt(deck, seats, starter, spot))).sum::<i32>()
@@ -81,7 +81,7 @@ impl Agent for SeedFinder {
             if choices.contains(Action::Call) && Some(sum(seat)) < lowest_other {
                 return Ok(Action::Call);
             }
-            // Its own unseen cards are as dealt. It replaces the highest card, seen or unseen.
+            // The agent's own unseen cards are as dealt. The agent replaces its highest card, seen or unseen.
             let own = view.table().layout(seat);
             let points = |spot: Spot| {
                 let card = view.face(spot).unwrap_or_else(|| SeedFinder::dealt(deck, seats, starter, spot));

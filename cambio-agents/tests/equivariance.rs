@@ -1,4 +1,4 @@
-//! No seat is special: an agent that plays the same match under other letters makes the same decisions.
+//! No seat is special: an agent that plays the same match with other seat letters makes the same decisions.
 //!
 //! Two matches are played in parallel. In the second match, all seat letters are rotated, together with the starter,
 //! the cards, the streams and the races. Every event and every decision must be the same as in the first match, up to
@@ -187,7 +187,7 @@ fn a_search_for_the_match_makes_the_same_decisions_under_other_letters() {
     assert!(compare("rollout(n=10,utility=match)", "classic", 3, Key::new(1414, 1), 2, 1) > 10);
 }
 
-/// Swaps blindly with the seat of the lowest letter, as agents of this crate did formerly.
+/// Swaps blindly with the seat of the lowest letter, as early versions of this crate's agents did.
 struct Partial;
 
 impl Agent for Partial {
@@ -214,6 +214,6 @@ fn an_agent_that_is_partial_to_a_letter_does_not_conform() {
     assert_eq!(
         failing.to_string(),
         "classic, 3 seats, deal 0: seat a decides `swap a1 b1`; when all seats are relabelled and it is seat b, it decides \
-         `swap a1 b1` instead of `swap b1 c1`: it depends on the letters of the seats"
+         `swap a1 b1` instead of `swap b1 c1`: the agent depends on the letters of the seats"
     );
 }

@@ -7,6 +7,8 @@ use cambio_core::rules::PRESETS;
 use cambio_core::testing::{CheckScope, check_agent};
 use cambio_core::{Agent, MatchSetup, Rules, play_match};
 
+use crate::play::amount;
+
 /// A network with random weights, so that its decisions vary.
 fn network(rules: &Rules) -> Network {
     let inputs = NetworkInputs::new(rules);
@@ -42,7 +44,8 @@ fn a_network_conforms_at_every_table() {
 #[test]
 fn a_lookahead_conforms() {
     let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
-    let effort = CheckScope { presets: vec!["classic"], seats: vec![2, 4], matches: 3, ..CheckScope::default() };
+    let effort =
+        CheckScope { presets: vec!["classic"], seats: vec![2, 4], matches: amount(1, 3), ..CheckScope::default() };
     let checked = check_agent(|| Lookahead::shipped(&params), &effort);
     assert!(checked.is_ok(), "{}", checked.unwrap_err());
 }

@@ -53,7 +53,7 @@ fn advise(specs: &[&str], games: impl Iterator<Item = Game>) -> usize {
     asked
 }
 
-/// Every preset, one heuristic with all rare behaviours, and some that forget.
+/// Every preset, one heuristic with all rare behaviours, and some heuristics that forget.
 fn heuristics() -> Vec<&'static str> {
     let mut specs: Vec<&str> = Preset::ALL.iter().map(|preset| preset.word()).collect();
     specs.extend([
@@ -79,7 +79,8 @@ fn every_heuristic_decides_legally_under_any_rules() {
     assert!(asked > 100_000, "{asked}");
 }
 
-/// With debug assertions, playouts check each decision; here under random rules, also with `knows=all` and `nothing`.
+/// Debug assertions check each decision of a playout. The rules are random, and some searches have `knows=all` or
+/// `knows=nothing`.
 #[test]
 fn every_policy_of_playouts_decides_legally_under_any_rules() {
     let searches = [

@@ -1,4 +1,4 @@
-//! The oracle: with its observer it beats all players, without it it cannot play.
+//! The oracle beats the heuristic if its observer watches the match, and cannot play without the observer.
 
 use cambio_agents::{RosterEntry, roster};
 use cambio_core::play::MatchError;
@@ -40,7 +40,7 @@ fn an_oracle_with_its_observer_beats_everyone() {
         }
         let share = won / (2 * deals) as f64;
         println!("{preset}: {share:.3}");
-        // The deals are fixed, so the share is a constant. It is far above the share of any player.
+        // The deals are fixed, so the win share is a constant. It is far above the win share of any fair player.
         assert!(share > 0.8, "{preset}: {share}");
     }
 }

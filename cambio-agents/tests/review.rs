@@ -6,6 +6,8 @@ use cambio_core::rng::Key;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Action, Card, Event, MatchSetup, Observer, Rules, RulesSpec, Seat, Standing, State, play_match};
 
+use crate::play::amount;
+
 /// Reviews every decision of a match of one round.
 struct Watcher {
     reviewer: Reviewer,
@@ -72,7 +74,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 #[test]
 fn chances_are_of_one_whole_and_foretell_who_wins() {
     let (mut brier, mut number) = (0.0, 0.0);
-    for deal in 0..12 {
+    for deal in 0..amount(6, 12) {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, 16);
         for (_, _, review) in &watcher.told {
             let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();

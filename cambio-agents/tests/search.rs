@@ -107,7 +107,7 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
 
 /// The number of states for each preset and search.
 fn states() -> usize {
-    crate::play::amount(100, 1000)
+    crate::play::amount(60, 1000)
 }
 
 #[test]
@@ -254,7 +254,8 @@ fn share(search: &str, other: &str, deals: u64) -> f64 {
     won / (2 * deals) as f64
 }
 
-/// The deals are fixed, so each share is a constant, and it is far enough from one half.
+/// The deals are fixed, so each win share is a constant. The threshold is 0.53, because a share near one half shows
+/// nothing.
 #[test]
 fn search_over_a_blueprint_beats_the_blueprint_and_the_textbook_does_not() {
     let deals = crate::play::amount(60, 1000);

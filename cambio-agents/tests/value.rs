@@ -1,4 +1,4 @@
-//! The values of matches: they are probabilities, and close to the results of played matches.
+//! The values of matches are probabilities, and close to the results of played matches.
 
 use cambio_agents::{MatchValues, roster};
 use cambio_core::rng::Key;

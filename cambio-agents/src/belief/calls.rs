@@ -1,9 +1,9 @@
-//! The evidence of calls: a caller expected a low sum. This evidence is joint over the cards of a layout.
+//! The evidence of calls: a caller expected a low sum. The evidence concerns the sum of a layout, not single cards.
 
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Seat, SeatSet, Spot, SpotSet};
 
-/// A call has probability 1 if the caller's sum is at most this.
+/// A call has probability 1 if the caller's expected sum is at most this.
 const EXPECTED_CALL: f64 = 6.0;
 
 /// The calls of a round so far, as one seat sees them.
@@ -38,20 +38,20 @@ impl Calls {
         self.spots = self.spots.union(hidden);
     }
 
-    /// Whether any call has evidence.
+    /// Whether any call has been added.
     #[inline]
     pub(super) fn is_any(&self) -> bool {
         !self.callers.is_empty()
     }
 
-    /// The spots whose cards the calls have evidence about.
+    /// The spots whose cards the calls give evidence about.
     pub(super) fn spots(&self) -> SpotSet {
         self.spots
     }
 
     /// The probability of the calls if these cards lie in these spots. The cards are indices into `points`.
     ///
-    /// It is 1 up to [`EXPECTED_CALL`], and falls to `least` over the next eight points.
+    /// For each call, the factor is 1 up to [`EXPECTED_CALL`], and falls to `least` over the next eight points.
     #[inline]
     pub(super) fn probability(&self, placed: &[(Spot, usize)], points: &[f64]) -> f64 {
         const FALLS_OVER: f64 = 8.0;

@@ -89,8 +89,9 @@ impl Sampler {
         self.spots.is_empty()
     }
 
-    /// Draws a card for each spot independently, and returns whether the draw is accepted: all cards must be different,
-    /// and the calls accept it with their probability. Accepted draws have exactly the distribution of the evidence.
+    /// Draws a card for each spot independently, and returns whether the draw is accepted: all cards must differ, and
+    /// then the draw is accepted with the probability of the calls. Accepted draws have exactly the distribution of the
+    /// evidence.
     #[inline]
     fn draw_exactly(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) -> bool {
         for number in 0..placed.len() {
@@ -104,15 +105,15 @@ impl Sampler {
     }
 
     /// Draws different cards for the spots one by one, then corrects the draw by sweeps: for each spot another card is
-    /// proposed in proportion to its evidence. If another spot has that card, the two spots exchange their cards
-    /// (Metropolis et al. 1953, Hastings 1970).
+    /// proposed in proportion to its evidence. If another spot has the proposed card, the two spots exchange their
+    /// cards (Metropolis et al. 1953, Hastings 1970).
     fn draw_by_sweeps(&self, placed: &mut [(Spot, usize)], rng: &mut impl Rng) {
         for number in 0..placed.len() {
             let is_free = |placed: &[(Spot, usize)], card| placed[..number].iter().all(|&(_, other)| other != card);
-            let wish = (0..8).map(|_| self.tables.draw(number, rng)).find(|&card| is_free(placed, card));
+            let drawn = (0..8).map(|_| self.tables.draw(number, rng)).find(|&card| is_free(placed, card));
             let row = &self.weights[number * self.points.len()..][..self.points.len()];
             let any = || (0..row.len()).find(|&card| row[card] > 0.0 && is_free(placed, card));
-            let card = wish.or_else(any).expect("an epoch has an unseen card for each spot that holds one");
+            let card = drawn.or_else(any).expect("an epoch has an unseen card for each spot that holds one");
             placed[number] = (self.spots[number], card);
         }
         let weight = |number: usize, card: usize| self.weights[number * self.points.len() + card];
@@ -144,7 +145,7 @@ impl Sampler {
     }
 }
 
-/// Returns true with this probability; always if it is above 1.
+/// Returns true with this probability; always if the probability is above 1.
 #[inline]
 fn happens(probability: f64, rng: &mut impl Rng) -> bool {
     const SCALE: f64 = 4_294_967_296.0;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::process::shown;
 
-/// The version of the protocol that this crate speaks.
+/// The version of the protocol that this crate implements.
 pub const PROTOCOL: u32 = 1;
 
 pub(super) fn hello() -> Value {

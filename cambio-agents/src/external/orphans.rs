@@ -1,7 +1,7 @@
-//! Ends processes that bots leave behind in other sessions, where the kill of the process group does not reach them.
+//! Ends processes that bots leave behind in other sessions, because killing the process group does not end them.
 //!
-//! On Linux, a program may adopt them: a process that loses its parent becomes a child of the program, which finds and
-//! kills it. On other systems these processes stay.
+//! On Linux, a program may adopt such orphans: a process that loses its parent becomes a child of the program, which
+//! finds and kills it. On other systems, orphans keep running.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn bots() -> MutexGuard<'static, BTreeSet<u32>> {
     BOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The value of [`VARIABLE`] for a bot and its descendants, unless these remove it.
+/// The value of [`VARIABLE`] for a bot and its descendants. A descendant may remove the variable.
 #[derive(Debug)]
 pub(super) struct Mark(String);
 
@@ -35,7 +35,7 @@ impl Mark {
     }
 }
 
-/// Starts a bot. Holds the lock, so that [`end_orphans`] does not take the bot for an orphan and kill it.
+/// Starts a bot, while the list of bots is locked, so that [`end_orphans`] does not kill the bot as an orphan.
 pub(super) fn spawn(command: &mut CommandWrap) -> std::io::Result<Box<dyn ChildWrapper>> {
     let mut bots = bots();
     let child = command.spawn()?;
@@ -52,14 +52,14 @@ pub(super) fn ended(number: u32, mark: &Mark) {
     let _ = mark;
 }
 
-/// Makes this process the parent of every orphan among its descendants, so that [`end_orphans`] finds them. Use it only
-/// in programs whose only children are bots. It works on Linux; on other systems it does nothing.
+/// Makes this process the parent of every orphan among its descendants, so that [`end_orphans`] finds them. Use this
+/// function only in programs whose only children are bots. It works on Linux; on other systems it does nothing.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     linux::adopt();
 }
 
-/// Kills all running bots and, after [`adopt_orphans`], every other child of this process.
+/// Kills all running bots and, after [`adopt_orphans`], all other children of this process.
 pub fn end_orphans() {
     #[cfg(unix)]
     for &bot in &*bots() {
@@ -84,11 +84,11 @@ mod linux {
     const ENOUGH: Duration = Duration::from_secs(1);
 
     pub(super) fn adopt() {
-        // If the kernel does not support this, orphans stay, as on other systems.
+        // If the kernel does not support this, orphans keep running, as on other systems.
         ADOPTS.store(nix::sys::prctl::set_child_subreaper(true).is_ok(), Ordering::Relaxed);
     }
 
-    /// Kills the orphans with this entry in their environment, or all, and their children, which become orphans too.
+    /// Kills the orphans with this entry in their environment (`None`: all), then their children, which become orphans.
     pub(super) fn end_orphans(word: Option<&str>) {
         if !ADOPTS.load(Ordering::Relaxed) {
             return;
@@ -132,7 +132,7 @@ mod linux {
         let child = |entry: std::fs::DirEntry| {
             let number: i32 = entry.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name of the program, in parentheses, may contain any character.
+            // The name of the program, in parentheses, may contain any character, even `)`.
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
             let is_dead = fields.next()? == "Z";
             (fields.next()? == own).then_some((number, is_dead))

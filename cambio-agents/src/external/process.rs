@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// The running process of a bot.
 ///
-/// When it ends, the program closes its ends of the pipes, even if a descendant of the bot holds the other ends.
+/// When the bot ends, our ends of the pipes are closed, even if a descendant of the bot keeps the other ends open.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
@@ -48,7 +48,7 @@ impl Process {
         };
         let mut child = orphans::spawn(&mut command).map_err(failed)?;
         let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
-            unreachable!("both pipes were asked for");
+            unreachable!("both pipes were requested");
         };
         match Pipes::new(stdin, stdout) {
             Ok(pipes) => Ok(Process { child, mark, pipes, received: Vec::new(), is_over: false }),
@@ -61,7 +61,7 @@ impl Process {
 
     /// Sends lines without waiting until they are written.
     pub(super) fn send(&mut self, lines: Vec<u8>) -> Result<(), String> {
-        // If the bot has closed its input, the missing answer becomes the error.
+        // A bot that has closed its input causes no error here; the error is then the missing answer.
         if self.pipes.send(lines) { Ok(()) } else { Err("the bot does not read its input".to_owned()) }
     }
 
@@ -93,7 +93,7 @@ impl Process {
                 return Err(format!("the bot wrote a line of more than {LINE} bytes to answer `{question}`").into());
             }
             searched = self.received.len();
-            // Waits in steps, because the program may be interrupted in between.
+            // Waits in steps, because the program may be interrupted while it waits.
             let step = end.min(Instant::now() + Duration::from_millis(50));
             match self.pipes.receive(step) {
                 Received::Piece(piece) => self.received.extend_from_slice(&piece),
@@ -114,7 +114,7 @@ impl Process {
         }
     }
 
-    /// Kills a bot that has closed its output, and returns how it ended.
+    /// Kills a bot that has closed its output, and describes how the bot ended.
     ///
     /// A process closes its output on exit after its status is final, so the kill does not change the status.
     fn how_it_ended(&mut self, when: &str) -> String {
@@ -162,7 +162,7 @@ impl Drop for Process {
 /// matters: until the leader is reaped, no other group can get its ID.
 fn end(child: &mut dyn ChildWrapper, mark: &Mark) -> Option<ExitStatus> {
     let number = child.id();
-    // This fails only if the group is empty.
+    // The kill fails only if the group is empty.
     let _ = child.start_kill();
     let _ = child.inner_mut().start_kill();
     let status = child.wait().ok();

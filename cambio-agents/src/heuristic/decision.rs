@@ -71,12 +71,12 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         !self.view.table().callers().is_empty()
     }
 
-    /// The value of learning an own card: 0 if no turn is left to use the knowledge.
+    /// The value of learning one of the player's own cards: 0 if no turn is left to use the knowledge.
     fn curiosity(&self) -> f64 {
         if self.is_last_turn() { 0.0 } else { self.params.curiosity }
     }
 
-    /// The expected points of the card in this spot. An unknown card that its owner knows is expected to be lower.
+    /// The expected points of the card in this spot. An unknown card is expected to be lower if its owner knows it.
     fn worth(&self, spot: Spot) -> f64 {
         match self.model.face(spot) {
             Some(card) => self.points(card),
@@ -111,8 +111,8 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         f64::from(self.known_sum(self.view.seat(), self.own)) + self.own.without(self.known).len() as f64 * self.mean()
     }
 
-    /// The value of losing the worst of these own cards. If a known and an unknown card tie, the known one is the
-    /// worst. Replacing an unknown card also gains [`HeuristicDecision::curiosity`].
+    /// The value of losing the worst of these cards of the player. If a known and an unknown card tie, the known card
+    /// is the worst. Replacing an unknown card also gains [`HeuristicDecision::curiosity`].
     #[inline]
     fn worst(&self, spots: SpotSet) -> Option<f64> {
         let known = self.model.tally(self.view.seat(), spots, self.view.rules()).most.map(f64::from);
@@ -123,7 +123,7 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         known.filter(|&points| points >= unknown).or(Some(unknown))
     }
 
-    /// All of these own spots that tie for the worst. `worth` is the result of [`HeuristicDecision::worst`].
+    /// All of the player's `spots` that tie for the worst. `worth` is the result of [`HeuristicDecision::worst`].
     fn worst_spots(&self, spots: SpotSet, worth: f64) -> SpotSet {
         let known = self.model.known_cards_of(self.view.seat(), spots);
         let worst: SpotSet = known.filter(|&(_, card)| self.points(card) >= worth).map(|(spot, _)| spot).collect();
@@ -164,11 +164,11 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         sums.fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether the chance that no other seat ends below the player is at least `call_chance`, in the geometric mean over
-    /// the other seats. If a tie fails a call, the other seats must not tie either.
+    /// Whether the chance that no other seat ends below the player is at least `call_chance`, in the geometric mean
+    /// over the other seats. If a call fails on a tie, the other seats must not tie either.
     ///
-    /// Sums are modelled as independent and normal, with the deck's variance for each unknown card. Every other seat is
-    /// expected to save `last_turn` points in its last turn.
+    /// Sums are modelled as independent and normal, with the deck's variance for each unknown card. Each of the other
+    /// seats is expected to save `last_turn` points in its last turn.
     fn expects_lowest(&self, own: f64) -> bool {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (cards, points) = (rules.deck().len() as i32, rules.deck_points());
@@ -239,7 +239,8 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         if power.is_none() || !is_free || (self.is_last_turn() && !swaps()) { 0.0 } else { self.params.power_worth }
     }
 
-    /// Snaps the card that saves most: an own card saves its points, a foreign card the points of the card given.
+    /// Snaps the card that saves most: one of the player's cards saves its own points; another seat's card saves the
+    /// points of the card that the player gives for it.
     fn snap(&self) -> Action {
         let targets = self.view.targets();
         let mut best = LeastSpots::NONE;
@@ -268,8 +269,8 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         self.one_of(best.spots).map_or(Action::Pass, Action::Snap)
     }
 
-    /// The expected gain of snapping an unknown own card: its points if it matches. 0 if the gain is too small compared
-    /// with the expected points of a penalty card.
+    /// The expected gain of snapping one of the player's unknown cards: its points if it matches. 0 if the gain is too
+    /// small compared with the expected points of a penalty card.
     fn gamble(&self, spot: Spot) -> f64 {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
@@ -308,8 +309,8 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         }
     }
 
-    /// Tries in this order: a look at an unknown own card, a swap that saves points, a look at a foreign card, a swap that
-    /// disrupts. In a last turn the swap comes first.
+    /// Tries in this order: a look at one of the player's unknown cards, a swap that saves points, a look at another
+    /// seat's card, a swap that disrupts. In the last turn, the swap that saves points comes first.
     fn use_power(&self) -> Action {
         let unknown = self.view.targets().without(self.known);
         let own = self.one_of(unknown.intersection(self.own)).map(Action::Look);
@@ -335,14 +336,14 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         self.view.allows(swap).then_some(swap)
     }
 
-    /// A swap of a card that its owner knows with another foreign card.
+    /// A swap of two cards of other seats, the first of which its owner knows.
     fn disrupting_swap(&self) -> Option<Action> {
         if self.params.disrupt <= 0.0 {
             return None;
         }
-        let foreign = self.view.swappable().without(self.own);
-        let first = self.one_of(self.hoarded(foreign))?;
-        let others = foreign.without(SpotSet::only(first)).iter_from(self.view.seat());
+        let swappable = self.view.swappable().without(self.own);
+        let first = self.one_of(self.hoarded(swappable))?;
+        let others = swappable.without(SpotSet::only(first)).iter_from(self.view.seat());
         let second = self.one_of(others.filter(|&spot| self.view.allows(Action::swap(first, spot))).collect())?;
         Some(Action::swap(first, second))
     }
@@ -352,7 +353,7 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
         spots.without(self.known).iter_from(self.view.seat()).filter(|&spot| self.is_hoarded(spot)).collect()
     }
 
-    /// A decision without a preference: the one that changes least, otherwise the one that costs least.
+    /// The decision if the player has no preference: the one that changes least, otherwise the one that costs least.
     #[cold]
     fn idle(&self) -> Action {
         let choices = self.view.choices();

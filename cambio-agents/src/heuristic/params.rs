@@ -16,9 +16,9 @@ params! {
         call_chance: f64 = 0.7 in 0.0..=1.0,
         /// For `call_chance`: the points that it expects each other seat to save in its last turn.
         last_turn: f64 = 3.0 in 0.0..=20.0,
-        /// In a match decided by totals of points: raises `call_at` by this much for each 10 points that it is behind.
+        /// In a match decided by totals of points: raises `call_at` by this much for each 10 points that it trails.
         chase: f64 = 0.0 in -20.0..=20.0,
-        /// How many points below the mean it estimates an unknown card that the owner of the card knows.
+        /// How many points below the mean it expects an unknown card to be if the owner of the card knows it.
         hoard: f64 = 2.0 in 0.0..=20.0,
         /// Keeps a card only if that saves more points than this.
         keep_gain: f64 = 0.0 in -20.0..=20.0,
@@ -32,7 +32,7 @@ params! {
         swap_gain: f64 = 0.0 in 0.0..=30.0,
         /// The value of moving a card that only its owner knows, in points. With 0 it makes no such swaps.
         disrupt: f64 = 0.0 in 0.0..=20.0,
-        /// Snaps an unknown own card if its expected gain is more than this many times its expected loss; never with 0.
+        /// Snaps unknown cards of its own if the expected gain exceeds this many times the expected loss; never with 0.
         gamble: f64 = 0.0 in 0.0..=100.0,
         /// Snaps cards of other seats if that saves at least this many points.
         foreign_gain: f64 = 0.5 in 0.0..=30.0,

@@ -10,7 +10,7 @@ use crate::policy::PublicHistory;
 
 /// The maximum number of spots of a table.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
-/// The number of latest decisions of the other seats that are kept.
+/// The maximum number of decisions that are kept: the latest ones of the other seats.
 pub(super) const MOST: usize = 64;
 
 /// Tracks the cards of one round. Each card has a number, which it keeps when it moves.
@@ -77,11 +77,11 @@ impl TrackedCards {
     }
 }
 
-/// A decision of another seat, and the table before it.
+/// A decision of another seat, and the table before the decision.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedDecision<Q> {
     table: Table,
-    /// The public history of the round before it.
+    /// The public history of the round before the decision.
     pub(super) past: Q,
     at: [u16; SPOTS],
     held: u16,
@@ -111,7 +111,7 @@ impl<Q> RecordedDecision<Q> {
 
     /// The decision implied by the next event; `None` if the event does not determine it.
     fn decided(&self, sighting: &Sighting) -> Option<Action> {
-        let said = match *sighting {
+        let decision = match *sighting {
             Event::Peeked { seat, spot, .. } => Some((seat, Action::Peek(spot))),
             Event::Drew { seat, .. } => Some((seat, Action::Draw)),
             Event::Took { seat, .. } => Some((seat, Action::Take)),
@@ -127,9 +127,9 @@ impl<Q> RecordedDecision<Q> {
             Event::Called { seat } => Some((seat, Action::Call)),
             _ => None,
         };
-        match (said, self.table.phase()) {
+        match (decision, self.table.phase()) {
             (Some((seat, action)), _) if seat == self.seat => Some(action),
-            // These decisions have no event.
+            // A pass in a chain and the end of a turn have no event of their own.
             (_, Phase::Chain) => Some(Action::Pass),
             (_, Phase::Close) => Some(Action::End),
             _ => None,
@@ -188,14 +188,14 @@ impl<Q: PublicHistory> DecisionLog<Q> {
         &self.decided
     }
 
-    /// Adds the table before another seat decides.
+    /// Adds the table as it is before another seat decides.
     pub(super) fn spectate(&mut self, table: &Table) {
         let Some(seat) = table.asked() else { return };
         if table.phase() != Phase::Window {
             self.settle();
         }
         let TrackedCards { at, held, .. } = self.cards;
-        // In a window, a seat without an event has passed.
+        // A seat that causes no event in a window has passed.
         self.asked.push(RecordedDecision {
             table: *table,
             past: self.past.clone(),
@@ -227,7 +227,7 @@ impl<Q: PublicHistory> DecisionLog<Q> {
                         moment.action = Action::Snap(spot);
                     }
                 }
-                // An aborted snap does not show the card, and a touch is not a decision about a known card.
+                // No evidence: an aborted snap does not show the card, and a touch is not about a known card.
                 Event::Aborted { seat } | Event::Touched { seat, .. } => {
                     self.asked.retain(|moment| moment.seat != seat);
                 }
@@ -249,7 +249,7 @@ impl<Q: PublicHistory> DecisionLog<Q> {
         self.asked.first().is_some_and(|moment| moment.table.phase() == Phase::Window)
     }
 
-    /// Marks the pending decisions as decided.
+    /// Moves the pending decisions to the list of decisions, and keeps the latest [`MOST`].
     fn settle(&mut self) {
         self.decided.extend(self.asked.drain(..));
         let over = self.decided.len().saturating_sub(MOST);

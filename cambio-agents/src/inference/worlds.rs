@@ -9,7 +9,7 @@ use super::decisions::{DecisionLog, RecordedDecision};
 use crate::bits::Bits;
 use crate::policy::{Policy, PublicHistory};
 
-/// The assumed play of the other seats: a policy, except for a share ε of their decisions.
+/// The assumed play of the other seats: each decision follows a policy, except with probability ε.
 pub(super) struct DecisionModel<'p, P> {
     pub(super) policy: &'p mut P,
     pub(super) epsilon: f64,
@@ -19,13 +19,13 @@ pub(super) struct DecisionModel<'p, P> {
 /// likelihoods.
 struct DecisionEvidence<'m, Q> {
     moment: &'m RecordedDecision<Q>,
-    /// The numbers of these cards.
+    /// The numbers of the unknown cards.
     open: Vec<u16>,
-    /// By the classes of these cards, seven bits each: a decision is the same for all cards of a class.
+    /// By the classes of the unknown cards, seven bits each: the likelihood is the same for all cards of a class.
     likelihoods: BTreeMap<u128, f64>,
 }
 
-/// The number of classes that fit into a key.
+/// The maximum number of unknown cards: this many classes fit into a key.
 const MOST_OPEN: usize = 18;
 
 impl<Q> DecisionEvidence<'_, Q> {
@@ -89,8 +89,8 @@ fn evidence<'m, Q: PublicHistory>(
     moments.decided().iter().rev().filter_map(of).take(last).collect()
 }
 
-/// Draws `number` indices, each in proportion to its share, to within one: systematic resampling (Carpenter, Clifford
-/// and Fearnhead 1999).
+/// Draws `number` indices by systematic resampling (Carpenter, Clifford and Fearnhead 1999): the count of each index
+/// differs from its exact share of the draws by less than one.
 fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
     let step = shares.iter().sum::<f64>() / number as f64;
     let (mut index, mut upto) = (0, shares.first().copied().unwrap_or(0.0));

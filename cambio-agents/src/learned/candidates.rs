@@ -21,7 +21,7 @@ pub(super) enum DecisionKind {
     Swap,
     SnapOwn,
     SnapOther,
-    /// A snap of an own card that the seat does not know.
+    /// A snap of one of the seat's own cards that it does not know.
     Blind,
     PassChain,
     Give,
@@ -36,26 +36,26 @@ pub(super) const SORTS: usize = DecisionKind::Other as usize + 1;
 /// A decision that stands for all decisions with the same key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// The first of the decisions that it stands for.
+    /// The first of the decisions that the candidate stands for.
     pub(super) action: Action,
     pub(super) key: CandidateKey,
-    /// The number of decisions that it stands for.
+    /// The number of decisions that the candidate stands for.
     pub(super) number: usize,
 }
 
-/// The properties that distinguish candidates: the sort, and the owner and category of each named card.
+/// The properties that distinguish candidates: the kind of decision, and the owner and category of each named card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CandidateKey {
     pub(super) sort: DecisionKind,
-    /// The distance of the owner and the category of the named card; in a swap, of the own card.
+    /// The distance of the owner and the category of the named card; in a swap, of the seat's own card.
     pub(super) card: Option<(u8, u16)>,
-    /// The same for the other card of a swap.
+    /// The distance of the owner and the category of the other card of a swap.
     other: Option<(u8, u16)>,
 }
 
 impl CandidateKey {
     /// The key of a decision; `None` for decisions that are not evaluated: bluffs, peeks that cost a card, blind snaps
-    /// before a call, and swaps that do not move exactly one own card.
+    /// before a call, and swaps that do not move exactly one of the seat's own cards.
     pub(super) fn of(
         deck: &DeckClasses,
         scene: &DecisionContext,
@@ -86,8 +86,8 @@ impl CandidateKey {
                 naming(if spot.seat() == seat { DecisionKind::LookOwn } else { DecisionKind::LookOther }, spot)
             }
             Action::Swap(one, other) if (one.seat() == seat) != (other.seat() == seat) => {
-                let (own, foreign) = if one.seat() == seat { (one, other) } else { (other, one) };
-                Some(CandidateKey { sort: DecisionKind::Swap, card: card(own), other: card(foreign) })
+                let (own, theirs) = if one.seat() == seat { (one, other) } else { (other, one) };
+                Some(CandidateKey { sort: DecisionKind::Swap, card: card(own), other: card(theirs) })
             }
             Action::Snap(spot) => match view.face(spot) {
                 Some(face) if view.would_match(spot, face) => {

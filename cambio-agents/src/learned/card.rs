@@ -5,13 +5,13 @@ use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::view::{CardTrace, Origin};
 use cambio_core::{Card, Rules};
 
-/// The number of buckets for the upper bound that a card's history puts on its points.
+/// The number of buckets for the upper bound on a card's points that follows from its history.
 pub(super) const BOUNDS: usize = 12;
 
 /// Lookup tables computed from the rules: cards by class, and the scale of points.
 ///
 /// Cards with the same rank, points and power form one class. The difference between them matters only under rules that
-/// compare suits, which networks do not see.
+/// compare suits, and networks have no inputs for suits.
 #[derive(Clone, Debug)]
 pub(super) struct DeckClasses {
     class_of: [u8; MAX_KINDS],
@@ -66,7 +66,7 @@ impl DeckClasses {
         2 * self.classes() + 1 + 2 * BOUNDS
     }
 
-    /// The bucket of a bound in points. The last bucket, [`NO_BOUND`], is left out.
+    /// The bucket of a bound in points. The last bucket, [`NO_BOUND`], is never returned.
     fn step(&self, points: i32) -> u8 {
         ((points - self.lowest).max(0) >> self.unit_shift).min(BOUNDS as i32 - 2) as u8
     }
@@ -97,13 +97,13 @@ const POWER: i32 = 4;
 /// A card on the table, as the seat to act sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TableCard {
-    /// Its class, or [`UNKNOWN`].
+    /// The class of the card, or [`UNKNOWN`].
     pub(super) class: u8,
-    /// The seats that have seen it: bit d is the seat at distance d in playing order from the seat to act.
+    /// The seats that have seen the card: bit d is the seat at distance d in playing order from the seat to act.
     pub(super) witnesses: u8,
-    /// The bucket of the upper bound on its points, from its owner's decisions.
+    /// The bucket of the upper bound on the card's points that follows from its owner's decisions.
     bound: u8,
-    /// Whether it came to its spot by being kept.
+    /// Whether the owner put the card into its spot by keeping it.
     kept: bool,
 }
 
@@ -129,8 +129,8 @@ impl TableCard {
         TableCard { class, witnesses, bound: NO_BOUND, kept: true }
     }
 
-    /// Whether another seat knows it, if it is an own card, or whether its owner knows it, if it is another seat's
-    /// card. `distance` is the distance of the owner.
+    /// For a card of the seat to act: whether another seat knows it. For another seat's card: whether its owner knows
+    /// it. `distance` is the distance of the owner.
     #[inline]
     pub(super) fn is_open(self, distance: usize) -> bool {
         if distance == 0 { self.witnesses & !1 != 0 } else { self.witnesses >> distance & 1 == 1 }

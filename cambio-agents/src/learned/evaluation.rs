@@ -18,9 +18,9 @@ use crate::tie::index;
 #[derive(Clone, Copy, Debug)]
 pub struct MatchStanding(pub(super) RelativeTotals);
 
-/// Whether a network for one of these rules can play under the other.
+/// Whether a network for one of these rule systems can play under the other.
 pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
-    // Fast path: usually the rules are the same, and that is a comparison of two words.
+    // Fast path: usually the rules are the same, which a comparison of two words shows.
     one == other || one.kinds() == other.kinds()
 }
 
@@ -80,7 +80,7 @@ impl NetworkInputs {
         evaluation.values.clear();
         evaluation.standing = *standing;
         if let Some(only) = only_candidate(view) {
-            // The only part of the scene that `index_of` needs for a pass or a snap here.
+            // For a pass or a snap in this case, `index_of` needs no other part of the scene.
             evaluation.scene.caller = Callers::NONE;
             evaluation.candidates.clear();
             evaluation.candidates.push(only);
@@ -142,7 +142,7 @@ impl NetworkEvaluation {
         self.candidates.iter().map(|candidate| candidate.action)
     }
 
-    /// The values of the candidates, as logits of the share of the win; empty before [`Network::evaluate`].
+    /// The values of the candidates, as logits of the win share; empty before [`Network::evaluate`].
     pub fn logits(&self) -> impl ExactSizeIterator<Item = f64> {
         self.values.iter().map(|&value| f64::from(value) / f64::from(LOGIT_ONE))
     }
@@ -153,7 +153,7 @@ impl NetworkEvaluation {
         self.candidates.iter().position(|candidate| candidate.key == key)
     }
 
-    /// The index of the candidate with the highest value, the first of several.
+    /// The index of the candidate with the highest value, the first one if several tie.
     pub fn best(&self) -> usize {
         let mut best = 0;
         for (index, value) in self.values.iter().enumerate() {
@@ -206,7 +206,7 @@ impl NetworkEvaluation {
         self.choice_of(inputs, view, drawn)
     }
 
-    /// One of the decisions that these candidates, including `first`, stand for, chosen by a hash of the pile.
+    /// A decision of the candidates that `is_in` accepts, chosen by a hash of the pile. `first` is the first of them.
     fn one_of(&self, inputs: &NetworkInputs, view: &impl View, first: usize, is_in: impl Fn(usize) -> bool) -> Action {
         let number: usize =
             (0..self.candidates.len()).filter(|&index| is_in(index)).map(|index| self.candidates[index].number).sum();
@@ -219,7 +219,8 @@ impl NetworkEvaluation {
     }
 }
 
-/// A network that evaluates decisions: it estimates the share of the win after each candidate.
+/// A network that evaluates decisions: for each candidate, it estimates the win share of the seat to act (1 for a win,
+/// split equally in a tie).
 ///
 /// Clones are cheap and share the weights.
 #[derive(Clone)]
@@ -260,12 +261,12 @@ impl Network {
         *weights = NetworkWeights { rows, ..floats.round_layers() };
     }
 
-    /// Its weights as floating-point numbers, to continue training.
+    /// The weights as floating-point numbers, to continue training.
     pub fn floats(&self) -> FloatNetwork {
         self.weights.floats()
     }
 
-    /// Its inputs.
+    /// The inputs of the network.
     pub fn inputs(&self) -> &NetworkInputs {
         &self.inputs
     }
@@ -301,7 +302,7 @@ impl Network {
             add(&mut base, &part);
             parts.push(part);
         }
-        // So are the inputs for the comparison of unchanged layouts.
+        // The inputs for the comparison of unchanged layouts are also summed once.
         let mut same = base;
         on.clear();
         features.comparison(scene, scene.caller, totals, &before[..scene.seats], |input| on.push(input as u16));

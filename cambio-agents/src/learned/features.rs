@@ -2,8 +2,8 @@
 //!
 //! Every input is 0 or 1. There are four groups, so that the candidates of a decision can share sums: the part that no
 //! candidate changes, each layout, the comparison of the layouts, and the candidate itself. Seats are identified by
-//! relative position: the seat to act, the next seat, the previous seat, and the seats between. The inputs of all seats
-//! between add up, so one network serves tables of two to eight seats.
+//! relative position: the seat to act, the next seat, the previous seat, and the seats between. All seats between use
+//! the same inputs, whose rows add up, so one network serves tables of two to eight seats.
 
 use cambio_core::Rules;
 
@@ -13,7 +13,7 @@ use super::position::{
     Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
 };
 
-/// The relative positions of seats: self, next, previous, between.
+/// The number of relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
 /// Equal cards in a layout are counted up to this number.
 const COPIES: usize = 6;
@@ -33,7 +33,7 @@ const TURNS: usize = 40;
 const CALLERS: usize = SEATINGS + 1;
 /// The buckets for the number of other seats that expect fewer points: 0 to 2, and 3 or more.
 const RANKS: usize = 4;
-/// The differences of totals, in points.
+/// The buckets for differences of totals, each one point wide.
 const LEADS: usize = 2 * TOTAL_POINTS + 1;
 /// The buckets for totals at the end of the round, each two points wide.
 const PROJECTIONS: usize = TOTAL_POINTS;
@@ -145,7 +145,7 @@ pub(super) struct Features {
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct LayoutSummary {
-    /// The expected sum of its cards, in sixteenths of a point.
+    /// The expected sum of the layout, in sixteenths of a point.
     sum: i32,
     /// The points of the cards that the seat to act knows.
     known: i32,
@@ -187,11 +187,11 @@ impl Features {
         let seating = seating(distance, scene.seats);
         let (categories, classes) = (deck.categories(), deck.classes());
         let mut summary = LayoutSummary { size: side.cards().len(), ..LayoutSummary::default() };
-        let (mut dark, mut told) = (0, [0_u16; cambio_core::rules::MAX_SLOTS]);
+        let (mut dark, mut found) = (0, [0_u16; cambio_core::rules::MAX_SLOTS]);
         for (index, card) in side.cards().iter().enumerate() {
             let category = card.category(deck, distance);
-            told[index] = category as u16;
-            let copies = told[..index].iter().filter(|&&other| usize::from(other) == category).count();
+            found[index] = category as u16;
+            let copies = found[..index].iter().filter(|&&other| usize::from(other) == category).count();
             if copies < COPIES {
                 on(at.cards + (seating * categories + category) * COPIES + copies);
             }
@@ -213,7 +213,7 @@ impl Features {
         summary
     }
 
-    /// Activates the inputs for the own cards that each other seat knows.
+    /// Activates the inputs for the cards of the seat to act that other seats know, for each of these seats.
     #[inline]
     fn open_to(&self, scene: &DecisionContext, side: &SeatCards, classes: usize, on: &mut impl FnMut(usize)) {
         if side.cards().iter().all(|card| card.witnesses & !1 == 0) {

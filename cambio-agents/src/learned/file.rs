@@ -1,6 +1,6 @@
 //! Reads and writes network files.
 //!
-//! A file contains a line that names the format, a line of JSON with the facts, the weights, and a BLAKE3 hash.
+//! A file contains a line that names the format, a line of JSON with the metadata, the weights, and a BLAKE3 hash.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -49,7 +49,7 @@ pub fn read_network(path: &str) -> Result<Network, String> {
     Ok(network)
 }
 
-/// The facts about a network in its file.
+/// The metadata of a network in its file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetworkMetadata {
     /// The rules that the network was made for.
@@ -98,7 +98,7 @@ impl Network {
         bytes
     }
 
-    /// Reads a network and the facts about it.
+    /// Reads a network and its metadata.
     ///
     /// # Errors
     /// If the bytes are not a network, or have changed since they were written.
@@ -133,7 +133,7 @@ impl Network {
     /// Returns the network if it can play under these rules.
     ///
     /// # Errors
-    /// If it is for other cards.
+    /// If the network is for other cards.
     pub fn fitting(self, rules: &Rules) -> Result<Network, NetworkError> {
         if self.inputs().fit(rules) {
             return Ok(self);

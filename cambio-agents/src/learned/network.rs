@@ -1,8 +1,8 @@
 //! The network: sparse inputs, two hidden layers and one output, all in integers.
 //!
-//! It follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer is a
-//! sum of rows, one for each active input, and inputs that several positions share are summed once. All arithmetic is
-//! on integers, so a decision is the same on every machine.
+//! The design follows the efficiently updatable networks of chess and shogi programs (NNUE, Nasu 2018): the first layer
+//! is a sum of rows, one for each active input, and inputs that several positions share are summed once. All arithmetic
+//! is on integers, so a decision is the same on every machine.
 
 /// The width of the first hidden layer.
 pub(super) const WIDTH: usize = 128;

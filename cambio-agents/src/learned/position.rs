@@ -7,7 +7,7 @@ use cambio_core::{Action, Card, Phase, Score, Seat, Spot, SpotSet, Table, View};
 
 use super::card::{DeckClasses, TableCard, UNKNOWN};
 
-/// The cards of one seat, in no order.
+/// The cards of one seat, in no particular order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeatCards {
     cards: [TableCard; MAX_SLOTS],
@@ -39,7 +39,7 @@ impl SeatCards {
     }
 }
 
-/// A card that may be missing.
+/// The class of a card, which may be missing or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FaceClass {
     None,
@@ -110,7 +110,7 @@ pub(super) struct DecisionContext {
     pub(super) starter: usize,
     /// The distance of the seat whose turn it is.
     pub(super) turn: usize,
-    /// The step of a power, as bits: look at own cards, at others' cards, at another card, swap, reveal.
+    /// The step of a power, as bits: look at one's own cards, at other seats' cards, at another card, swap, reveal.
     pub(super) step: u8,
     /// Whether the held card was taken from the pile.
     held_public: bool,
@@ -128,15 +128,15 @@ pub(super) struct DecisionContext {
 pub(super) struct RelativeTotals {
     /// In points.
     pub(super) exact: [i32; MAX_SEATS],
-    /// In points above minus an eighth of the target; less than [`TOTAL_POINTS`].
+    /// In points, counted from minus an eighth of the target; less than [`TOTAL_POINTS`].
     pub(super) points: [u8; MAX_SEATS],
     /// As buckets; less than [`TOTALS`].
     steps: [u8; MAX_SEATS],
 }
 
-/// The number of buckets for totals.
+/// The number of coarse buckets for totals.
 pub(super) const TOTALS: usize = 16;
-/// The number of totals that are distinguished to the point.
+/// The number of fine buckets for totals, each one point wide.
 pub(super) const TOTAL_POINTS: usize = 64;
 
 impl RelativeTotals {
@@ -252,7 +252,7 @@ impl DecisionContext {
         self.caller = Callers { all: callers, first };
     }
 
-    /// The location of a card: the distance of its owner, and its index in the side.
+    /// The location of a card: the distance of its owner, and its index among the owner's cards.
     #[inline]
     pub(super) fn locate(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, usize) {
         let below = table.layout(spot.seat()).iter_from(spot.seat()).take_while(|&other| other != spot).count();
@@ -292,8 +292,8 @@ impl DecisionContext {
                     FaceClass::Class(class) => class,
                     FaceClass::None | FaceClass::Unknown => UNKNOWN,
                 };
-                let everybody = ((1_u16 << self.seats) - 1) as u8;
-                let kept = TableCard::kept(class, if self.held_public { everybody } else { 1 });
+                let all_seats = ((1_u16 << self.seats) - 1) as u8;
+                let kept = TableCard::kept(class, if self.held_public { all_seats } else { 1 });
                 let replaced = std::mem::replace(&mut after.change(self, 0).cards[index], kept);
                 after.top = FaceClass::of(replaced.class);
                 after.held = FaceClass::None;

@@ -9,7 +9,7 @@ use super::evaluation::{Network, have_the_same_cards};
 
 /// A bundled network, and the tables that it is for.
 struct Shipped {
-    /// The preset whose cards it is for.
+    /// The preset whose cards the network is for.
     preset: &'static str,
     seats: RangeInclusive<usize>,
     bytes: &'static [u8],
@@ -62,7 +62,7 @@ impl Network {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
     }
 
-    /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its facts describe how the network was made.
+    /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its metadata describe how it was made.
     ///
     /// ```
     /// use cambio_agents::Network;

@@ -11,9 +11,9 @@
 /// words! {
 ///     /// What the bot does in a snap window.
 ///     pub enum Snaps {
-///         /// Nothing.
+///         /// Never snaps.
 ///         Never = "never",
-///         /// Cards that it knows to match.
+///         /// Snaps the cards that it knows to match.
 ///         Known = "known",
 ///     }
 /// }
@@ -21,7 +21,7 @@
 /// params! {
 ///     /// The parameters about the other players.
 ///     pub struct OthersParams {
-///         /// How many points it expects others to have.
+///         /// The points that it expects each other player to have.
 ///         others: f64 = 12.5 in 0.0..=100.0,
 ///     }
 /// }
@@ -43,7 +43,7 @@
 ///         ..group: OthersParams,
 ///     }
 ///
-///     /// Optional. Without it, the agent is reproducible if its groups are.
+///     /// Optional. Without this method, the agent is reproducible if its groups are.
 ///     fn is_reproducible(&self) -> bool {
 ///         self.time_ms.is_none()
 ///     }

@@ -7,7 +7,7 @@ use cambio_core::{Action, Event, Rules, Standing, State, View};
 use super::{NetworkPolicy, Policy, PublicHistory, ValuePolicy as _};
 use crate::heuristic::{HeuristicParams, blueprint};
 
-/// The heuristic with perfect memory. It decides by the view alone.
+/// The heuristic with perfect memory. Its decisions depend on the view alone.
 impl Policy for HeuristicParams {
     type History = ();
 
@@ -44,7 +44,7 @@ pub enum Blueprint {
     Network(Box<NetworkPolicy>),
 }
 
-/// The past that a [`Blueprint`] needs: the public history for a network, nothing for a heuristic.
+/// The public history that a [`Blueprint`] needs: the card history for a network, nothing for a heuristic.
 #[derive(Clone, Debug)]
 pub struct BlueprintHistory(Option<CardHistory>);
 
@@ -64,10 +64,10 @@ impl BlueprintHistory {
 }
 
 impl Blueprint {
-    /// The value that its network gives the position.
+    /// The value of the position according to the blueprint's network.
     ///
     /// # Panics
-    /// If it is a heuristic.
+    /// If the blueprint is a heuristic.
     pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintHistory) -> f64 {
         let Blueprint::Network(network) = self else { unreachable!("a heuristic does not value positions") };
         network.value(view, past.history())

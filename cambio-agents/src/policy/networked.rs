@@ -20,7 +20,7 @@ use crate::learned::{MatchStanding, Network, NetworkEvaluation};
 /// ```
 #[derive(Clone, Debug)]
 pub struct NetworkPolicy {
-    /// Its own network; `None` for the bundled network.
+    /// The network that the caller gave; `None` for the bundled network.
     own: Option<Network>,
     temperature: f64,
     playing: Option<NetworkState>,
@@ -121,7 +121,7 @@ impl Policy for NetworkPolicy {
     }
 
     fn gambles(&self) -> bool {
-        // After a call, its candidates include snaps of unknown cards.
+        // After a call, the candidates include snaps of unknown cards.
         true
     }
 }

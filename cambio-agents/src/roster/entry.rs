@@ -62,7 +62,7 @@ pub struct RosterEntry {
     pub(super) about: String,
     pub(super) text: Option<Text>,
     pub(super) sees_all: bool,
-    /// Holds the default parameters.
+    /// The factory with the default parameters.
     pub(super) recipe: Arc<dyn ErasedFactory>,
 }
 
@@ -134,8 +134,8 @@ impl RosterEntry {
         RosterEntry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
     }
 
-    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). It is not a player:
-    /// only experiments with `analysis = true` may use it.
+    /// Marks the agent as one that sees every card, through its [observer](Agent::observer). Such an agent is not a
+    /// player: only experiments with `analysis = true` may use it.
     #[must_use]
     pub fn seeing_all(self) -> RosterEntry {
         RosterEntry { sees_all: true, ..self }
@@ -151,12 +151,12 @@ impl RosterEntry {
         &self.about
     }
 
-    /// Its parameters, with their defaults.
+    /// The agent's parameters, with their defaults.
     pub fn params(&self) -> Vec<Param> {
         self.recipe.declared()
     }
 
-    /// The text that it takes before its parameters, if it takes one.
+    /// The text in quotes that a spec of the agent has before the parameters; `None` if the agent takes no text.
     pub fn text(&self) -> Option<Text> {
         self.text
     }
@@ -166,7 +166,7 @@ impl RosterEntry {
         self.sees_all
     }
 
-    /// The names of its parameters, as errors list them.
+    /// The names of the agent's parameters, as errors list them.
     pub(super) fn names(&self) -> String {
         let names: Vec<&str> = self.params().iter().map(|param| param.name).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }

@@ -11,7 +11,7 @@ use crate::params::{Param, ParamError, ParamValue, Params, Range};
 /// The maximum length of an agent's text, such as the command of a bot, in bytes.
 const MOST_TEXT: usize = 4096;
 
-/// An agent and its parameters. It is displayed as a spec with the parameters that were given, in the order of their
+/// An agent and its parameters. `Display` writes a spec with the parameters that were given, in the order of their
 /// declaration.
 ///
 /// ```
@@ -81,7 +81,7 @@ impl AgentSpec {
         Ok(AgentSpec { entry: entry.clone(), text, given, recipe })
     }
 
-    /// Whether this is the same agent with the same values, given or default.
+    /// Whether both specs name the same agent with the same parameter values, given or default.
     pub fn is(&self, other: &AgentSpec) -> bool {
         self.entry.name == other.entry.name
             && self.text == other.text
@@ -89,7 +89,7 @@ impl AgentSpec {
     }
 
     /// The spec with the value of every parameter, given or default. Two specs have the same full form if and only if
-    /// [`AgentSpec::is`] holds for them.
+    /// [`AgentSpec::is`] is true for them.
     ///
     /// ```
     /// let roster = cambio_agents::roster();
@@ -135,7 +135,7 @@ impl AgentSpec {
         self.recipe.is_reproducible()
     }
 
-    /// Whether the agent depends on this program alone. A text makes it depend on another program or a file.
+    /// Whether the agent depends on this program alone. An agent with a text also depends on another program or a file.
     pub fn is_self_contained(&self) -> bool {
         self.text.is_none()
     }
@@ -169,7 +169,7 @@ impl fmt::Display for AgentSpec {
     }
 }
 
-/// Reads a text up to its closing quote, and returns it with the rest of the input; `None` without a closing quote.
+/// Reads a text up to its closing quote; returns the text and the rest of the input, or `None` if the text is invalid.
 fn unquote(quoted: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut chars = quoted.char_indices();

@@ -20,7 +20,7 @@ params! {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Budget {
     iterations: u32,
-    /// Used instead of the iterations if it is given.
+    /// The search time. If it is given, the number of iterations is ignored.
     time: Option<Duration>,
 }
 
@@ -29,7 +29,7 @@ impl Budget {
         Budget { iterations, time: time.time_ms.map(|time| Duration::from_millis(time.into())) }
     }
 
-    /// Begins a decision.
+    /// Starts the countdown for one decision.
     pub(crate) fn begin(self) -> Countdown {
         Countdown { budget: self, begun: None, done: 0, half: None }
     }
@@ -65,7 +65,7 @@ impl Countdown {
         goes_on.then_some(number)
     }
 
-    /// Whether the second half begins with this iteration. `number` is the last result of [`Countdown::next`].
+    /// Whether the budget's second half begins with this iteration. `number` is the last result of [`Countdown::next`].
     #[inline]
     pub(crate) fn is_halfway(&self, number: u32) -> bool {
         match self.budget.time {
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(halves(Budget::new(7, TimeParams::default())), (7, vec![3]));
         let timed = Budget::new(7, TimeParams { time_ms: Some(20) });
         assert_eq!(timed.most_iterations(), 40_000);
-        // On a busy machine, the clock may jump from the first half beyond the end. Then the test retries.
+        // On a busy machine, the clock may skip the second half of the time budget. Then the test retries.
         let whole = (0..100).map(|_| halves(timed)).find(|(_, half)| !half.is_empty());
         let (count, half) = whole.expect("one of a hundred budgets was not interrupted");
         assert!(count > 1000 && half.len() == 1 && half[0] < count, "{count} {half:?}");

@@ -10,11 +10,11 @@ use crate::words;
 words! {
     /// The information that distinguishes the nodes of the other seats.
     pub enum TreeMode {
-        /// Single observer: the information of the searching seat, as if all seats decided by it.
+        /// Single observer: the information of the searching seat, as if all seats had only that information.
         Single = "so",
-        /// Multiple observer: the information of each seat itself in the sampled world.
+        /// Multiple observers: each seat's own information in the sampled world.
         Multiple = "mo",
-        /// None: only the searching seat has nodes, and the others follow the blueprint.
+        /// None: only the searching seat has nodes, and the other seats follow the blueprint.
         Policy = "policy",
     }
 }
@@ -28,7 +28,7 @@ pub(crate) struct SeatHistories {
 
 impl SeatHistories {
     /// The histories at the root. The private knowledge of the other seats comes from the sampled world: the true cards
-    /// would leak information, and without any cards every seat would decide as one observer.
+    /// would leak hidden information, and without these cards all seats would share the information of one observer.
     pub(crate) fn at_root(world: &State, searcher: Seat, mode: TreeMode) -> SeatHistories {
         let mut private = [0; MAX_SEATS];
         if mode == TreeMode::Multiple {
@@ -53,7 +53,7 @@ impl SeatHistories {
         let phase = u64::from(table.phase().code());
         let mut key = self.public ^ self.private[observer.index()].rotate_left(17) ^ ((actor as u64) << 8 | phase);
         if table.phase() == Phase::Show {
-            // The cards of a reveal become events only when all of them are chosen.
+            // The cards of a reveal become events only when all are chosen, so the chosen cards are added here.
             for spot in table.pointed().iter_from(actor) {
                 key = mix(key ^ spot.index() as u64);
             }

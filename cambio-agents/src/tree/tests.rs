@@ -6,7 +6,7 @@ use cambio_core::{Card, Event, Knowledge, Phase, Rules};
 
 use super::*;
 
-/// A world in a window where seat a and seat b both know a card that matches, and seat a is asked first.
+/// A world in a snap window in which seat a and seat b both know a card that matches, and seat a is asked first.
 fn window_world(rules: &Rules) -> (State, Stream) {
     for deal in 0..10_000 {
         let mut stream = Key::new(17, deal).stream(Purpose::Deck, 0);
@@ -63,7 +63,7 @@ fn twin_worlds(rules: &Rules) -> (State, State) {
     let seen = state.table().seen(Seat::B);
     assert!(
         seen.iter_from(Seat::B).any(|spot| one.face(spot) != other.face(spot)),
-        "the worlds differ where b has seen"
+        "the worlds differ in a card that seat b has seen"
     );
     (one, other)
 }
@@ -98,7 +98,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     let key = |cards: &[Card], seat| after(cards).key(TreeMode::Multiple, seat, Seat::A, world.table());
     assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
     assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and no other seat sees it");
-    assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order counts");
+    assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order matters");
     // A chance outcome is not an edge: seat a decides in one node after any draw of seat b.
     let dropped = |card| {
         let mut histories = after(&[one]);
@@ -187,5 +187,5 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
             .apply(action, &mut Dice(crate::bits::Bits::new(actor as u64, world.table().turns() as u32)), &mut ())
             .unwrap();
     }
-    assert!(found && !before.is_empty(), "a swap came up");
+    assert!(found && !before.is_empty(), "such a swap was legal");
 }

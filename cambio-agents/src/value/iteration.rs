@@ -6,7 +6,7 @@ use cambio_core::Score;
 
 use super::rounds::RoundOutcome;
 
-/// Totals below this are clamped to it.
+/// The lowest total in the table; lower totals are clamped to this value.
 const LOWEST: i32 = -30;
 
 /// The chance of a seat to win a match, by its total, the other seat's total, and whether it starts the next round.
@@ -38,7 +38,7 @@ impl ValueTable {
                     for (&(first, second, next), weight) in &distinct {
                         let (mine, theirs) = if starts { (first, second) } else { (second, first) };
                         let (own, other) = (own + mine, other + theirs);
-                        // `next` counts from the starter, so 0 means that the starter starts again.
+                        // `next` counts from the starter, so 0 means that the starter also starts the next round.
                         let starts_next = (next == 0) == starts;
                         value += weight
                             * if own >= most || other >= most {
@@ -55,7 +55,7 @@ impl ValueTable {
         table
     }
 
-    /// The chance of a seat with `own` points against a seat with `other` points.
+    /// The chance to win the match for a seat with `own` points against a seat with `other` points.
     pub(super) fn chance(&self, own: i32, other: i32, starts: bool) -> f64 {
         self.values[self.index(own, other, starts)]
     }

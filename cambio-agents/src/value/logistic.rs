@@ -1,8 +1,8 @@
-//! A logistic model of match wins: a seat's chance is proportional to exp(β x), where x is how far it is behind.
+//! A logistic model of match wins: a seat's chance is proportional to exp(β x); x is 0 for the leader, else negative.
 
 use cambio_core::rules::MAX_SEATS;
 
-/// One observation: how far each seat was behind, with the sign that makes more better, and its share of the win.
+/// One observation: each seat's x (0 for the leader, negative for a seat that is behind), and its win share.
 pub(super) type Sample = ([f64; MAX_SEATS], [f64; MAX_SEATS]);
 
 /// The maximum likelihood estimate of β, by Newton's method: the log-likelihood is concave.
@@ -26,7 +26,7 @@ pub(super) fn slope(samples: &[Sample], seats: usize) -> f64 {
     slope
 }
 
-/// eˣ by its series, with repeated halving of the argument: the same on every machine.
+/// eˣ by its Taylor series after repeated halving of the argument: the result is the same on every machine.
 pub(super) fn exponential(power: f64) -> f64 {
     const HALVINGS: i32 = 10;
     let small = power.clamp(-200.0, 200.0) / f64::from(1 << HALVINGS);

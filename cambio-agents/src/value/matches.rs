@@ -1,4 +1,4 @@
-//! The values of matches: the chance of each seat to win, from the totals.
+//! The values of matches: the chance of each seat to win a match, computed from the totals.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,11 +22,11 @@ const STAGES: usize = 10;
 /// The chance of each seat to win a match, from the totals and the starter of the next round.
 ///
 /// # Provenance
-/// The distribution of the scores of a round comes from 20,000 rounds with the default heuristic in every seat, under a
-/// fixed seed. For two seats and a match to a total of points, value iteration over all pairs of totals gives the
-/// chances (Bellman 1957). Otherwise a logistic curve is fitted to matches drawn from the same rounds: the chance of a
-/// seat is proportional to exp(−β total), with one β for each tenth of the match. Cards and looks that a round carries
-/// over to the next one are ignored.
+/// The distribution of round scores comes from 20,000 rounds with the default heuristic in every seat, under a fixed
+/// seed. For two seats and a match to a total of points, value iteration over all pairs of totals gives the chances
+/// (Bellman 1957). Otherwise a logistic curve is fitted to matches drawn from the same rounds: the chance of a seat is
+/// proportional to exp(−β total), with one β for each tenth of the match. Cards and looks that a round carries over to
+/// the next one are ignored.
 ///
 /// # Examples
 /// ```
@@ -42,9 +42,9 @@ pub struct MatchValues {
     seats: usize,
     fewest_wins: bool,
     end: MatchEnd,
-    /// For two seats and a match to a total of points.
+    /// The value table, for two seats and a match to a total of points.
     table: Option<ValueTable>,
-    /// Otherwise: β for each stage of the match.
+    /// For all other matches: the fitted β for each stage.
     slopes: Vec<f64>,
 }
 
@@ -53,7 +53,7 @@ impl MatchValues {
     /// under a second.
     ///
     /// # Panics
-    /// If the rules do not fit the number of seats.
+    /// If the rules do not allow this number of seats.
     pub fn of(rules: &Rules, seats: usize) -> Arc<MatchValues> {
         type MatchValueCache = BTreeMap<(String, usize), Arc<MatchValues>>;
         static MADE: OnceLock<Mutex<MatchValueCache>> = OnceLock::new();
@@ -151,7 +151,7 @@ impl MatchValues {
         }
     }
 
-    /// Fits β for each stage to matches that are drawn from these rounds.
+    /// Fits β for each stage to simulated matches, whose rounds are drawn from `outcomes`.
     fn fit(&self, outcomes: &[RoundOutcome]) -> Vec<f64> {
         const MATCHES: u32 = 3000;
         const MOST_ROUNDS: usize = 1000;

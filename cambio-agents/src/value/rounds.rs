@@ -18,13 +18,13 @@ pub(super) const SEED: u64 = 0x0ca3_b105;
 /// The outcome of one round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundOutcome {
-    /// The scores that it added, in playing order from its starter.
+    /// The scores that the round added, in playing order from its starter.
     pub(super) added: [Score; MAX_SEATS],
-    /// The distance from its starter to the starter of the next round.
+    /// The distance from the round's starter to the starter of the next round.
     pub(super) next: usize,
 }
 
-/// Plays rounds of the default heuristic in every seat.
+/// Plays rounds with the default heuristic in every seat.
 pub(super) fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
     let mut policy = HeuristicParams::default();
     let mut deck = rules.deck().to_vec();

@@ -13,7 +13,7 @@ use super::{Received, UNREAD};
 
 #[derive(Debug)]
 pub(in super::super) struct Pipes {
-    /// `None` once it is closed.
+    /// `None` once the input is closed.
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
     /// The buffers that are not written yet.

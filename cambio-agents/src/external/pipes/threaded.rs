@@ -22,7 +22,7 @@ impl Pipes {
         let (input, to_write) = sync_channel::<Vec<u8>>(UNREAD);
         let (has_read, output) = sync_channel(PIECES);
         std::thread::Builder::new().spawn(move || {
-            // If the bot has closed its input, the missing answer becomes the error.
+            // A bot that has closed its input causes no error here; the error is then the missing answer.
             while let Ok(bytes) = to_write.recv() {
                 if stdin.write_all(&bytes).and_then(|()| stdin.flush()).is_err() {
                     break;

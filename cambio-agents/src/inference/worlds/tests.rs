@@ -6,7 +6,7 @@ use super::*;
 use crate::learned::{FloatNetwork, Network, NetworkInputs};
 use crate::policy::NetworkPolicy;
 
-/// If all seats play as assumed, their decisions are on average more likely in the true world than in another.
+/// If all seats play as assumed, their decisions are on average more likely in the true world than in a sampled one.
 #[test]
 fn decisions_tell_of_cards() {
     let rules = Rules::preset("classic").unwrap();

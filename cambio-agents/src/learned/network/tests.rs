@@ -3,7 +3,7 @@ use pulp::Arch;
 use super::super::vectors::Vectors;
 use super::*;
 
-/// A network whose weights are exact in integers.
+/// A network whose weights are not changed by the rounding to integers.
 fn floats(inputs: usize) -> FloatNetwork {
     let mut state = 1_u32;
     let mut next = |range: i32, one: f32| {
