@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lower bounds on the exploitability of each agent of the ladder. For each agent, trains a responder: a network that learns
-# to beat only this agent (`cambio learn --exploit`). The win of its best level on fresh deals is the bound.
+# to beat only this agent (`cambio learn --exploit`). The bound is the win share of its best level on fresh deals.
 #
 #     experiments/bounds.sh OUT [OPTION OF CAMBIO LEARN]...      for example: runs/bounds --threads 2
 #

@@ -44,8 +44,8 @@ def mdbook():
     own = TARGET / "tools/bin/mdbook"
     for program in ("mdbook", str(own)):
         if shutil.which(program):
-            said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-            if said.split()[-1].lstrip("v") == MDBOOK:
+            version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+            if version.split()[-1].lstrip("v") == MDBOOK:
                 return program
     print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
     # A debug build takes half the time to compile and is fast enough for this book.
@@ -240,7 +240,7 @@ def run(pages):
         tools = Path(folder)
         (tools / "cambio").symlink_to(program.resolve())
         # Replace `cargo run --release --` by the program. Cargo runs examples of this repository in the page's folder, in the
-        # dev profile, because the tests build it too.
+        # dev profile, because the tests have already built that profile.
         (tools / "cargo").write_text(
             f'#!/bin/sh\nif [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec "{program}" "$@"; fi\n'
             'word=$1\nshift\n[ "$1" != --release ] || shift\n'

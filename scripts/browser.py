@@ -55,7 +55,7 @@ def chromium():
 
 
 def own_python():
-    """Restarts the script in an environment that has the packages."""
+    """Restarts the script in a virtual environment that has the packages."""
     python = HOME / "bin/python"
     done = HOME / "packages.txt"
     if Path(sys.prefix) == HOME.resolve() or os.environ.get("CAMBIO_BROWSER_VENV"):
@@ -84,7 +84,7 @@ def expect(holds, what):
 
 
 def until(page, expression, arg=None, seconds=30):
-    """Waits until an expression is true. Polls from here, because the pages' content security policy forbids eval."""
+    """Waits until an expression is true. Polls from Python, because the pages' content security policy forbids eval."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression, arg):
         expect(time.monotonic() < end, f"still false after {seconds} s: {expression}; the page shows: {page.inner_text('main')[:600]}")
@@ -134,7 +134,7 @@ class Person:
         elif can["cards"] and (not can["verbs"] or dice.random() < 0.6):
             place = dice.choice(can["cards"])
             self.choose(place)
-            # This was the first card of a swap.
+            # If this was the first card of a swap, choose the second card.
             if "with which card?" in page.text_content(".question"):
                 others = [card for card in self.wait()["cards"] if card != place]
                 if others:
@@ -198,10 +198,10 @@ class Checks:
 
     def matches_of_every_preset(self):
         """A whole match on each preset against two agents, with clicks and keys, in both widths and colour schemes."""
-        told = []
+        counts = []
         for number, preset in enumerate(PRESETS):
             page = self.page(*[(1280, "light"), (400, "dark")][number % 2])
-            # A single long round, or several short rounds.
+            # Rare calls for a single long round, frequent calls for several short rounds.
             person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
             table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
             decisions = person.play()
@@ -213,9 +213,9 @@ class Checks:
             file.write_text(record)
             replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
             expect(replayed.stdout == "1 passed, 0 failed\n", f"{preset}: {replayed.stdout}")
-            told.append(f"{preset} {decisions}")
+            counts.append(f"{preset} {decisions}")
             page.context.close()
-        return f"decisions by clicks and keys: {', '.join(told)}"
+        return f"decisions by clicks and keys: {', '.join(counts)}"
 
     def keys_alone(self):
         """A match without a mouse, from the first page to the end."""
@@ -278,14 +278,14 @@ class Checks:
         held = page.text_content(".question")
         page.keyboard.press("h")
         until(page, "document.querySelector('.hint-line').textContent.includes('suggests:')")
-        said = page.text_content(".hint-line")
+        hint = page.text_content(".hint-line")
         page.keyboard.press("u")
         until(page, "document.querySelector('[data-verb=draw]')")
         page.keyboard.press("d")
         until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
         expect(page.text_content(".question") == held, "the drawn card differs after an undo")
         page.context.close()
-        return said
+        return hint
 
     def speed_decides_races(self):
         """Against agents with a reaction time of five seconds, an immediate snap wins every race."""
@@ -294,10 +294,10 @@ class Checks:
         races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.includes('fastest: '))"
         person.sit(self.address, "classic", ["random"] * 5, reaction=5000)
         person.play(stop=lambda can: can["hasEnded"] or len(page.evaluate(races)) >= 2)
-        told = page.evaluate(races)
-        expect(told and all("fastest: a 0." in line or "fastest: a 1." in line for line in told if "a " in line.split("fastest: ")[1]), told)
+        lines = page.evaluate(races)
+        expect(lines and all("fastest: a 0." in line or "fastest: a 1." in line for line in lines if "a " in line.split("fastest: ")[1]), lines)
         page.context.close()
-        return told[0]
+        return lines[0]
 
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Data that are not compared, with the reason.
 MASKED = {
     "timing.csv": "the column `seconds` depends on the machine",
-    "manifest.json": "version, revision, uncommitted_changes, compiler and target depend on the build; blake3 is its own hash",
+    "manifest.json": "version, revision, uncommitted_changes, compiler and target depend on the build; blake3 is the hash of the manifest",
     "standard output": "durations, matches a second and the field `seconds` depend on the machine",
 }
 BUILD_FIELDS = ["version", "revision", "uncommitted_changes", "compiler", "target", "blake3"]
@@ -40,8 +40,8 @@ DURATION = re.compile(rb"\b\d+(?:\.\d+)? (?:ns|\xc2\xb5s|ms|s|min|h)\b")
 RATE = re.compile(rb"\b\d+ a second\b")
 SECONDS = re.compile(rb'"seconds": ?[-+.\deE]+')
 
-# A bot that makes the last legal decision. If a file `broken` exists, it is at fault in some matches: it exits, or makes an
-# illegal decision.
+# A bot that always makes the last legal decision in the list. If a file `broken` exists, the bot is at fault in some matches:
+# it exits, or makes an illegal decision.
 FAULTY = """
 import json, os, sys
 is_broken = os.path.exists("broken")

@@ -37,7 +37,7 @@ SEARCHES = ["rollout(n=12)", "ismcts(iterations=12)", "ismcts(iterations=12,mode
 def experiment(number: int) -> str:
     """An experiment whose rules, seats, agents, lineups and payoffs depend on its number. One in four has a search agent.
 
-    If the platform's logarithms are used, the tables of one experiment in five differ, including 4, 5 and 6.
+    If `cambio` used the platform's logarithms, the tables of one experiment in five would differ, including 4 to 6.
     """
     draw = random.Random(number)
     is_search = number % 4 == 3
@@ -68,8 +68,8 @@ def call(cpu: str | None, binary: Path, words: list[str], folder: Path) -> str:
     before, environment = CPUS[cpu] if cpu else ([], {})
     done = subprocess.run([*before, binary, *words], cwd=folder, env={**os.environ, **environment}, capture_output=True,
                           timeout=600, check=False)
-    said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-    return "" if done.returncode == 0 else f"`{' '.join(words)}` on {cpu or 'this CPU'} ended with {done.returncode}: {said}"
+    message = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+    return "" if done.returncode == 0 else f"`{' '.join(words)}` on {cpu or 'this CPU'} ended with {done.returncode}: {message}"
 
 
 def check(number: int, cpus: list[str], binary: Path, folder: Path) -> list[str]:

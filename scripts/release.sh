@@ -15,7 +15,7 @@ cargo pgo build -- "${package[@]}"
 runs=$(mktemp -d)
 trap 'rm -r "$runs"' EXIT
 cd "$runs"
-# One thread, because the threads share the counters, which are not atomic.
+# One thread, because threads would share the profile counters, which are not atomic.
 play() {
     printf '%s\n' "seed = $1" "deals = $2" "rules = [$3]" "seats = [$4]" "agents = [$5]" "lineups = $6" >"$1.toml"
     "$program" run "$1.toml" --out "$1" --quiet --threads 1

@@ -67,7 +67,7 @@ class Run:
         self.full = declared["command"]
         self.reduced = declared.get("reduced")
         self.keep = declared["keep"]
-        # Whether its results depend on the agents' decisions, and not only on time.
+        # Whether the results depend on the agents' decisions, and not only on the speed of the program.
         self.play = declared.get("play", True)
         words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
@@ -117,10 +117,10 @@ def sha256(data):
 def experiment(path):
     """The hash of an experiment and its rule files, without comments, the name and the number of deals."""
     path = ROOT / path
-    said = tomllib.loads(path.read_text())
-    rules = {name: tomllib.loads((path.parent / name).read_text()) for name in said.get("rules", []) if "." in name}
-    said = {key: value for key, value in said.items() if key not in ("name", "deals")}
-    return sha256(json.dumps([said, rules], sort_keys=True).encode())
+    fields = tomllib.loads(path.read_text())
+    rules = {name: tomllib.loads((path.parent / name).read_text()) for name in fields.get("rules", []) if "." in name}
+    fields = {key: value for key, value in fields.items() if key not in ("name", "deals")}
+    return sha256(json.dumps([fields, rules], sort_keys=True).encode())
 
 
 def machine():
@@ -140,8 +140,8 @@ def program(cambio):
         spec = Path(folder) / "one.toml"
         spec.write_text('seed = 1\ndeals = 1\nrules = ["classic"]\nseats = [2]\nagents = ["random"]\nlineups = "mirror"\n')
         subprocess.run([cambio, "run", spec, "--out", f"{folder}/out", "--quiet"], check=True, capture_output=True)
-        said = json.loads((Path(folder) / "out/manifest.json").read_text())
-    return {key: said[key] for key in ("version", "revision", "uncommitted_changes", "compiler", "target")}
+        manifest = json.loads((Path(folder) / "out/manifest.json").read_text())
+    return {key: manifest[key] for key in ("version", "revision", "uncommitted_changes", "compiler", "target")}
 
 
 def criterion():
@@ -360,7 +360,7 @@ def duels(run, options):
 
 def matrix(run, options):
     """`matrix run= [rules= seats=] [bounds=RUN]`: the score of the row against the column in percent, the weakest agent first.
-    `bounds` is a run of experiments/bounds.sh and adds a column: the win of a responder against the row's agent."""
+    `bounds` is a run of experiments/bounds.sh and adds a column: the win share of a responder against the row's agent."""
     scores = duels(run, options)
     means = {row["agent"]: float(row["rank_points"]) for row in one_table(run.rows("summary.csv"), options)}
     names = sorted(means, key=means.get)
@@ -378,7 +378,7 @@ def matrix(run, options):
 
 
 def bounds(run):
-    """The win of the responder on fresh deals by agent, in percent with half its interval."""
+    """The responder's win share on fresh deals by agent, in percent, with half the width of the interval."""
     found = {}
     for file in run.facts["files"] if run.facts else []:
         for row in run.rows(file):
@@ -400,7 +400,7 @@ def extremes(run, options):
 
 
 def seats(run, options):
-    """`seats run=`: the win of each seat, half the interval of the first seat, and the test that all seats are equal."""
+    """`seats run=`: the win share of each seat, half the width of the first seat's interval, and the test that all seats are equal."""
     tables = {}
     for row in select(run.rows("seats.csv"), options):
         tables.setdefault(table_of(row), []).append(row)

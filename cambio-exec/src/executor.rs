@@ -56,7 +56,7 @@ impl CancelToken {
     }
 }
 
-/// The threads of an [`Executor`] cannot be started.
+/// The error if the threads of an [`Executor`] cannot be started.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("cannot start {threads} threads: {what}")]
 pub struct ThreadsError {
@@ -66,7 +66,7 @@ pub struct ThreadsError {
     pub what: String,
 }
 
-/// The reason why an [`Executor`] stopped before it had committed everything.
+/// The reason why an [`Executor`] stopped before it had committed all results.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ExecutorError<E> {
     /// The token of the executor was cancelled.
@@ -142,12 +142,12 @@ impl Executor {
         Ok(Executor::on(Arc::new(pool)))
     }
 
-    /// An executor on an existing pool. Its work may occupy all threads of the pool until it is done.
+    /// An executor on an existing pool. A run may occupy all threads of the pool until it ends.
     pub fn on(pool: Arc<ThreadPool>) -> Executor {
         Executor { pool, cancel: CancelToken::new() }
     }
 
-    /// The same pool with another token.
+    /// An executor on the same pool with another token.
     #[must_use]
     pub fn with_cancel(self, cancel: CancelToken) -> Executor {
         Executor { cancel, ..self }
@@ -187,11 +187,11 @@ impl Executor {
     /// Like [`Executor::run_ordered`], but reports progress while the work is running.
     ///
     /// `commit` and `look` share `state` and never run at the same time. `look` runs on the caller's thread: at the
-    /// start, about ten times a second, and once at the end. Its second argument is the sum of all [`Worker::count`]
-    /// calls. `work` should check [`Worker::is_stopped`] regularly and return `None` to give up; a finished result is
-    /// still committed if it is the next one.
+    /// start, about ten times a second, and once at the end. The second argument of `look` is the sum of all
+    /// [`Worker::count`] calls. `work` should check [`Worker::is_stopped`] regularly, and return `None` if it is true.
+    /// After a cancellation, a returned result is still committed if it is the next one.
     ///
-    /// A caller on a thread of the pool also runs work items, and calls `look` only between them.
+    /// If the caller runs on a thread of the pool, this thread also runs work items and calls `look` between them.
     ///
     /// # Errors
     /// The first error of `commit` or `look`, after which nothing more is committed; or [`ExecutorError::Cancelled`].
@@ -260,13 +260,13 @@ pub struct Worker<'r> {
 }
 
 impl Worker<'_> {
-    /// Whether the result is no longer wanted.
+    /// Whether the work item should stop, because its result is no longer needed.
     pub fn is_stopped(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Adds to the progress, in units of the caller's choice. Frequent calls are cheap because each thread has its own
-    /// counter.
+    /// Adds to the progress of the run, in units of the caller's choice. Frequent calls are cheap, because each thread
+    /// has its own counter.
     pub fn count(&self, units: u64) {
         self.counter.0.fetch_add(units, Ordering::Relaxed);
     }
@@ -290,9 +290,9 @@ struct TaskQueue<T, E> {
     begun: u64,
     /// The first number that is not committed.
     committed: u64,
-    /// Whether a thread is committing. It checks for further results before it stops.
+    /// Whether a thread is committing results. Before this thread stops committing, it checks for further results.
     is_committing: bool,
-    /// Results that wait for earlier results.
+    /// Finished results that can be committed only after earlier results.
     early: BTreeMap<u64, T>,
     /// The number of active tasks in the pool.
     tasks: usize,
@@ -301,11 +301,11 @@ struct TaskQueue<T, E> {
 
 /// One call of [`Executor::run_watched`].
 ///
-/// No task waits for another, so the pool can be shared and work items can use it too: a task ends when it is too far
+/// No task waits for another task, so the pool can be shared and used by work items: a task ends when it is too far
 /// ahead of the last commit, and the committing thread starts new tasks.
 struct Ordered<'r, S, T, E, W, C> {
     queue: Mutex<TaskQueue<T, E>>,
-    /// Lock order: never wait for the queue while holding the state.
+    /// Lock order: a thread must not lock the queue while it has locked the state.
     state: Mutex<&'r mut S>,
     /// Signalled when the run ends.
     ended: Condvar,
@@ -316,7 +316,7 @@ struct Ordered<'r, S, T, E, W, C> {
     last: u64,
     /// The maximum number of tasks.
     most_tasks: usize,
-    /// How many numbers work may run ahead of the last commit.
+    /// Work starts only on numbers below `committed + window`.
     window: u64,
     counters: Box<[Counter]>,
     work: W,
@@ -366,7 +366,7 @@ where
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    /// Ends the run. Later calls do not replace the first end.
+    /// Ends the run with this outcome, unless the run has already ended.
     fn end(&self, queue: &mut TaskQueue<T, E>, end: RunEnd<E>) {
         queue.end.get_or_insert(end);
         self.is_over.store(true, Ordering::Relaxed);
@@ -385,7 +385,7 @@ where
         }
     }
 
-    /// Runs one work item after another until none can be started.
+    /// Runs one work item after another until no further item can be started.
     fn task<'s>(&'s self, scope: &Scope<'s>) {
         let counter = rayon::current_thread_index().unwrap_or(0) % self.counters.len();
         let worker = Worker { counter: &self.counters[counter], is_over: &self.is_over, cancel: self.cancel };
@@ -404,7 +404,7 @@ where
         }
     }
 
-    /// The next number to work on, if it is in the window. If this returns `None`, the task is no longer counted.
+    /// Takes the next number, if it is in the window. Otherwise removes the task from the count of active tasks.
     fn begin(&self) -> Option<u64> {
         let mut queue = self.queue();
         let number = queue.begun;
@@ -416,7 +416,7 @@ where
         Some(number)
     }
 
-    /// Removes a task from the count. The last task ends the run.
+    /// Removes a task from the count of active tasks. When the last task leaves, the run ends.
     fn leave(&self, queue: &mut TaskQueue<T, E>) {
         queue.tasks -= 1;
         if queue.tasks == 0 {
@@ -424,8 +424,8 @@ where
         }
     }
 
-    /// Stores a result. If it is the next one and no thread is committing, commits it and the finished results that
-    /// follow.
+    /// Stores a result. If it is the next result and no thread is committing, commits it together with the finished
+    /// results that follow it.
     fn hand_in<'s>(&'s self, number: u64, result: T, scope: &Scope<'s>) {
         let mut queue = self.queue();
         queue.early.insert(number, result);
@@ -438,7 +438,7 @@ where
             queue.is_committing = true;
             drop(queue);
             let committed = {
-                let mut state = self.state.lock().expect("a panic that holds the state ends the run");
+                let mut state = self.state.lock().expect("a panic while the state is locked ends the run");
                 (self.commit)(&mut state, next, result)
             };
             queue = self.queue();
@@ -461,7 +461,7 @@ where
         let mut looked: Option<Instant> = None;
         loop {
             if looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
-                // Mutex poisoned: the panic has already ended the run.
+                // If the mutex is poisoned, a panic has already ended the run.
                 let Ok(mut state) = self.state.lock() else { return };
                 let seen = look(&mut state, self.counted());
                 drop(state);
@@ -489,7 +489,7 @@ where
         self.counters.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
     }
 
-    /// How the run ended, and the sum of the counters. Call after all tasks have ended.
+    /// Returns how the run ended, and the sum of the counters. Must be called after all tasks have ended.
     fn finish(self) -> (RunEnd<E>, u64) {
         let counted = self.counted();
         let queue = self.queue.into_inner().expect("nothing panics while the queue is locked");

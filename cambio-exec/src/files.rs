@@ -24,7 +24,7 @@ pub enum FileError {
     Unwritable {
         /// The path.
         path: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// The folder or a file cannot be read.
@@ -32,7 +32,7 @@ pub enum FileError {
     Unreadable {
         /// The path.
         path: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// Another process has locked the folder.
@@ -57,7 +57,7 @@ impl FileError {
 /// Creates a new folder and its missing parents.
 ///
 /// # Errors
-/// If it already exists or cannot be created.
+/// If the folder already exists or cannot be created.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(FileError::unwritable(parent))?;
@@ -68,8 +68,9 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
     })
 }
 
-/// The exclusive right to create or remove a folder: a locked file `NAME.lock` next to it, which is removed on drop. If
-/// a process is killed, the operating system releases its lock, and the next process reuses the lock file.
+/// The exclusive right to create or remove a folder: a lock on the file `NAME.lock` next to the folder. The file is
+/// removed on drop. If a process is killed, the operating system releases its lock, and the next process reuses the
+/// file.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
@@ -85,7 +86,7 @@ impl Claim {
     /// Claims a folder, which need not exist. Creates its missing parents.
     ///
     /// # Errors
-    /// If another process has claimed it, or the lock file cannot be written.
+    /// If another process has claimed the folder, or the lock file cannot be written.
     pub fn on(folder: &Path) -> Result<Claim, FileError> {
         // All paths to one folder must share one lock.
         let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -97,16 +98,16 @@ impl Claim {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let file = opened.map_err(FileError::unwritable(&path))?;
             lock(&folder, &file)?;
-            // The previous holder may have removed the file, so that this lock is on a deleted file.
+            // The previous owner may have removed the file in the meantime. Then this lock is useless: try again.
             if is_at(&path, &file) {
-                let mut said = Vec::new();
-                (&file).take(64).read_to_end(&mut said).map_err(FileError::unreadable(&path))?;
-                return Ok(Claim { path, file, is_left_building: said == BUILDING.as_bytes() });
+                let mut content = Vec::new();
+                (&file).take(64).read_to_end(&mut content).map_err(FileError::unreadable(&path))?;
+                return Ok(Claim { path, file, is_left_building: content == BUILDING.as_bytes() });
             }
         }
     }
 
-    /// Notes that `NAME.new` is being built, in case this process is killed.
+    /// Writes to the lock file that `NAME.new` is being built, in case this process is killed.
     fn note_building(&self) -> Result<(), FileError> {
         let write = || {
             let mut file = &self.file;
@@ -120,12 +121,12 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The file is still locked, so no other process owns it. If removing fails, the next process reuses it.
+        // The file is still locked, so no other process uses it. If the removal fails, the next process reuses it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Whether an open file is the one at this path.
+/// Whether this path still refers to the open file.
 #[cfg(unix)]
 fn is_at(path: &Path, file: &File) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -134,16 +135,16 @@ fn is_at(path: &Path, file: &File) -> bool {
     found.is_ok_and(|found| file.metadata().is_ok_and(|open| number(open) == found))
 }
 
-/// Whether an open file is the one at this path. An open file cannot be replaced on this platform.
+/// Whether this path still refers to the open file. An open file cannot be replaced on this platform.
 #[cfg(not(unix))]
 fn is_at(path: &Path, _: &File) -> bool {
     path.exists()
 }
 
-/// Locks an open file on behalf of a folder. Does nothing on file systems without locks.
+/// Locks an open file, to protect a folder. Does nothing on file systems without locks.
 ///
 /// # Errors
-/// If another process has locked it: the folder is busy.
+/// [`FileError::Busy`] if another process has locked the file.
 pub fn lock(folder: &Path, file: &File) -> Result<(), FileError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(FileError::Busy(folder.display().to_string())),
@@ -158,8 +159,8 @@ fn beside(path: &Path, ending: &str) -> Result<PathBuf, FileError> {
     Ok(path.with_file_name(name))
 }
 
-/// Builds a folder atomically: creates `NAME.new`, calls `build` to fill it, and renames it. A failed build leaves
-/// nothing behind. A `NAME.new` left by a killed process is removed first.
+/// Builds a folder atomically: creates `NAME.new`, calls `build` to fill it, and renames it to `NAME`. If the build
+/// fails, `NAME.new` is removed. A `NAME.new` that a killed process has left is removed first.
 ///
 /// # Errors
 /// If either path already exists, or the folder cannot be built.
@@ -191,16 +192,16 @@ pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) 
         Ok(made)
     });
     if made.is_err() {
-        // If removing fails too, report only the first error.
+        // If the removal fails too, report only the first error.
         let _ = std::fs::remove_dir_all(&new);
     }
     made
 }
 
-/// Writes a file atomically: writes it under another name, syncs it and renames it.
+/// Writes a file atomically: writes a temporary file, syncs it and renames it.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("cambio-whole-{}", std::process::id()));
@@ -220,7 +221,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         std::fs::rename(&new, path)
     };
     write().map_err(|error| {
-        // If removing fails too, report only the first error.
+        // If the removal fails too, report only the first error.
         let _ = std::fs::remove_file(&new);
         FileError::unwritable(path)(error)
     })

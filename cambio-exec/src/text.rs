@@ -1,4 +1,4 @@
-//! Reading of text files that users write.
+//! Reads and deserializes text files that users write.
 
 use std::fmt;
 use std::fs::File;
@@ -13,11 +13,11 @@ use serde::{Deserialize, Deserializer};
 /// The maximum size in bytes of a file that users write: rules, an experiment, a strategy.
 const MOST: u64 = 1 << 24;
 
-/// Reads a text file that users write. It must be a regular file of at most 16 MiB. Endless files such as `/dev/zero`,
-/// and files that can block such as named pipes, are rejected before they are read.
+/// Reads a text file that a user has written. The file must be a regular file of at most 16 MiB. Unbounded files such
+/// as `/dev/zero`, and files that can block such as named pipes, are rejected before they are read.
 ///
 /// # Errors
-/// If it cannot be read, is not a regular file, is larger, or is not UTF-8. The message does not contain the path.
+/// If the file cannot be read, is not a regular file, is too large, or is not UTF-8. The message omits the path.
 ///
 /// ```
 /// use std::path::Path;
@@ -32,7 +32,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     read_up_to(path, MOST)
 }
 
-/// Like [`read_text`], with another limit in bytes.
+/// Like [`read_text`], for files of at most `most` bytes.
 ///
 /// # Errors
 /// The errors of [`read_text`].
@@ -55,10 +55,10 @@ pub fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
     })
 }
 
-/// Opens a regular file. Follows links.
+/// Opens a regular file. Follows symbolic links.
 ///
 /// # Errors
-/// If it cannot be opened or is not a regular file.
+/// If the file cannot be opened or is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_file() {
@@ -68,10 +68,10 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Err(Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {what}")))
 }
 
-/// Deserializes a list, or a single value as a list of one. For `deserialize_with`.
+/// Deserializes a list, or a single value as a list with one item. For `deserialize_with`.
 ///
 /// # Errors
-/// If it is neither, or an item of the list has the wrong type.
+/// If the value is neither, or an item of the list has the wrong type.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -135,7 +135,7 @@ mod tests {
         let latin = folder.join("latin");
         std::fs::write(&latin, b"name = 'Gr\xfc\xdfe'\n").unwrap();
         assert_eq!(refusal(&latin), "expected UTF-8, found an invalid sequence at byte 11");
-        // Files of the kernel report a size of 0 but have content.
+        // Files in `/proc` report a size of 0, but have content.
         assert!(!read_text(Path::new("/proc/self/status")).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -40,10 +40,10 @@ fn simulate(plan: &Plan, workers: usize) {
     let mut share = || (f64::from(stream.below(1 << 24)) + 0.5) / f64::from(1 << 24);
     let slowness: Vec<f64> =
         (0..workers).map(|_| (0.9 + 0.2 * share()) * if share() < SLOW.0 { SLOW.1 } else { 1.0 }).collect();
-    // Ordered by time in microseconds: a worker, and the unit that it has finished or lost.
+    // The events, ordered by time in microseconds: a worker, and the unit that it has finished or lost.
     let at = |seconds: f64| (1e6 * seconds) as u64;
     let mut events: BinaryHeap<_> = (0..workers).map(|worker| Reverse((0, worker, None::<(u64, bool)>))).collect();
-    // By first batch: the end of the unit, when it finishes, and how many workers play it.
+    // The running units by first batch: the end of the unit, its finishing time, and the number of its workers.
     let mut running: BTreeMap<u64, (u64, f64, u32)> = BTreeMap::new();
     let (mut end, mut driver, mut useful, mut left) = (0.0, 0.0_f64, 0.0, plan.batch_count());
     let (mut units, mut lost, mut copies) = (0, 0, 0);

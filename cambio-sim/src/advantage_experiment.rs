@@ -9,10 +9,11 @@ use cambio_stats::{Interval, Moments, Support};
 use crate::plan::Unit;
 use crate::play::{RoundError, play_rounds};
 
-/// Rounds between an agent in one seat and a policy in all others. Each deal is played in every seat.
+/// Rounds between an agent in one seat and a policy in all other seats. Each deal is played in every seat.
 ///
-/// The agent's gain over an equal share is estimated twice: from the results, and from the [`AdvantageEstimator`]s of its
-/// decisions. The second estimate does not contain the luck of the cards.
+/// The gain, which is the agent's win share minus an equal share, is estimated twice: from the results, and from the
+/// advantages of the agent's decisions ([`AdvantageEstimator`]). The second estimate does not contain the luck of the
+/// cards.
 ///
 /// ```
 /// use cambio_agents::{Blueprint, Preset};
@@ -39,18 +40,18 @@ pub struct AdvantageExperiment<'a> {
     pub over: &'a Blueprint,
     /// The number of deals.
     pub deals: u64,
-    /// The number of playouts for each of the two decisions, where agent and policy differ.
+    /// The number of playouts for each of the two decisions, if agent and policy decide differently.
     pub playouts: u32,
     /// The seed of the deals.
     pub seed: cambio_core::rng::Seed,
 }
 
-/// The value of an agent's decisions. All intervals are 95 %, clustered by deal, in shares of a round's win.
+/// The value of an agent's decisions. All intervals are 95 %, clustered by deal, in win shares per round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdvantageResult {
-    /// The agent's gain over an equal share, from the results.
+    /// The gain, which is the agent's win share minus an equal share, estimated from the results.
     pub results: Interval,
-    /// The same gain, estimated from its decisions.
+    /// The same gain, estimated from the agent's decisions.
     pub decisions: Interval,
     /// The same gain by kind of decision, for all kinds that occurred, in the order of a round.
     pub asked: Vec<DecisionKindAdvantage>,
@@ -65,11 +66,11 @@ pub struct DecisionKindAdvantage {
     pub times: f64,
     /// The number of decisions per round that differ from the policy's decision.
     pub otherwise: f64,
-    /// The sum of their advantages per round.
+    /// The sum of the decisions' advantages per round.
     pub advantage: Interval,
 }
 
-/// Shares are summed as integer multiples of 1 / `UNITS`.
+/// Win shares are summed as integer multiples of 1 / `UNITS`.
 const UNITS: f64 = 1e6;
 
 /// The kinds of decisions, in the order of a round.
@@ -103,7 +104,7 @@ fn index(phase: Phase) -> usize {
 #[derive(Clone, Copy, Default, Debug)]
 struct RoundSums {
     results: i64,
-    /// For each kind of decision: their number, the number that differ from the policy's, and the sum of advantages.
+    /// For each kind: the numbers of decisions and of decisions unlike the policy's, and the sum of their advantages.
     asked: [(u64, u64, i64); ASKED.len()],
 }
 
@@ -164,7 +165,7 @@ impl AdvantageExperiment<'_> {
     /// Plays a round with the agent in this seat.
     fn round(&self, rules: &Rules, deal: u64, seat: Seat) -> Result<RoundSums, RoundError> {
         let key = Key::new(self.seed, deal);
-        // The agents' own streams have other keys, so this stream is independent of them.
+        // The agents' own streams have other random keys, so this stream is independent of theirs.
         let stream = key.stream(Purpose::Agent, seat.index() as u32);
         let over = self.over.clone();
         let mut advantage = AdvantageEstimator::new(over, rules, self.seats, seat, self.playouts, stream)

@@ -25,7 +25,7 @@ pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, 
 pub struct Digest {
     /// The sums of each cell, in the order of the plan.
     pub cells: Vec<CellDigest>,
-    /// The cell of the last block.
+    /// The index of the cell of the last block that was added.
     pub last_cell: usize,
     faults: Vec<FaultRow>,
 }
@@ -49,17 +49,17 @@ impl Digest {
     }
 }
 
-/// The stream number for planning. Derived files and tuning use other streams.
+/// The number of the random stream for planning. Derived files and tuning use other streams.
 const EQUALS: u32 = 6 << 16;
 
-/// A random stream for statistics, derived from the seed. No game uses it.
+/// A random stream for statistics, derived from the seed. No game uses this stream.
 pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
-    // No plan contains this deal number.
+    // No plan has a deal with this number.
     Key::new(seed, u64::MAX).stream(Purpose::Dealer, name)
 }
 
-/// The joint comparison of all pairs of this many agents, for planning before a run: assumes independent means with
-/// equal variances.
+/// The simultaneous intervals for all pairs of `agents` agents, for planning before a run. Assumes independent means
+/// with equal variances.
 ///
 /// # Panics
 /// If there are fewer than two agents.

@@ -66,9 +66,9 @@ pub enum PartsError {
         from: u64,
         /// The last batch.
         last: u64,
-        /// One file.
+        /// The path of one file.
         one: String,
-        /// The other file.
+        /// The path of the other file.
         other: String,
     },
     /// Batches are missing.

@@ -5,7 +5,7 @@
 //! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`units`], many
 //! machines play one run.
 //!
-//! [`sprt`], [`tune`], [`LowerBound`] and [`AdvantageExperiment`] play only as many matches as an answer needs, and store nothing.
+//! [`sprt`], [`tune`], [`LowerBound`] and [`AdvantageExperiment`] play matches for one measurement, and store nothing.
 //!
 //! ```
 //! use std::path::Path;

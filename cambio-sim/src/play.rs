@@ -29,7 +29,7 @@ pub enum RoundError {
         deal: u64,
         /// The seat of the measured agent.
         seat: Seat,
-        /// Why.
+        /// The reason.
         source: MatchError,
     },
     /// The executor was cancelled.

@@ -29,7 +29,7 @@ pub use quantities::{BehaviourRow, Counts, KnownSum, MEASURES, Measure, MeasureF
 pub(crate) use quantities::{CountingContext, ratio};
 
 columns! {
-    /// The key of a match: the first columns of every file.
+    /// The fields that identify a match: the first columns of every file.
     #[derive(Copy)]
     MatchKey<'a> {
         /// The rule system.
@@ -91,7 +91,7 @@ columns! {
         reshuffles: usize,
         /// The points of the layouts, seat a first, separated by spaces.
         points: ArrayVec<i32, MAX_SEATS>,
-        /// The scores, which the round added to the totals, seat a first, separated by spaces.
+        /// The scores that the round added to the totals, seat a first, separated by spaces.
         scores: ArrayVec<Score, MAX_SEATS>,
         /// The turn of the first call, counted from 1; empty without a call.
         call_turn: Option<u32>,
@@ -107,13 +107,13 @@ columns! {
         seat: Seat,
         /// The agent.
         agent: &'a str,
-        /// Its total; empty in a forfeited match.
+        /// The agent's total; empty in a forfeited match.
         total: Option<f64>,
-        /// Its rank by total; equal totals share a rank.
+        /// The agent's rank by total; equal totals share a rank.
         rank: usize,
-        /// Rank points, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; tied seats share.
+        /// Rank points, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; tied seats get equal points.
         rank_points: f64,
-        /// Its share of the match's win: 1 / k with k seats of rank 1.
+        /// The win share: 1 / k for each of k seats of rank 1, 0 for the other seats.
         win: f64,
         /// The number of rounds.
         rounds: u32,
@@ -121,7 +121,7 @@ columns! {
         counts: Counts,
         /// Whether an agent that sees hidden cards took part in the match.
         analysis: bool,
-        /// Whether it forfeited the match by a fault.
+        /// Whether the agent forfeited the match by a fault.
         forfeit: bool,
     }
 }

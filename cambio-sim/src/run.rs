@@ -85,7 +85,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// A runner on an executor. The executor's token stops it.
+    /// A runner on an executor. The executor's token stops the runner.
     pub fn new(executor: &'a Executor) -> Runner<'a> {
         Runner { executor, progress: &|_| () }
     }
@@ -141,12 +141,12 @@ impl<'a> Runner<'a> {
         };
         let look = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played| {
             (self.progress)(&PlayProgress { played, of, digest });
-            // With slow agents, the next batch may come too late for the time limit of a commit.
+            // With slow agents, the next batch may finish long after a commit is due.
             folder.commit_if_due()
         };
         let mut state = (&mut *folder, &mut digest);
         let mut outcome = play_batches(self.executor, plan, batches, BatchOutput::Rows, &mut state, commit, look);
-        // Try this even after an error such as a full disk: the ledger may still fit the entries of written rows.
+        // Commit even after an error such as a full disk: the entries of the written rows may still fit on the disk.
         let committed = folder.commit();
         let derived = Derived::new(plan, digest);
         if !matches!(outcome, Err(PlayError::Run(_))) {
@@ -169,8 +169,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Writes the record of the match that a fault stopped to `fault.jsonl`. Removes this file if the run is complete, because it may
-/// be left from before the run was resumed.
+/// Writes the record of the match that was stopped by a fault to `fault.jsonl`. If the run is complete, removes this
+/// file, which may be left from before the run was resumed.
 fn keep_fault(folder: &Path, outcome: &mut Result<(), PlayError>) -> Result<(), RunError> {
     let path = folder.join("fault.jsonl");
     match outcome {

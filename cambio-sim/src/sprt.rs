@@ -40,7 +40,7 @@ pub struct SprtQuestion {
 pub enum EloScale {
     /// Logistic Elo of the expected pairwise score.
     Logistic,
-    /// Normalized Elo: (expected score − ½) over the standard deviation of a game. It depends less on luck.
+    /// Normalized Elo: (expected score − ½) over the standard deviation of a game. This scale depends less on luck.
     Normalized,
 }
 
@@ -53,13 +53,13 @@ pub struct SprtResult {
     pub ratio: f64,
     /// The bounds at which the test accepts a hypothesis.
     pub bounds: (f64, f64),
-    /// The number of deals that were read.
+    /// The number of deals that the test used.
     pub deals: u64,
-    /// The number of matches of these deals.
+    /// The number of matches on these deals.
     pub matches: u64,
-    /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops when it is extreme.
+    /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops at an extreme mean.
     pub scores: Moments,
-    /// The first agent's expected score, corrected for this bias; `None` if the scores do not vary.
+    /// The first agent's expected score, corrected for the bias of stopping; `None` if the scores do not vary.
     pub estimate: Option<MedianEstimate>,
     /// The number of deals with each possible score.
     pub counts: Vec<u64>,
@@ -69,7 +69,7 @@ struct SequentialReader {
     test: Sprt,
     scores: Moments,
     deals: u64,
-    /// The number of pairs of seats on a deal.
+    /// The number of pairs of seats on a deal, one seat of each agent.
     pairs: usize,
 }
 
@@ -86,7 +86,7 @@ impl SequentialReader {
         SequentialReader { test, scores: Moments::default(), deals: 0, pairs }
     }
 
-    /// Adds a deal by its score in halves.
+    /// Adds a deal with the given score, in halves.
     fn add(&mut self, halves: usize) {
         self.test.add(halves);
         self.scores.add(self.pairs as i64, halves as i64);
@@ -97,7 +97,7 @@ impl SequentialReader {
         self.test.verdict() != Verdict::Undecided
     }
 
-    /// The answer at the end; `matches` is the number of matches per deal.
+    /// The result of the test; `matches` is the number of matches per deal.
     fn answer(self, question: &SprtQuestion, matches: u64) -> SprtResult {
         let SequentialReader { test, scores, deals, .. } = self;
         SprtResult {
@@ -113,7 +113,7 @@ impl SequentialReader {
     }
 }
 
-/// The reason why reading stops.
+/// The reason why the test stops reading deals.
 enum StopReason {
     Decided,
     Fault(Box<AgentFault>),
@@ -160,7 +160,7 @@ impl SprtQuestion {
         let cell = &plan.cells[0];
         let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
         let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
-        // Deals after the decision are ignored, and so are their faults.
+        // Deals after the decision are ignored, and so are faults on these deals.
         let commit = |reading: &mut SequentialReader, _, halves: Result<usize, _>| {
             reading.add(halves.map_err(StopReason::Fault)?);
             if reading.is_decided() { Err(StopReason::Decided) } else { Ok(()) }
@@ -187,8 +187,8 @@ impl SprtQuestion {
         experiment.plan(roster, &setting.folder)
     }
 
-    /// Plays a range of deals and returns the first agent's score on each, in halves. Splits a test over several machines; see
-    /// the example of [`SprtQuestion::ask`].
+    /// Plays a range of deals and returns the first agent's score on each, in halves. For tests on several machines;
+    /// see the example of [`SprtQuestion::ask`].
     ///
     /// # Errors
     /// The errors of [`SprtQuestion::ask`].
@@ -252,13 +252,14 @@ impl SprtQuestion {
     }
 }
 
-/// The number of pairs of seats with both agents in these lineups of a deal. With an odd number of seats, a deal has two lineups.
+/// The number of pairs of seats, one seat of each agent, in these lineups of a deal. A deal has two lineups if the
+/// number of seats is odd.
 fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agent: usize) -> usize {
     let firsts = lineups.map(|lineup| lineup.agents().iter().filter(|&&other| other == agent).count());
     firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
 }
 
-/// The first agent's pairwise score on a deal, in halves; `None` if the deal was stopped.
+/// The first agent's pairwise score on a deal, in halves; `None` if the worker was stopped.
 fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<usize>, Box<AgentFault>> {
     let lineups = plan.cells[0].lineups.len() as u64;
     let mut halves = 0;

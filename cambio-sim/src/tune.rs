@@ -30,20 +30,20 @@ pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutc
 pub use task::{FieldScores, MOST_DEALS, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned};
 pub use values::{Values, ValuesError, ValuesFlaw};
 
-/// The stream numbers for resampling. Derived files use others.
+/// The numbers of the random streams for resampling. Derived files use other streams.
 const CURVE: u32 = 4 << 16;
 const SEARCH: u32 = 5 << 16;
 
 /// The setting in which candidates are measured.
 #[derive(Clone, Debug)]
 pub struct PlaySetting {
-    /// A preset, or a rule file.
+    /// The name of a preset, or the path of a rule file.
     pub rules: String,
     /// The base folder for relative paths of rule files.
     pub folder: PathBuf,
     /// The number of seats.
     pub seats: usize,
-    /// Whether a deal is a match or a single round.
+    /// Whether each deal is played as a match or as a single round.
     pub unit: Unit,
     /// The measured payoff.
     pub payoff: Payoff,
@@ -67,7 +67,7 @@ impl Default for PlaySetting {
 
 /// Plays the deals of candidates: an [`Executor`] on this machine, or a custom implementation for many machines.
 pub trait Scorer: std::fmt::Debug + Sync {
-    /// Computes the result of [`Candidates::scores`]. It must not depend on how the deals are distributed.
+    /// Computes the result of [`Candidates::scores`]. The result must not depend on how the deals are distributed.
     ///
     /// # Errors
     /// If an agent is at fault, or play was interrupted.
@@ -100,7 +100,7 @@ impl Scorer for Executor {
     }
 }
 
-/// The candidates of a tuning at one table. Each plays against the same field.
+/// The candidates of a tuning at one table. Each candidate plays against the same field.
 ///
 /// ```
 /// use cambio_sim::tune::{Candidates, PlaySetting};
@@ -130,7 +130,7 @@ pub struct Candidates<'e> {
 }
 
 impl<'e> Candidates<'e> {
-    /// Candidates and a field, by their specs. The field is one agent for all other seats, or one agent for each.
+    /// Creates candidates and a field from specs. The field is one agent for all other seats, or one for each of them.
     ///
     /// # Errors
     /// If a spec, the rules or the number of seats is invalid.
@@ -186,7 +186,7 @@ impl<'e> Candidates<'e> {
         Ok(sum as f64 / self.units())
     }
 
-    /// The number of units in 1. Every score is an integer multiple of one unit.
+    /// The number of units in a payoff of 1. Every score is an integer multiple of one unit.
     pub fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
         self.payoff.scale(cell.seats) * cell.seatings.len() as f64
@@ -229,7 +229,7 @@ impl<'e> Candidates<'e> {
         estimates.into_iter().enumerate().map(point).collect()
     }
 
-    /// Whether a candidate plays only copies of itself, so that its share is fixed.
+    /// Whether a candidate plays only against copies of itself, so that its mean payoff is fixed.
     fn is_mirror(&self, candidate: usize) -> bool {
         let agents = self.plan.cells[0].lineups[candidate].agents();
         self.payoff != Payoff::Points && agents.iter().all(|agent| *agent == agents[0])
@@ -241,7 +241,7 @@ impl<'e> Candidates<'e> {
 pub struct ResponsePoint {
     /// The field, that is, the opponents.
     pub field: String,
-    /// The agent with its value.
+    /// The candidate: the agent with this value.
     pub agent: String,
     /// The value; several values are separated by spaces.
     pub value: String,
@@ -249,21 +249,21 @@ pub struct ResponsePoint {
     pub deals: u64,
     /// The mean payoff.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub error: Option<f64>,
-    /// Lower end of its pointwise 95 % interval.
+    /// Lower end of the pointwise 95 % interval of the mean.
     pub low: Option<f64>,
-    /// Upper end of its pointwise interval.
+    /// Upper end of the pointwise 95 % interval.
     pub high: Option<f64>,
     /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
     pub low_simultaneous: Option<f64>,
-    /// Upper end of the band.
+    /// Upper end of the simultaneous band.
     pub high_simultaneous: Option<f64>,
-    /// Whether it is not distinguishable from the best value (Hsu); empty if the values do not have the same deals.
+    /// Whether the value is not distinguishable from the best (Hsu); empty if the values do not have the same deals.
     pub among_best: Option<bool>,
-    /// The share of bootstrap resamples of the deals in which it is the best value.
+    /// The fraction of the bootstrap resamples of the deals in which this value is the best.
     pub best_share: Option<f64>,
-    /// Whether the agent plays only copies of itself. Then its share is fixed, and its interval has no width.
+    /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
     #[serde(default)]
     pub is_mirror: bool,
 }

@@ -39,9 +39,9 @@ const AHEAD: usize = 4;
 pub struct PlayedUnit {
     /// The unit in the store.
     pub unit: WorkUnit,
-    /// The number of its matches.
+    /// The number of matches in the unit.
     pub matches: u64,
-    /// The costs of its lineups.
+    /// The costs of the unit's lineups.
     pub costs: Vec<LineupCost>,
 }
 
@@ -56,8 +56,9 @@ struct UnitSheet {
 /// If the store already has the unit, its bytes are compared. Committing the same bytes again has no effect.
 ///
 /// # Errors
-/// [`PlayError::Fault`], with its record kept in the store; [`PartsError::Conflict`] if the store has different bytes for these
-/// batches; or if play was interrupted or the store cannot be used.
+/// [`PlayError::Fault`] if an agent is at fault; the record of the match is kept in the store. [`PartsError::Conflict`]
+/// if the store has different bytes for these batches. Other errors if play was interrupted or the store cannot be
+/// used.
 ///
 /// # Determinism
 /// The bytes of a unit depend only on the plan and its batches.
@@ -171,7 +172,7 @@ fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
 ///
 /// # Errors
 /// [`PartsError::Missing`] if units are missing; [`PartsError::Conflict`] if two units differ in a batch; or if the store cannot
-/// be read or the folder cannot be written. In case of an error, the folder is removed.
+/// be read or the folder cannot be written. After an error, the unfinished folder is removed.
 pub fn merge_units(
     store: &UnitStore,
     out: &Path,

@@ -9,10 +9,10 @@ use cambio_solve::{Game, InfosetView, Limits, Posterior, Strategy};
 
 const SEATS: [Seat; 2] = [Seat::A, Seat::B];
 
-/// The number of information sets per seat, spread evenly over all.
+/// The number of tested information sets per seat.
 const SETS: usize = if cfg!(debug_assertions) { 40 } else { 150 };
 
-/// The number of sampled worlds per set. The maximum total variation among the thousand marginals of a run is then 0.007.
+/// The number of sampled worlds per information set. Then the maximum total variation over all marginals is 0.007.
 const WORLDS: usize = 60_000;
 
 /// For each spot, the probability of each kind of card.
@@ -22,14 +22,14 @@ fn mini_m3() -> Game {
     Game::compile(&Rules::preset("mini-m3").unwrap(), &Limits::default(), &mut |_| {}).unwrap()
 }
 
-/// `SETS` information sets of a seat, spread evenly over all that fulfil the predicate.
+/// `SETS` information sets of a seat, spread evenly over all information sets that fulfil the predicate.
 fn spread(game: &Game, seat: Seat, is_wanted: impl Fn(&InfosetView<'_>) -> bool) -> Vec<usize> {
     let mut all = Vec::new();
     game.visit(seat, |moment| all.extend(is_wanted(moment).then_some(moment.set))).unwrap();
     (0..SETS).map(|number| all[(2 * number + 1) * all.len() / (2 * SETS)]).collect()
 }
 
-/// Visits these sets, each with a belief that has received the sightings of the seat up to there.
+/// Visits these information sets, each with a belief that has received the seat's sightings up to that point.
 fn at_each(
     game: &Game,
     seat: Seat,
@@ -204,7 +204,7 @@ fn a_belief_in_nothing_draws_what_counting_and_the_solver_say() {
     }
 }
 
-/// Without a call (calls are evaluated jointly), the probability of a world is proportional to the product of the evidence.
+/// Without a call (calls are evaluated jointly), a world's probability is proportional to the product of its weights.
 #[test]
 fn a_belief_draws_in_proportion_to_its_evidence_on_mini_m3() {
     let game = mini_m3();

@@ -175,7 +175,7 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the entry of batch 0 is missing") || error.contains("different bytes"), "{error}");
     assert!(!place.join("run").exists());
-    // A replay finds the error too.
+    // A replay detects the difference too.
     std::fs::remove_file(path.join(unit.name())).unwrap();
     let there = store.units().unwrap().remove(0);
     let error = replay_unit(&executor, &plan, &there, &store).unwrap_err().to_string();

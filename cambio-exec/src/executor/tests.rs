@@ -104,7 +104,7 @@ fn cancelling_ends_work_that_asks_and_keeps_what_is_finished() {
     assert_eq!(executor.run_watched(0..1000, &mut all, work, commit, look), Err(ExecutorError::Cancelled));
     assert_eq!((all, told), (vec![0, 1, 2], 30));
     assert_eq!(executor.run_ordered(0..9, uneven, |_, _| Ok::<(), Infallible>(())), Err(ExecutorError::Cancelled));
-    // Another token on the same pool.
+    // With another token, the same pool still runs work.
     committed(&executor.with_cancel(CancelToken::new()), 0..9);
 }
 

@@ -28,11 +28,11 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
-    /// By agent, whether it plays only copies of itself, so that its share is fixed.
+    /// For each agent, whether it plays only against copies of itself, so that its mean payoff is fixed.
     is_mirrored: Vec<bool>,
     /// The behaviour of every agent in the plan.
     pub behaviour: CellBehaviour,
-    /// By agent, then payoff in the order of [`Payoff::ALL`].
+    /// For each agent, the sums of each payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     by_seat: Vec<Moments>,
     /// The sums of the plan's payoff for each agent, then for each seat, and their products by deal.
@@ -55,10 +55,10 @@ pub struct CellDigest {
 struct OpenDeal {
     deal: Option<u64>,
     matches: u64,
-    /// Counts and sums of payoffs, by agent, then by seat.
+    /// The numbers `n` and sums `s` of payoffs: first for each agent, then for each seat.
     n: Vec<i64>,
     s: Vec<i64>,
-    /// By agent, then payoff: the number of known values, and their sum.
+    /// For each agent and each payoff, the number of known values and their sum.
     payoffs: Vec<[(i64, i64); 4]>,
     occupied: Vec<i64>,
     duels: Vec<(i64, i64)>,
@@ -116,7 +116,7 @@ impl CellDigest {
                     sum.0 += i64::from(payoff.is_some());
                     sum.1 += payoff.unwrap_or(0);
                 }
-                // A payoff is missing only in a forfeited margin, and plans with payoff margin have no forfeits.
+                // Only the margin of a forfeited match is missing, and plans with the payoff margin have no forfeits.
                 let payoff = payoffs[self.payoff as usize].unwrap_or(0);
                 for index in [agent, agents + seat] {
                     self.open.n[index] += 1;
@@ -189,7 +189,7 @@ impl CellDigest {
         }
     }
 
-    /// An agent's payoff; `None` if it has no match. The share of an agent that plays only copies of itself is exact.
+    /// An agent's mean payoff; `None` without a match. Exact for an agent that plays only against copies of itself.
     pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
         let found = self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats), payoff.support())?;
         let is_exact = self.is_mirrored[agent] && payoff != Payoff::Points && found.clusters > 1;
@@ -245,8 +245,8 @@ impl CellDigest {
         if deals < 2.0 {
             return None;
         }
-        // The design matrix of one deal, which is the same for all deals: one column per agent, and per seat but the
-        // first.
+        // The design matrix of one deal, which is the same for all deals: one column per agent, and one per seat
+        // except the first.
         let quantity = |column: usize| if column < k { present[column] } else { self.agents + 1 + (column - k) };
         let occupied = |agent: usize, seat: usize| self.occupied[present[agent] * self.seats + seat] as f64;
         let size = k + fitted;
@@ -287,7 +287,7 @@ impl CellDigest {
 pub(crate) struct SeatEffect {
     /// The effects of seat b and the later seats.
     pub effects: Vec<f64>,
-    /// Their standard errors.
+    /// The standard errors of the effects.
     pub errors: Vec<f64>,
     /// The test that all effects are 0; `None` below [`SEAT_DEALS`], or if the effects do not vary.
     pub test: Option<HotellingTest>,
@@ -295,5 +295,5 @@ pub(crate) struct SeatEffect {
     pub deals: u64,
 }
 
-/// The minimum number of deals for the test of the seats. With fewer deals, its error probability exceeds its level.
+/// The minimum number of deals for the test of the seats. With fewer, the test rejects more often than its level.
 pub const SEAT_DEALS: u64 = 12;

@@ -33,7 +33,7 @@ pub struct Derived {
     pub behaviour: Vec<BehaviourRow>,
     /// `faults.csv`.
     pub faults: Vec<FaultRow>,
-    /// The joint comparison of all pairs of each cell; `None` where it cannot be computed.
+    /// For each cell, the simultaneous intervals for all pairs; `None` if they cannot be computed.
     #[serde(skip)]
     pub together: Vec<Option<SimultaneousIntervals>>,
     /// The sums from which the tables are computed.
@@ -41,7 +41,7 @@ pub struct Derived {
     pub digest: Digest,
 }
 
-/// The stream numbers for resampling. Each cell adds its own number.
+/// The numbers of the random streams for resampling. Each cell adds its index.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
@@ -120,7 +120,7 @@ impl Derived {
     /// Writes the files.
     ///
     /// # Errors
-    /// If one cannot be written.
+    /// If a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), RunError> {
         Ok(self.files().into_iter().try_for_each(|(name, text)| write_whole(&folder.join(name), text.as_bytes()))?)
     }
@@ -317,7 +317,7 @@ impl CellSums<'_> {
         })
     }
 
-    /// The strengths of all agents. The fit is regularised if an agent has no game, because it is then not comparable.
+    /// The strengths of all agents. The fit is regularised if an agent has no game.
     fn strengths(&self, effects: PositionEffects) -> Option<Strengths> {
         fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)
     }
@@ -334,7 +334,7 @@ impl CellSums<'_> {
         let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
             let mut rng = resampling(self.plan.seed, RATINGS + self.index as u32);
-            // The anchor is 0 by definition, so it is not a comparison.
+            // The rating of the anchor is fixed at 0, so it needs no interval.
             let free: Vec<usize> =
                 self.present().into_iter().filter(|&agent| Some(agent) != self.plan.anchor).collect();
             let covariance = strengths.covariance.select_rows(&free).select_columns(&free);

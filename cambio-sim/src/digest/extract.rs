@@ -78,20 +78,20 @@ impl Payoff {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct SeatOutcome {
     pub(super) rank: usize,
-    /// In the order of [`Payoff::ALL`].
+    /// The payoffs, in the order of [`Payoff::ALL`].
     pub(super) payoffs: [Option<i64>; 4],
 }
 
 /// The data that a digest needs from the rows of some neighbouring blocks. The worker that played the blocks adds up
-/// the behaviour, because its order does not matter. Only the small outcomes must be added in canonical order. All
-/// values are integers.
+/// the behaviour, because the order of addition does not matter. Only the small outcomes must be added in canonical
+/// order. All values are integers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extract {
     /// The behaviour in each cell, by the number of the cell.
     pub(super) behaviour: Vec<(usize, CellBehaviour)>,
     /// The outcomes, ordered by match in canonical order, then by seat.
     outcomes: Vec<SeatOutcome>,
-    /// For each block, the number of outcomes before it.
+    /// For each block, the number of outcomes before the block.
     blocks: Vec<usize>,
 }
 
@@ -126,12 +126,12 @@ impl Extract {
         }
     }
 
-    /// Serializes the extract. The bytes are a function of the rows.
+    /// Serializes the extract. The bytes depend only on the rows.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("lists of numbers can be serialized")
     }
 
-    /// Reads the output of [`Extract::to_bytes`]; `None` if it does not fit these blocks.
+    /// Reads the output of [`Extract::to_bytes`]; `None` if the bytes do not fit these blocks.
     pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
         let extract: Extract = postcard::from_bytes(bytes).ok()?;
         let Extract { behaviour, outcomes, blocks: starts } = &extract;

@@ -16,7 +16,7 @@ pub struct SummaryRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// The number of its matches, counted once per seat that it occupied.
+    /// The number of the agent's matches, counted once per seat that it occupied.
     pub matches: u64,
     /// The number of deals, which are the clusters.
     pub deals: u64,
@@ -26,21 +26,21 @@ pub struct SummaryRow {
     pub rank_points_low: Option<f64>,
     /// Upper end of the interval of the rank points.
     pub rank_points_high: Option<f64>,
-    /// Mean share of the match's win.
+    /// Mean win share: a match with k winners counts 1 / k for each of them.
     pub win_share: f64,
     /// Lower end of the interval of the win share.
     pub win_share_low: Option<f64>,
     /// Upper end of the interval of the win share.
     pub win_share_high: Option<f64>,
-    /// Mean points of its layout at the end of a round. This and all columns per round are empty if no round ended.
+    /// Mean points of the agent's layout at the end of a round. All columns per round are empty if no round ended.
     pub points_per_round: Option<f64>,
     /// Calls per round.
     pub calls_per_round: Option<f64>,
-    /// The fraction of its calls that succeeded; empty without a call.
+    /// The fraction of the agent's calls that succeeded; empty without a call.
     pub call_success: Option<f64>,
-    /// Mean points of its layout when it called; empty without a call.
+    /// Mean points of the agent's layout at the end of the rounds in which it called; empty without a call.
     pub points_at_call: Option<f64>,
-    /// Right snaps per round, own and foreign.
+    /// Right snaps per round, of the agent's own cards and of other seats' cards.
     pub snaps_right_per_round: Option<f64>,
     /// Wrong snaps per round.
     pub snaps_wrong_per_round: Option<f64>,
@@ -52,16 +52,16 @@ pub struct SummaryRow {
     pub turns_per_round: Option<f64>,
     /// Rounds per match.
     pub rounds_per_match: f64,
-    /// Mean margin (the table's mean points minus its own) over matches that were not forfeited; empty without such a
-    /// match.
+    /// Mean margin (the table's mean points minus the agent's points) over matches that were not forfeited; empty
+    /// without such a match.
     pub margin: Option<f64>,
     /// Lower end of the interval of the margin.
     pub margin_low: Option<f64>,
     /// Upper end of the interval of the margin.
     pub margin_high: Option<f64>,
-    /// The number of matches that it forfeited by a fault.
+    /// The number of matches that the agent forfeited by a fault.
     pub forfeits: u64,
-    /// Whether it, or one of its opponents, may see hidden cards.
+    /// Whether the agent or one of its opponents sees hidden cards.
     pub analysis: bool,
 }
 
@@ -74,69 +74,69 @@ pub struct RatingRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// The number of its games.
+    /// The number of the agent's games.
     pub games: u64,
-    /// The number of its strongly connected component: agents with the same number can be compared by the games alone,
-    /// because each has beaten or tied each other, directly or through other agents.
+    /// The number of the agent's strongly connected component. Agents of one component can be compared by the games
+    /// alone, because each has beaten or tied every other, directly or through other agents.
     pub component: Option<usize>,
     /// How strengths were fitted: `likelihood`, or `regularised` with a prior if the agents are in several components.
     pub fit: Option<&'static str>,
-    /// Plackett–Luce strength, natural scale.
+    /// Plackett–Luce strength, on the scale of natural logarithms.
     pub strength: Option<f64>,
-    /// Its standard error, clustered by deal.
+    /// The standard error of the strength, clustered by deal.
     pub error: Option<f64>,
     /// The strength in Elo points.
     pub elo: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of the interval of `elo`.
     pub elo_low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of `elo`.
     pub elo_high: Option<f64>,
     /// Lower end of the simultaneous interval over all agents.
     pub elo_low_simultaneous: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the simultaneous interval.
     pub elo_high_simultaneous: Option<f64>,
-    /// Its share in the Nash equilibrium of maximum entropy at two seats; with more seats, in the symmetric equilibrium
-    /// at the end of the logit path from equal shares.
+    /// The agent's share in the Nash equilibrium of maximum entropy at two seats; with more seats, in the symmetric
+    /// equilibrium at the end of the logit path, which starts from equal shares.
     pub nash: Option<f64>,
-    /// Lower end of the bootstrap interval of the share, over deals.
+    /// Lower end of the interval of `nash`, from bootstrap resamples of deals.
     pub nash_low: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the interval of `nash`.
     pub nash_high: Option<f64>,
-    /// Its share after 2,000 units of replicator dynamics from equal shares.
+    /// The agent's share after 2,000 time units of the replicator dynamics, which start from equal shares.
     pub replicator: Option<f64>,
-    /// Its share in the α-rank with α = 100 and 50 individuals.
+    /// The agent's share in the α-rank with α = 100 and 50 individuals.
     pub alpha_rank: Option<f64>,
-    /// Lower end of the bootstrap interval of the share, over deals.
+    /// Lower end of the interval of `alpha_rank`, from bootstrap resamples of deals.
     pub alpha_rank_low: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the interval of `alpha_rank`.
     pub alpha_rank_high: Option<f64>,
 }
 
-/// A row of `pooled.csv`: one agent's strength over all tables of a run, assuming that it is the same at each. The file
-/// exists only if more than one table has games.
+/// A row of `pooled.csv`: one agent's strength over all tables of a run, assuming equal strength at every table. The
+/// file exists only if more than one table has games.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PooledRow {
     /// The agent.
     pub agent: String,
-    /// The number of tables at which it has games.
+    /// The number of tables at which the agent has games.
     pub tables: usize,
     /// The number of deals, which are the clusters: a deal has the same cards at every table.
     pub deals: u64,
-    /// The number of its games.
+    /// The number of the agent's games.
     pub games: u64,
-    /// The number of its component over the games of all tables, as in `ratings.csv`.
+    /// The number of the agent's component over the games of all tables, as in `ratings.csv`.
     pub component: usize,
     /// How strengths were fitted: `likelihood`, or `regularised`.
     pub fit: &'static str,
-    /// Plackett–Luce strength, natural scale.
+    /// Plackett–Luce strength, on the scale of natural logarithms.
     pub strength: f64,
-    /// Its standard error, clustered by deal.
+    /// The standard error of the strength, clustered by deal.
     pub error: Option<f64>,
     /// The strength in Elo points.
     pub elo: f64,
-    /// Lower end of its interval, from bootstrap resamples of deals; for a regularised fit, from the standard error.
+    /// Lower end of the interval of `elo`, from bootstrap resamples of deals or, for a regularised fit, from `error`.
     pub elo_low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of `elo`.
     pub elo_high: Option<f64>,
 }
 
@@ -151,26 +151,26 @@ pub struct PairRow {
     pub agent: String,
     /// The second agent.
     pub other: String,
-    /// The number of deals with matches of both.
+    /// The number of deals with matches of both agents.
     pub deals: u64,
-    /// The difference of their mean payoffs, first minus second, paired by deal.
+    /// The difference of the agents' mean payoffs, first minus second, paired by deal.
     pub difference: f64,
-    /// Its standard error.
+    /// The standard error of the difference.
     pub error: Option<f64>,
-    /// Lower end of its interval.
+    /// Lower end of the interval of the difference.
     pub low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of the difference.
     pub high: Option<f64>,
     /// Lower end of the simultaneous interval over all pairs.
     pub low_simultaneous: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the simultaneous interval.
     pub high_simultaneous: Option<f64>,
-    /// Lower end of the anytime-valid interval of this pair, which holds at all numbers of deals simultaneously, so
-    /// that a run may be inspected while it is played.
+    /// Lower end of the anytime-valid interval of this pair. The interval is valid after every number of deals, so that
+    /// a run may be inspected while it is played.
     pub low_anytime: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the anytime-valid interval.
     pub high_anytime: Option<f64>,
-    /// The method of these intervals and p-values: `score` or `t`.
+    /// The method of the intervals and p-values of the difference: `score` or `t`.
     pub method: &'static str,
     /// The two-sided p-value of this pair alone.
     pub p: Option<f64>,
@@ -189,20 +189,20 @@ pub struct PairRow {
     pub losses: u64,
     /// The mean pairwise score of the first agent.
     pub score: Option<f64>,
-    /// Lower end of its interval, a score interval with the effective sample size.
+    /// Lower end of the interval of `score`, a score interval with the effective sample size.
     pub score_low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of `score`.
     pub score_high: Option<f64>,
     /// The score expected from the two ratings; empty if the ratings have seat effects.
     pub score_fitted: Option<f64>,
     /// The p-value of the hypothesis that the score equals `score_fitted`: small if one rating per agent does not
     /// explain the results of this pair.
     pub misfit_p: Option<f64>,
-    /// The score as an Elo difference; empty at 0 and 1, where it is infinite.
+    /// The score as an Elo difference; empty for the scores 0 and 1, where the difference is infinite.
     pub elo: Option<f64>,
-    /// Lower end of its interval; empty if `score_low` is 0.
+    /// Lower end of the interval of `elo`; empty if `score_low` is 0.
     pub elo_low: Option<f64>,
-    /// Upper end of its interval; empty if `score_high` is 1.
+    /// Upper end of the interval of `elo`; empty if `score_high` is 1.
     pub elo_high: Option<f64>,
     /// Normalized Elo: (score − ½) over the standard deviation of a game, times 800 / ln 10.
     pub normalized_elo: Option<f64>,
@@ -221,13 +221,13 @@ pub struct BaselineRow {
     pub agent: String,
     /// The baseline.
     pub baseline: String,
-    /// The number of deals with matches of both.
+    /// The number of deals with matches of both agents.
     pub deals: u64,
-    /// The difference of their payoffs, agent minus baseline, paired by deal.
+    /// The difference of the mean payoffs, agent minus baseline, paired by deal.
     pub difference: f64,
     /// Lower end of the simultaneous interval over all agents of the table.
     pub low: Option<f64>,
-    /// Upper end of that interval.
+    /// Upper end of the simultaneous interval.
     pub high: Option<f64>,
     /// The p-value, corrected for all agents of the table.
     pub p: Option<f64>,
@@ -248,13 +248,13 @@ pub struct SeatRow {
     pub deals: u64,
     /// The mean payoff in this seat, over all agents.
     pub payoff: f64,
-    /// Lower end of its interval.
+    /// Lower end of the interval of the payoff.
     pub low: Option<f64>,
-    /// Upper end of its interval.
+    /// Upper end of the interval of the payoff.
     pub high: Option<f64>,
     /// The advantage of the seat over seat a for equal agents; empty if it cannot be estimated.
     pub effect: Option<f64>,
-    /// Its standard error.
+    /// The standard error of the effect.
     pub effect_error: Option<f64>,
     /// The number of deals used for the effect: the deals without void blocks.
     pub effect_deals: Option<u64>,
@@ -268,7 +268,7 @@ pub struct SeatRow {
     pub p: Option<f64>,
     /// The seat's advantage over seat a in Elo points, if the ratings have seat effects.
     pub elo: Option<f64>,
-    /// Its standard error.
+    /// The standard error of `elo`.
     pub elo_error: Option<f64>,
 }
 
@@ -287,9 +287,9 @@ pub struct FaultRow {
     pub rotation: u64,
     /// The seat at fault.
     pub seat: String,
-    /// Its agent.
+    /// The agent in this seat.
     pub agent: String,
-    /// The round, counted from 1; 0 before the first.
+    /// The round, counted from 1; 0 before the first round.
     pub round: u64,
     /// The decision within the round, counted from 1.
     pub decision: u64,

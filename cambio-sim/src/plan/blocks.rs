@@ -52,7 +52,7 @@ impl Cell {
 pub struct Plan {
     /// The name of the experiment.
     pub name: String,
-    /// The seed of the cards and races. If they are derived from a secret, its commitment.
+    /// The seed of the cards and races. If they are derived from a secret, the commitment of the secret.
     pub seed: Seed,
     /// The seed of the agents' streams. If they are derived from a secret, [`Seed::AGENTS`].
     pub agent_seed: Seed,
@@ -62,7 +62,7 @@ pub struct Plan {
     pub deals: u64,
     /// The seatings in which a lineup plays each deal.
     pub rotations: Rotations,
-    /// Whether a deal is a match or a single round.
+    /// Whether each deal is played as a match or as a single round.
     pub unit: Unit,
     /// The payoff for differences and seat effects.
     pub payoff: Payoff,
@@ -87,11 +87,11 @@ pub struct Plan {
 /// An agent of a plan, as rows and reports describe it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedAgent {
-    /// Its spec, as written in every row.
+    /// The agent's spec, as written in every row.
     pub label: String,
-    /// Whether it sees hidden cards.
+    /// Whether the agent sees hidden cards.
     pub sees_all: bool,
-    /// Whether it plays the same on every machine if the seed is the same.
+    /// Whether the agent makes the same decisions on every machine if the seed is the same.
     pub reproducible: bool,
 }
 
@@ -104,13 +104,13 @@ impl From<&AgentSpec> for PlannedAgent {
 /// One deal block: a lineup on one deal in all its rotations. The unit of randomness, scheduling and storage.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'p> {
-    /// Its number in canonical order.
+    /// The number of the block in canonical order.
     pub number: u64,
-    /// The number of its cell in the plan.
+    /// The index of the cell in the plan.
     pub cell_index: usize,
     /// The cell.
     pub cell: &'p Cell,
-    /// The number of its lineup in the cell.
+    /// The index of the lineup in the cell.
     pub lineup_index: usize,
     /// The lineup.
     pub lineup: &'p Lineup,
@@ -139,7 +139,7 @@ impl Plan {
         (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())
     }
 
-    /// The key of a deal as written to records. For a secret, it contains the commitment instead of the seed.
+    /// The random key of a deal as written to records. If the plan has a secret, its commitment replaces the seed.
     pub(crate) fn public_key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }
     }
@@ -178,7 +178,7 @@ impl Plan {
     }
 
     /// The number of blocks in a batch: small enough that an interruption loses little work with slow agents, and large
-    /// enough that the ledger stays short. It depends only on the plan, and so does the ledger.
+    /// enough that the ledger stays short. The number depends only on the plan, so that the ledger does too.
     fn blocks_a_batch(&self) -> u64 {
         let wanted = (self.matches() / 256).clamp(16, 4096);
         let in_block = self.cells.iter().map(|cell| cell.seatings.len()).max().unwrap_or(1) as u64;

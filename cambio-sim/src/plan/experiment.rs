@@ -30,7 +30,7 @@ pub struct Experiment {
     #[schemars(with = "seeds::SeedForm")]
     pub seed: Option<Seed>,
     /// The seed of the agents' own random streams; default 0. The streams do not depend on `seed`, so that they contain
-    /// no information about the cards. Replicates to be pooled need different values of both seeds.
+    /// no information about the cards. Replicates whose results are pooled must differ in both seeds.
     #[serde(default, with = "seeds")]
     #[schemars(with = "Option<seeds::SeedForm>")]
     pub agent_seed: Option<Seed>,
@@ -58,7 +58,7 @@ pub struct Experiment {
     /// The seatings in which a lineup plays each deal.
     #[serde(default)]
     pub rotations: Rotations,
-    /// Whether a deal is a whole match or only its first round.
+    /// Whether each deal is played as a whole match or as a single round.
     #[serde(default)]
     pub unit: Unit,
     /// The payoff for differences and seat effects.
@@ -91,7 +91,7 @@ pub enum Rotations {
     /// Each agent sits in each seat once.
     #[default]
     Cyclic,
-    /// Each agent sits in each seat, and directly after each other agent, equally often (Williams 1949). The last and
+    /// Each agent sits in each seat, and directly after every other agent, equally often (Williams 1949). The last and
     /// the first seat do not count as neighbours. `n` seatings for an even number of seats `n`, otherwise `2n`.
     Williams,
     /// All orders of the lineup; at most 6 seats.
@@ -137,7 +137,7 @@ impl Rotations {
     }
 }
 
-/// Whether a deal is a match or a single round.
+/// How a deal is played: as a whole match or as a single round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -188,9 +188,9 @@ impl Unit {
 /// use cambio_sim::Payoff;
 ///
 /// assert_eq!((Payoff::RankPoints.sign(), Payoff::RankPoints.par(4)), (1.0, Some(0.5)));
-/// // The share of the win: par is 1/4 at four seats.
+/// // The win share: par is 1/4 at four seats.
 /// assert_eq!(Payoff::Win.par(4), Some(0.25));
-/// // Fewer points are better. Points have no par because it depends on the agents.
+/// // Fewer points are better. Points have no par, because the mean depends on the agents.
 /// assert_eq!((Payoff::Points.sign(), Payoff::Points.par(4)), (-1.0, None));
 /// assert_eq!(Payoff::Points.unit(), "points a match");
 /// ```
@@ -200,11 +200,11 @@ pub enum Payoff {
     /// The mean pairwise score, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; par is ½.
     #[default]
     RankPoints,
-    /// The share of the win: 1 / k with k winners.
+    /// The win share: 1 / k for each of k winners, 0 for the others.
     Win,
     /// The points of the agent's layouts, summed over the rounds of the match; fewer are better.
     Points,
-    /// The mean points of the table minus the agent's own: more is better, 0 is par.
+    /// The mean points of all seats minus the agent's points: more is better, par is 0.
     Margin,
 }
 
@@ -217,7 +217,7 @@ impl Payoff {
         if self == Payoff::Points { -1.0 } else { 1.0 }
     }
 
-    /// The name of the unit.
+    /// The name of the unit of the payoff.
     pub fn unit(self) -> &'static str {
         match self {
             Payoff::RankPoints => "rank points",
@@ -253,7 +253,7 @@ impl Payoff {
         }
     }
 
-    /// The number of integer units in 1. See `Payoff::units`.
+    /// The number of integer units in a payoff of 1; see `Payoff::units`.
     pub fn scale(self, seats: usize) -> f64 {
         match self {
             Payoff::RankPoints => f64::from(2 * (seats as u32 - 1)),
@@ -272,7 +272,7 @@ pub enum FaultPolicy {
     /// Stop the run and print how to replay the match.
     #[default]
     Stop,
-    /// The agent gets the last rank, and the others share the first.
+    /// The agent gets the last rank, and the other agents share the first rank.
     Forfeit,
     /// Discard the whole deal block.
     Void,
@@ -282,13 +282,13 @@ pub enum FaultPolicy {
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lineups {
-    /// A rule by name.
+    /// The name of a rule that generates lineups.
     Rule(LineupRule),
     /// A list of lineups, each with one agent spec per seat. A lineup is used only at tables with its number of seats.
     Listed(Vec<Vec<String>>),
     /// Each focal agent against a fixed field.
     Focal(Focal),
-    /// All choices of agents from pools.
+    /// All combinations of agents from pools.
     Pools(Pools),
     /// Not specified: the same as `all`.
     #[default]
@@ -300,8 +300,8 @@ pub enum Lineups {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineupRule {
-    /// All sets of different agents, one agent per seat. If there are fewer agents than seats, all lineups that contain
-    /// every agent as equally often as possible.
+    /// All sets of different agents, one agent per seat. If there are fewer agents than seats: all lineups in which the
+    /// numbers of copies of any two agents differ by at most 1.
     All,
     /// Each agent against copies of itself.
     Mirror,
@@ -316,13 +316,13 @@ pub struct Focal {
     /// The agents to measure; by default all of `agents` that are not in the field.
     #[serde(default)]
     pub focal: Vec<String>,
-    /// The opponents: one agent for all other seats, or one agent for each.
+    /// The opponents: one agent for all other seats, or one agent for each of them.
     #[schemars(length(min = 1, max = 7))]
     pub field: Vec<String>,
 }
 
-/// The agent in the first place of a lineup comes from the first pool, the next from the second pool, and so on; after
-/// the last pool, the first one again. Each combination is played once.
+/// Lineups with agents from pools: the first agent comes from the first pool, the second from the second pool, and so
+/// on; after the last pool comes the first pool again. Each combination is played once.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pools {
@@ -342,7 +342,7 @@ pub enum PlanError {
     Unreadable {
         /// The path.
         path: String,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// The file is not an experiment.
@@ -350,7 +350,7 @@ pub enum PlanError {
     Form {
         /// The path.
         path: String,
-        /// The error and its line.
+        /// The error message with its line.
         what: String,
     },
     /// The rules are invalid.
@@ -358,7 +358,7 @@ pub enum PlanError {
     Rules {
         /// The preset or path.
         name: String,
-        /// Why.
+        /// The reason.
         source: RulesError,
     },
     /// An agent's spec is invalid.
@@ -383,8 +383,7 @@ impl PlanError {
 }
 
 impl Experiment {
-    /// An experiment at one table, with the seed 0 and one deal: rules, the number of seats, and the specs of the
-    /// agents.
+    /// An experiment at one table, with seed 0 and one deal. `agents` contains the specs of the agents.
     pub fn at(rules: &str, seats: usize, agents: &[impl AsRef<str>]) -> Experiment {
         Experiment {
             seed: Some(0.into()),
@@ -399,7 +398,7 @@ impl Experiment {
     /// Reads an experiment file. Also returns its text.
     ///
     /// # Errors
-    /// If it cannot be read or is not an experiment. The message contains the line and the expected value.
+    /// If the file cannot be read or is not an experiment. The message contains the line and the expected value.
     ///
     /// ```
     /// use std::path::Path;

@@ -43,10 +43,10 @@ struct Lock {
     name: String,
     /// A string, because some JSON readers do not support 64-bit integers.
     seed: String,
-    /// Omitted if it is the default.
+    /// Omitted if the seed is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent_seed: Option<String>,
-    /// Omitted if false. If true, `seed` is the commitment.
+    /// Omitted if false. If true, `seed` is the commitment of the secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     secret: bool,
     deals: u64,
@@ -160,7 +160,7 @@ impl Plan {
         blake3::hash(self.lock().as_bytes()).to_hex().to_string()
     }
 
-    /// Reads a plan from its lock. [`Plan::with_agents`] makes it playable and has an example.
+    /// Reads a plan from its lock. [`PlayablePlan`](super::PlayablePlan) has an example.
     ///
     /// # Errors
     /// If the text is not a lock.

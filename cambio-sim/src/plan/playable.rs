@@ -66,7 +66,7 @@ impl PlayablePlan {
         self.secret.as_ref()
     }
 
-    /// The key of a deal.
+    /// The random key from which the cards and the agents' streams of a deal are derived.
     pub(crate) fn key(&self, deal: u64) -> Key {
         match &self.secret {
             Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },

@@ -93,7 +93,7 @@ impl Secret {
         Secret(entropy())
     }
 
-    /// The BLAKE3 hash of the 32 bytes. It does not reveal them and binds the organiser to them.
+    /// The BLAKE3 hash of the secret. The hash does not reveal the secret, but proves later that it was not changed.
     pub fn commitment(&self) -> Seed {
         Seed::Key(*blake3::hash(&self.0).as_bytes())
     }

@@ -26,7 +26,7 @@ use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 ///
 /// # Errors
 /// If an agent is at fault (illegal decision, failure or panic) and the plan's fault policy is [`FaultPolicy::Stop`]; or if an
-/// agent fails without fault.
+/// agent fails for a reason that is not its fault.
 ///
 /// # Determinism
 /// The rows depend only on the plan and the block.
@@ -44,7 +44,7 @@ struct MatchObservers {
 }
 
 impl MatchObservers {
-    /// Calls all observers except the counters. Plans without records and analysis agents have none.
+    /// Calls all observers except the counters. Plans without records and analysis agents have no other observers.
     #[inline]
     fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
         if let Some(recorder) = &mut self.recorder {
@@ -98,22 +98,22 @@ impl Observer for MatchObservers {
     }
 }
 
-/// The maximum number of idle instances of one agent. A plan with a single lineup needs one instance per rotation; the limit
-/// matters because an external bot is a process.
+/// The maximum number of idle instances of one agent. A plan with a single lineup needs one instance per rotation.
+/// There is a limit because each instance of an external bot is a process.
 const MOST_WAITING: usize = 16;
 
 /// The agent pool: instances that wait for their next match. An instance never plays a deal twice, not even in another seat or
 /// lineup, because it could remember the cards. If all idle instances have played the deal, a new one is created.
 struct AgentPool {
-    /// By the agent's number in the plan; the longest-waiting instance first.
+    /// The idle instances, by the agent's number in the plan; the longest-waiting instance first.
     waiting: Vec<VecDeque<PooledAgent>>,
-    /// The cell of the deals played so far. Deals of different cells may have the same cards.
+    /// The cell in which the idle instances have played. Deals of different cells may have the same cards.
     cell: usize,
 }
 
 /// An idle instance of an agent.
 struct PooledAgent {
-    /// Its last deal. An instance plays deals in ascending order.
+    /// The last deal that the instance has played. An instance plays deals in ascending order.
     deal: u64,
     agent: Box<dyn Agent>,
 }
@@ -130,7 +130,7 @@ impl AgentPool {
             self.waiting.iter_mut().for_each(VecDeque::clear);
         }
         let waiting = &mut self.waiting[agent];
-        // The longest-waiting instance has the lowest deal.
+        // The longest-waiting instance has the lowest deal number.
         let is_fresh = waiting.front().is_some_and(|first| first.deal < block.deal);
         if is_fresh {
             return waiting.pop_front().map(|first| first.agent);
@@ -150,7 +150,7 @@ impl AgentPool {
 /// Plays blocks one after another, reusing agents and memory.
 pub(crate) struct BlockPlayer<'p> {
     plan: &'p PlayablePlan,
-    /// Whether to play matches whose rows could be repeated from another rotation.
+    /// Whether to play even the matches whose rows could be copied from another rotation.
     plays_twins: bool,
     /// The referee of the last match, for reuse; `None` before the first match and after a panic.
     referee: Option<Referee<Box<dyn Agent>, MatchObservers>>,
@@ -166,7 +166,7 @@ impl<'p> BlockPlayer<'p> {
         self.plan.plan()
     }
 
-    /// A block player that plays every rotation, even if its rows could be repeated from another rotation.
+    /// A block player that plays every rotation, even if the rows could be copied from another rotation.
     pub(crate) fn playing_all(plan: &'p PlayablePlan) -> BlockPlayer<'p> {
         BlockPlayer { plays_twins: true, ..BlockPlayer::new(plan) }
     }
@@ -218,9 +218,9 @@ impl<'p> BlockPlayer<'p> {
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
             // After a forfeit, unfinished rounds must be removed from the counters.
             let tally = MatchTally::new(rules, plan.faults == FaultPolicy::Forfeit);
-            let notes = MatchObservers { tally, recorder: None, watchers: Vec::new() };
-            let nobody: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
-            let new = Referee::new(Deal::new(rules, plan.key(block.deal)), nobody.into(), notes);
+            let observers = MatchObservers { tally, recorder: None, watchers: Vec::new() };
+            let empty: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
+            let new = Referee::new(Deal::new(rules, plan.key(block.deal)), empty.into(), observers);
             *referee = Some(new.expect("a plan has validated rules and seats"));
         }
         let referee = referee.as_mut().expect("created above if missing");
@@ -294,7 +294,7 @@ impl<'p> BlockPlayer<'p> {
     }
 }
 
-/// Plays the match of a key with the seated agents.
+/// Plays the match that `key` determines, with the seated agents.
 fn play_out<W: Observer>(referee: &mut Referee<Box<dyn Agent>, W>, key: Key) -> Result<MatchResult, MatchError> {
     referee.restart(key)?;
     while let StepResult::Decided(seat, _) = referee.step()? {

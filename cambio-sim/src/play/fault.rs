@@ -16,7 +16,7 @@ pub struct AgentFault {
     pub place: String,
     /// The seat at fault.
     pub seat: Seat,
-    /// The round, counted from 1; 0 before the first.
+    /// The round, counted from 1; 0 before the first round.
     pub round: usize,
     /// The decision within the round, counted from 1.
     pub decision: usize,
@@ -24,7 +24,7 @@ pub struct AgentFault {
     pub what: String,
     /// The record of the match up to the fault.
     pub record: Record,
-    /// The error if the agent failed without fault: the run then stops under any fault policy.
+    /// The error, if the agent failed for a reason that is not its fault. Then the run stops under any fault policy.
     pub halt: Option<AgentError>,
     /// The path of the record, if it was written.
     pub kept: Option<String>,
@@ -81,7 +81,7 @@ impl From<Box<AgentFault>> for PlayError {
 }
 
 impl AgentFault {
-    /// The line of `faults.jsonl`: the record up to the fault, with its position and description.
+    /// The line of `faults.jsonl`: the record up to the fault, with the position and description of the fault.
     pub(crate) fn to_json(&self, plan: &Plan, block: u64) -> String {
         let block = plan.block(block);
         let mut record = self.record.clone();

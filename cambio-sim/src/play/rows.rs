@@ -133,9 +133,9 @@ impl<'p> BlockRows<'p> {
 
 /// How a match ended.
 pub(super) enum MatchEnding<'a> {
-    /// The match was completed. The second field is the lapses of each seat whose agent counts them.
+    /// The match was completed. The second field has the lapses of each seat whose agent counts lapses.
     Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),
-    /// This seat was at fault: it gets the last rank, and the others share the first.
+    /// The given seat was at fault: it gets the last rank, and the other seats share the first rank.
     Forfeit(Seat),
 }
 

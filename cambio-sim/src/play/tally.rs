@@ -17,7 +17,7 @@ pub struct RoundTally {
     pub decisions: u32,
     /// The number of reshuffles, in which the pile becomes a new stock.
     pub reshuffles: usize,
-    /// The turn in which the first call was made, counted from 1; `None` without a call.
+    /// The turn in which the first call was made, counted from 1 over all seats; `None` without a call.
     pub call_turn: Option<u32>,
 }
 

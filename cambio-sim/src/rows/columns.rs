@@ -1,4 +1,4 @@
-//! The columns of rows: writing and reading of each type of value.
+//! The columns of rows: how each type of value is written and read.
 
 use std::fmt::Write as _;
 
@@ -12,9 +12,9 @@ use csv::StringRecord;
 /// A column of a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Column {
-    /// Its name in the header.
+    /// The name in the header.
     pub(crate) name: &'static str,
-    /// The kind of its values.
+    /// The kind of the values.
     pub(crate) kind: ColumnKind,
     /// Whether a value may be missing, which is written as an empty field.
     pub(crate) may_be_empty: bool,
@@ -203,7 +203,7 @@ field! {
         |text| few(text.split(' ').map(score));
 }
 
-/// Most numbers of rows have one digit.
+/// Writes a single digit directly, because most numbers in rows have one digit.
 fn push_whole(number: impl itoa::Integer + Copy + TryInto<u8>, row: &mut RowWriter) {
     match number.try_into() {
         Ok(digit @ 0..10) => row.put(&[b'0' + digit]),
@@ -211,8 +211,8 @@ fn push_whole(number: impl itoa::Integer + Copy + TryInto<u8>, row: &mut RowWrit
     }
 }
 
-/// Writes the same bytes as `{:?}` for 0 and for numbers from 1e-4 to 1e15; rows contain no others. Most numbers are integers,
-/// which `itoa` formats three times as fast as `ryu`.
+/// Writes the same bytes as `{:?}` for 0 and for numbers from 1e-4 to 1e15; rows contain no other numbers. Most are
+/// integers, which `itoa` formats three times as fast as `ryu`.
 fn push_float(number: f64, row: &mut RowWriter) {
     let whole = number as i32;
     if f64::from(whole).to_bits() == number.to_bits() {

@@ -1,4 +1,4 @@
-//! Reading of the rows of a CSV file, without its header.
+//! Reads the rows of a CSV file, without its header.
 
 use csv::{ReaderBuilder, StringRecord};
 

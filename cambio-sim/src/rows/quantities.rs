@@ -61,17 +61,17 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// The points of its layouts, summed over the rounds.
+    /// The points of the agent's layouts, summed over the rounds.
     points: i64,
-    /// The rounds that it won, alone or shared, as in rounds.csv.
+    /// The rounds that the agent won, alone or with others, as in rounds.csv.
     rounds_won: u32,
-    /// Its calls.
+    /// The agent's calls.
     calls: u32,
-    /// Its successful calls.
+    /// The agent's successful calls.
     calls_succeeded: u32,
-    /// The points of its layouts at the end of the rounds in which it called, summed; empty without a call.
+    /// The sum of the agent's points at the end of the rounds in which it called; empty without a call.
     points_at_calls: Option<i64>,
-    /// Right snaps of own cards.
+    /// Right snaps of the agent's own cards.
     snaps_right_own: u32,
     /// Right snaps of other seats' cards.
     snaps_right_foreign: u32,
@@ -83,31 +83,31 @@ quantities! {
     touches: u32,
     /// Penalty cards drawn.
     penalties: u32,
-    /// Cards given after a foreign snap.
+    /// Cards given after a snap of another seat's card.
     gifts: u32,
     /// Cards looked at by a power, including cards shown to all.
     looks: u32,
     /// Swaps made by a power.
     swaps: u32,
-    /// Cards that it had seen and that another seat swapped away from it.
+    /// Cards that the agent had seen and that another seat swapped away.
     swapped_away: u32,
-    /// Cards that it forgot or confused; empty if the agent does not count them, and in a forfeited match.
+    /// Cards that the agent forgot or confused; empty in a forfeited match, and if the agent does not count them.
     lapses: Option<u32>,
-    /// Its turns.
+    /// The agent's turns.
     turns: u32,
-    /// The table's mean points minus its own, summed over the rounds; empty in a forfeited match.
+    /// The table's mean points minus the agent's points, summed over the rounds; empty in a forfeited match.
     margin: Option<f64>,
-    /// The turn of each call, counted from 1 over its own turns in the round, summed; empty without a call.
+    /// The sum of the agent's turn numbers at its calls (its first turn in a round is 1); empty without a call.
     call_turns: Option<u32>,
-    /// The cards in its layouts at the ends of the rounds.
+    /// The cards in the agent's layouts at the end of the round, summed over the rounds.
     cards: u32,
-    /// The cards of `cards` that it has legitimately seen.
+    /// The cards counted in `cards` that the agent has legitimately seen.
     cards_known: u32,
-    /// The cards dealt to it.
+    /// The cards dealt to the agent.
     dealt: u32,
     /// The points of the dealt cards.
     dealt_points: i64,
-    /// The cards that it drew from the stock in its turns.
+    /// The cards that the agent drew from the stock in its turns.
     drawn: u32,
     /// The points of the drawn cards.
     drawn_points: i64,
@@ -198,8 +198,8 @@ impl Counts {
         self.cards_known += layout.intersection(state.table().seen(seat)).len() as u32;
     }
 
-    /// Sets the quantities that are known only at the end of the match: the lapses and the margin. `table` is the points of
-    /// each seat.
+    /// Sets the quantities that are known only at the end of the match: the lapses and the margin. `table` contains the
+    /// points of each seat.
     pub(crate) fn finish(&mut self, lapses: Option<u32>, table: &[i64]) {
         let seats = table.len() as i64;
         self.lapses = lapses;
@@ -266,7 +266,7 @@ impl std::ops::AddAssign for KnownSum {
     }
 }
 
-/// Placeholder for the sum of a float.
+/// Placeholder for the sum of a float, which is not computed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 pub struct NotSummed;
 
@@ -299,11 +299,11 @@ pub enum MeasureForm {
 /// A column of `behaviour.csv` as shown in reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// Its label in reports.
+    /// The label in reports.
     pub label: &'static str,
-    /// Its display format.
+    /// The display format.
     pub form: MeasureForm,
-    /// Its value in a row.
+    /// Returns the value in a row.
     pub value: fn(&BehaviourRow) -> Option<f64>,
 }
 
@@ -349,19 +349,19 @@ macro_rules! behaviour {
 
 behaviour! {
     |sum, mean|
-    /// Turns of the table.
+    /// Turns of all seats.
     turns: Mean "turns of the table" = sum.per_round(sum.table_turns);
     /// Rounds won.
     rounds_won: Mean "rounds won" = sum.per_round(sum.rounds_won);
     /// Calls.
     calls: Mean "calls" = sum.per_round(sum.calls);
-    /// The mean turn in which it called, counted from 1 over its own turns.
+    /// The mean turn of a call (the agent's first turn in the round is 1).
     call_turn: Mean "own turn of a call" = ratio(sum.call_turns.total as f64, sum.calls);
-    /// The fraction of its calls that succeeded.
+    /// The fraction of the agent's calls that succeeded.
     call_success: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
-    /// Mean points of its layout at the end of the rounds in which it called.
+    /// Mean points of the agent's layout at the end of the rounds in which it called.
     points_at_call: Mean "points when it called" = ratio(sum.points_at_calls.total as f64, sum.calls);
-    /// Right snaps of own cards.
+    /// Right snaps of the agent's own cards.
     snaps_right_own: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
     /// Right snaps of other seats' cards.
     snaps_right_foreign: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
@@ -379,18 +379,18 @@ behaviour! {
     looks: Mean "looks by powers" = sum.per_round(sum.looks);
     /// Swaps made by a power.
     swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
-    /// Cards that it had seen and that another seat swapped away from it.
+    /// Cards that the agent had seen and that another seat swapped away.
     swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
-    /// Cards that it forgot or confused; empty if the agent does not count them.
+    /// Cards that the agent forgot or confused; empty if the agent does not count them.
     lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
-    /// Cards in its layout at the end of the round.
+    /// Cards in the agent's layout at the end of the round.
     cards: Mean "cards at the end" = sum.per_round(sum.cards);
-    /// The fraction of these cards that it has seen.
+    /// The fraction of the cards at the end of the round that the agent has seen.
     cards_known: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
-    /// Luck of the deal: the deck's mean points minus the points of dealt cards; positive is good.
+    /// Luck of the deal: the expected points of the dealt cards minus their actual points; positive is good.
     luck_dealt: Mean "luck of the deal, points"
         = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
-    /// Luck of the draw: the deck's mean points minus the points of drawn cards; positive is good.
+    /// Luck of the draw: the expected points of the drawn cards minus their actual points; positive is good.
     luck_drawn: Mean "luck of the draw, points"
         = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }

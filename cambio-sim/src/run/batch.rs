@@ -32,9 +32,9 @@ pub(crate) struct PlayedBatch<'p> {
 /// The output of a batch besides its [`Extract`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchOutput {
-    /// The files of rows.
+    /// The row files.
     Rows,
-    /// Nothing.
+    /// No files.
     Sums,
 }
 

@@ -1,4 +1,4 @@
-//! Replaying a match of a stored run.
+//! Replays a match of a stored run.
 
 use cambio_agents::Roster;
 use cambio_core::Record;
@@ -9,7 +9,7 @@ use crate::play::play_block;
 use crate::rows::MatchKey;
 use crate::store::StoredRun;
 
-/// The key of a match in a run.
+/// The fields that identify a match in a run.
 #[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
     /// The name of the rules.
@@ -36,7 +36,7 @@ impl From<MatchKey<'_>> for StoredMatch {
 pub struct ReplayError(String);
 
 impl StoredMatch {
-    /// Replays the match from its key and returns its record.
+    /// Plays the match again and returns its record.
     ///
     /// # Errors
     /// If the run has no such match, or an agent is missing or fails.

@@ -20,14 +20,14 @@ pub enum ReplayScope {
 pub struct Findings {
     /// Messages about errors in the run.
     pub wrong: Vec<String>,
-    /// Messages about remains of an interruption. Resuming the run removes them.
+    /// Messages about remains of an interruption. Resuming the run removes these remains.
     pub unfinished: Vec<String>,
     /// The number of replayed batches that gave the same bytes.
     pub replayed: u64,
     /// The number of selected batches that were not replayed because an agent is not reproducible.
     pub not_reproducible: u64,
-    /// The tables computed from the rows, so that the caller can check files derived from them; `None` if the rows are
-    /// unreadable.
+    /// The tables computed from the rows, so that the caller can check other files made from these tables; `None` if
+    /// the rows are unreadable.
     pub derived: Option<Derived>,
 }
 

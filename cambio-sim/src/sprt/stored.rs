@@ -7,7 +7,7 @@ use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
 use crate::store::StoredRun;
 
-/// The deals of a stored run at whose tables only two given agents sat.
+/// The matches of a stored run at one table in which only two given agents played.
 ///
 /// ```
 /// use std::path::Path;
@@ -40,7 +40,7 @@ pub struct StoredDuel<'r> {
     lineups: Vec<usize>,
 }
 
-/// A stored run on which two agents cannot be tested.
+/// The reason why two agents cannot be tested on a stored run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuelError {
@@ -79,7 +79,7 @@ pub enum DuelError {
         /// The tables that were searched.
         tables: Vec<String>,
     },
-    /// Such lineups exist at more than one table.
+    /// Lineups with exactly the two agents exist at more than one table.
     #[error("`{}` and `{}` meet at {}; choose one by its rules and seats", agents[0], agents[1], tables.join("; "))]
     Several {
         /// The agents.
@@ -172,7 +172,7 @@ fn duels_of(cell: &Cell, agents: [usize; 2]) -> Vec<usize> {
 pub struct StoredSprtResult {
     /// The answer, as if the test had played the deals and stopped.
     pub answer: SprtResult,
-    /// The number of the last deal that was used; `None` if there was none.
+    /// The number of the last deal that was used; `None` if no deal was used.
     pub last_deal: Option<u64>,
     /// The number of deals of the run.
     pub of_deals: u64,

@@ -21,7 +21,7 @@ const MOST_PAIRS: usize = 10_000_000;
 /// The interval between two syncs of finished rows.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
 
-/// The file with the secret of a run. Only its owner may read it.
+/// The file with the secret of a run. Only the owner of the file may read it.
 const SECRET_FILE: &str = "secret";
 
 /// A run folder that is being written. [`StoredRun`] has an example.
@@ -75,7 +75,7 @@ impl RunFolder {
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
-        // Write the secret before the lock, which cannot be reproduced without it.
+        // Write the secret before the lock, because the lock cannot be reproduced without the secret.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         let create = |name: &str, header: &[u8]| {
@@ -109,15 +109,15 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Opens a folder to go on with its run. Makes it if it does not exist, or if its run was stopped before anything
-    /// was played.
+    /// Opens a folder to continue its run. Creates the folder if it does not exist, or if its run was stopped before
+    /// any match was played.
     ///
     /// # Errors
-    /// If it is the run of another experiment, is damaged, or cannot be written.
+    /// If the folder has a run of another experiment, is damaged, or cannot be written.
     pub fn reopen(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         if !path.join("manifest.json").exists() {
             let _claim = Claim::on(path)?;
-            // Another process may have created it before this claim.
+            // Another process may have created the folder before this claim.
             if !path.join("manifest.json").exists() {
                 remove_unbegun(path, plan)?;
                 return RunFolder::create_claimed(path, plan);
@@ -261,7 +261,7 @@ impl RunFolder {
     }
 }
 
-/// Opens and locks the ledger of a folder. Lock it before reading the folder, so that no other process can append.
+/// Opens and locks the ledger of a folder. Call this before reading the folder, so that no other process can append.
 fn hold(folder: &Path) -> Result<File, RunError> {
     let ledger = folder.join("ledger.jsonl");
     let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
@@ -291,13 +291,13 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
     for name in &found {
         let length = std::fs::metadata(name).map_err(RunError::unreadable(name))?.len() as usize;
         let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
-        // An unrenamed manifest is longer than a header, but contains no rows.
+        // A manifest that has not been renamed yet may be longer than a header, but contains no rows.
         let is_manifest = name.ends_with("manifest.json.new");
         if !is_spec && !is_manifest && length > header {
             return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, but there are rows"));
         }
     }
-    // Keep an experiment file of the user, and the current directory.
+    // Do not remove a user's experiment file or the current directory.
     let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == plan.toml());
     let here = std::env::current_dir().and_then(std::fs::canonicalize);
     let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
@@ -320,7 +320,7 @@ impl Secret {
     /// Reads the secret of a run folder.
     ///
     /// # Errors
-    /// If its file cannot be read or is invalid.
+    /// If the file with the secret cannot be read or is invalid.
     pub fn read(folder: &Path) -> Result<Secret, RunError> {
         let file = folder.join(SECRET_FILE);
         let text = read_text(&file).map_err(RunError::unreadable(&file))?;
@@ -328,7 +328,7 @@ impl Secret {
         secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
     }
 
-    /// Writes the secret into a folder that has none. Only the owner of the file may read it.
+    /// Writes the secret into a folder without a secret. Only the owner of the file may read it.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), RunError> {
         let file = folder.join(SECRET_FILE);
         let mut options = OpenOptions::new();

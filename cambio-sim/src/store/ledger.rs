@@ -68,7 +68,7 @@ pub(crate) struct Segment {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
-    /// The segment of each of [`row_files`].
+    /// The segments, in the order of [`row_files`].
     pub(crate) segments: Vec<Segment>,
 }
 
@@ -122,7 +122,7 @@ impl BatchEntry {
         serde_json::to_string(&line).expect("text and numbers can be serialized") + "\n"
     }
 
-    /// Parses a line. It must be exactly as this program writes it.
+    /// Parses a line, which must have exactly the bytes that this program writes.
     pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
         let LedgerLine { batch, files, .. } = serde_json::from_str(text).ok()?;
         let Segments { matches, rounds, players, records, faults } = files;

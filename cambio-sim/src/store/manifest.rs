@@ -34,7 +34,7 @@ pub(super) struct Manifest<'r> {
 }
 
 impl Manifest<'_> {
-    /// The text of `manifest.json`: the fields, followed by `blake3`, the hash of all bytes before the comma in front of it.
+    /// The text of `manifest.json`. The last field, `blake3`, is the hash of all bytes before the comma in front of it.
     pub(super) fn to_text(&self) -> String {
         let fields = format!("{:#}", Value::Object(to_object(self)));
         let body = fields.strip_suffix("\n}").expect("a manifest has fields");
@@ -49,12 +49,12 @@ fn to_object(fields: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// The BLAKE3 hashes of the files in the bots' commands.
+/// The BLAKE3 hashes of the files that are named in the bots' commands.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Programs(BTreeMap<String, String>);
 
 impl Programs {
-    /// The current files of these agents. Unreadable files and devices are omitted.
+    /// The hashes of the current files of these agents. Unreadable files and devices are omitted.
     pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
         let hash = |path: String| {
             let mut hasher = blake3::Hasher::new();
@@ -112,7 +112,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// This program.
+    /// The build of this program.
     pub(crate) fn this() -> Build {
         Build {
             revision: Some(env!("CAMBIO_REVISION").to_owned()),
@@ -122,7 +122,7 @@ impl Build {
         }
     }
 
-    /// The program in a manifest.
+    /// The build in a manifest.
     pub(crate) fn of(manifest: &Value) -> Build {
         Build::deserialize(manifest).unwrap_or_default()
     }
@@ -144,7 +144,7 @@ pub(super) struct PlanFacts<'p> {
     planned_matches: u64,
     /// A string, because some JSON readers do not support 64-bit integers.
     seed: String,
-    /// Omitted if it is the default.
+    /// Omitted if the seed is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_seed: Option<String>,
     deals: u64,
@@ -187,8 +187,8 @@ impl<'p> PlanFacts<'p> {
 
 /// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
-    if let Some(told) = manifest["secret"].as_str() {
-        let secret = told.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
+    if let Some(published) = manifest["secret"].as_str() {
+        let secret = published.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
         secret.ok_or_else(|| format!("`secret` does not match the commitment {}", plan.seed))?;
     }
     let facts = PlanFacts::of(plan);

@@ -24,7 +24,7 @@ use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
 /// # let path = std::env::temp_dir().join(format!("cambio-stored-{}", std::process::id()));
 /// let mut folder = RunFolder::create(&path, &plan)?;
 /// assert_eq!((folder.spec(), folder.matches(), folder.extent().batches), (plan.toml(), 0, 0));
-/// assert!(RunFolder::create(&path, &plan).is_err(), "it exists");
+/// assert!(RunFolder::create(&path, &plan).is_err(), "the folder exists already");
 /// Runner::new(&Executor::new(1)?).run(&plan, &mut folder)?;
 /// assert!(folder.extent().is_whole());
 ///
@@ -84,9 +84,9 @@ impl StoredRun {
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));
         }
         let file = path.join("manifest.json");
-        let said = read("manifest.json")?;
-        let manifest: Value =
-            serde_json::from_str(&said).map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
+        let manifest_text = read("manifest.json")?;
+        let manifest: Value = serde_json::from_str(&manifest_text)
+            .map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
         if manifest["format"] != manifest::FORMAT {
             return Err(RunError::damaged(
                 &file,
@@ -99,7 +99,7 @@ impl StoredRun {
                 format!("its run id is {}, but the run id of the lock is {}", manifest["run_id"], plan.run_id()),
             ));
         }
-        manifest::check(&said, &manifest, &plan).map_err(|what| RunError::damaged(&file, what))?;
+        manifest::check(&manifest_text, &manifest, &plan).map_err(|what| RunError::damaged(&file, what))?;
         let spec = read("spec.toml")?;
         if manifest["spec"] != blake3::hash(spec.as_bytes()).to_string().as_str() {
             return Err(RunError::damaged(&path.join("spec.toml"), "it has been modified"));

@@ -1,4 +1,4 @@
-//! Execution of tuning tasks.
+//! Runs tuning tasks.
 
 use std::ops::Range;
 
@@ -117,7 +117,7 @@ impl<'a> TaskRun<'a> {
         Ok(Tuned { points, scores, result: self.result(TuningOutcome::AgainstField(found)) })
     }
 
-    /// Runs a sweep, a race or sequential halving.
+    /// Runs the method sweep, race or halving.
     fn choose(&mut self, field: &[String]) -> Result<SearchResult, TuneError> {
         let task = self.task;
         let grid = task.grid(Some(1))?;
@@ -142,12 +142,12 @@ impl<'a> TaskRun<'a> {
                 (choice.scores, Some(choice.best), choice.spent)
             }
             TuneMethod::Sweep { deals } | TuneMethod::Cma { deals, .. } => {
-                let everybody: Vec<usize> = (0..candidates.len()).collect();
-                (ask(&everybody, 0..deals)?, None, candidates.len() as u64 * deals)
+                let all: Vec<usize> = (0..candidates.len()).collect();
+                (ask(&all, 0..deals)?, None, candidates.len() as u64 * deals)
             }
         };
         let best = best.unwrap_or_else(|| highest(scores.iter().map(|scores| mean(scores))));
-        // Simultaneous inference needs a payoff that is maximized.
+        // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let mut points = measured.curve(&field.join(" | "), &values, &scores, task.setting.seed);
         if sign < 0.0 {
@@ -158,7 +158,7 @@ impl<'a> TaskRun<'a> {
         Ok(SearchResult { points, best, blocks, used, scores: vec![scores] })
     }
 
-    /// CMA-ES.
+    /// Runs a CMA-ES search.
     fn search(&mut self, field: &[String], each: u64, generations: u32) -> Result<SearchResult, TuneError> {
         let task = self.task;
         let sign = task.setting.payoff.sign();
@@ -228,7 +228,7 @@ impl<'a> TaskRun<'a> {
         }))
     }
 
-    /// Self-play mode: plays every value against every value in all other seats, to find best responses and symmetric equilibria.
+    /// Self-play mode: plays each value against copies of each value, to find best responses and symmetric equilibria.
     fn against_itself(self) -> Result<Tuned, TuneError> {
         let task = self.task;
         let TuneMethod::Sweep { deals } = task.method else {

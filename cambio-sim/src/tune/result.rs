@@ -35,7 +35,7 @@ pub struct TuningResult {
     pub agent: String,
     /// The range of each question mark, as entered.
     pub ranges: Vec<String>,
-    /// A preset, or a rule file.
+    /// The name of a preset, or the path of a rule file.
     pub rules: String,
     /// The number of seats.
     pub seats: usize,
@@ -61,7 +61,7 @@ pub enum TuningOutcome {
 /// The best value against a field.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstField {
-    /// The field: one agent for all other seats, or one agent for each.
+    /// The field: one agent for all other seats, or one agent for each of them.
     #[serde(skip_serializing)]
     pub field: Vec<String>,
     /// The search method.
@@ -70,22 +70,22 @@ pub struct AgainstField {
     pub blocks: u64,
     /// The best agent.
     pub best: String,
-    /// Its value; several values are separated by spaces.
+    /// The value of the best agent; several values are separated by spaces.
     pub best_value: String,
-    /// Its mean payoff in the search. This is biased upwards, because the agent was selected on the same deals.
+    /// The best agent's mean payoff in the search, biased upwards because the agent was selected on the same deals.
     pub estimate: f64,
     /// The comparison with the incumbent on fresh deals; `None` if there were no fresh deals.
     pub validation: Option<Validation>,
 }
 
-/// Self-play: every value against every value in all other seats.
+/// The result of self-play, in which each value plays against copies of each value.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct AgainstItself {
-    /// The number of deals of each value against each value.
+    /// The number of deals for each pair of values.
     pub deals: u64,
     /// The values that are not distinguishable from a best response to themselves.
     pub symmetric_equilibria: Vec<String>,
-    /// The share of each value in a Nash equilibrium of the measured two-player game; `None` for other seats and payoffs.
+    /// The share of each value in a Nash equilibrium; `None` unless the game has two seats and the payoff rank points.
     pub nash: Option<Vec<f64>>,
     /// All values, in the order of `nash`.
     pub values: Vec<String>,
@@ -129,7 +129,7 @@ pub enum Validation {
     Played(Comparison),
 }
 
-/// The winner and the incumbent on the same deals.
+/// The results of the winner and the incumbent on the same deals.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Comparison {
     /// The number of deals.
@@ -138,7 +138,7 @@ pub struct Comparison {
     pub winner: f64,
     /// The incumbent.
     pub incumbent: String,
-    /// Its mean payoff.
+    /// The mean payoff of the incumbent.
     pub incumbent_mean: f64,
     /// The winner's mean minus the incumbent's.
     pub difference: f64,

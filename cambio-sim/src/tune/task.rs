@@ -10,11 +10,11 @@ use super::values::Values;
 use super::{PlaySetting, ResponsePoint};
 use crate::play::PlayError;
 
-/// The maximum number of values in a sweep, a race or halving.
+/// The maximum number of values for the methods sweep, race and halving.
 const MOST_VALUES: usize = 10_000;
 /// The maximum number of deals in a stage of tuning. The score of each value on each deal is kept until the end.
 pub const MOST_DEALS: u64 = 10_000_000;
-/// The maximum number of scores in a stage, which take 0.8 GB.
+/// The maximum number of scores in a stage. This number of scores takes 0.8 GB.
 const MOST_SCORES: u64 = 100_000_000;
 
 /// A tuning task: an agent with question marks, and the opponents. [`Task::run`] searches for the best values.
@@ -26,16 +26,16 @@ pub struct Task {
     pub ranges: Vec<Values>,
     /// The opponents of the candidates.
     pub opponents: Opponents,
-    /// The table, and the payoff that is maximized; points are minimized.
+    /// The table and the payoff. The payoff is maximized; only points are minimized.
     pub setting: PlaySetting,
     /// The search method.
     pub method: TuneMethod,
-    /// The number of fresh deals for the comparison of the winner with the incumbent; fewer than 2 disable it. Ignored for
+    /// The number of fresh deals for the comparison of the winner with the incumbent; 0 or 1 disables it. Ignored for
     /// [`Opponents::Themselves`].
     pub validate: u64,
     /// The agent that the winner is compared with; by default the agent with its default values.
     pub incumbent: Option<String>,
-    /// The command that repeats the tuning, for the result.
+    /// The command that repeats the tuning. It is copied to the result.
     pub command: String,
 }
 
@@ -45,9 +45,9 @@ pub enum Opponents {
     /// The agent with its default values, in all other seats.
     #[default]
     Defaults,
-    /// One agent for all other seats, or one agent for each.
+    /// One agent for all other seats, or one agent for each of them.
     Field(Vec<String>),
-    /// Self-play: every candidate plays against every candidate in all other seats.
+    /// Self-play: each candidate plays against copies of each candidate.
     Themselves,
 }
 
@@ -86,7 +86,7 @@ impl TuneMethod {
         }
     }
 
-    /// The number of deals, and the name of its parameter.
+    /// The name of the parameter for the number of deals, and its value.
     fn deals(&self) -> (&'static str, u64) {
         match *self {
             TuneMethod::Sweep { deals } | TuneMethod::Halving { blocks: deals } | TuneMethod::Cma { deals, .. } => {
@@ -101,7 +101,7 @@ impl TuneMethod {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum TuneStep {
-    /// Several values play deals, in a sweep, a race or halving.
+    /// Several values play a range of deals, with the method sweep, race or halving.
     Deals {
         /// The number of values.
         values: usize,
@@ -110,14 +110,14 @@ pub enum TuneStep {
     },
     /// A generation of CMA-ES is played.
     Generation {
-        /// Its number, from 0.
+        /// The number of the generation, from 0.
         number: u32,
         /// The values at the centre of the search.
         centre: Vec<f64>,
     },
-    /// All values play against one of them, in self-play mode.
+    /// In self-play mode, all values play against copies of one value, which is the field.
     Field {
-        /// Its number, from 0.
+        /// The number of the field, from 0.
         number: usize,
         /// The number of fields.
         of: usize,
@@ -193,10 +193,10 @@ pub enum TuneError {
         /// The number of deals.
         deals: u64,
     },
-    /// More scores than fit in memory.
+    /// The scores would need too much memory.
     #[error("{what} must be at most {most} for {values} combinations, found {deals}")]
     Scores {
-        /// The name of the parameter: `deals`, or `first` in a race.
+        /// The name of the parameter: `first` for the method race, otherwise `deals`.
         what: &'static str,
         /// The number of deals.
         deals: u64,
@@ -205,10 +205,10 @@ pub enum TuneError {
         /// The maximum number of deals.
         most: u64,
     },
-    /// Self-play mode with another method than a sweep.
+    /// Self-play mode requires the method sweep.
     #[error("tuning against the candidates themselves requires the method sweep, found {0}")]
     ItselfNeedsSweep(MethodName),
-    /// Self-play mode with the payoff points.
+    /// Self-play mode does not support the payoff points.
     #[error("tuning against the candidates themselves requires the payoff rank_points, win or margin, found points")]
     ItselfNeedsShares,
     /// An error while playing.
@@ -241,7 +241,7 @@ impl Task {
             return Err(TuneError::Values { count });
         }
         let values = count as u64;
-        // The number of blocks in halving is already a total over all values.
+        // For the method halving, the number of blocks is already a total over all values.
         if !matches!(self.method, TuneMethod::Halving { .. }) {
             let (what, deals) = self.method.deals();
             let most = MOST_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);

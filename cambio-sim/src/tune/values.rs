@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use cambio_core::text::excerpt;
 
-/// The range of one question mark: `0..15`, or `0..1:0.1` with a step. Both ends are included.
+/// The range of values for one question mark: `0..15`, or `0..1:0.1` with a step. Both ends are included.
 ///
 /// ```
 /// use cambio_sim::tune::Values;
@@ -30,23 +30,23 @@ pub struct Values {
 pub struct ValuesError {
     /// The text.
     pub text: String,
-    /// The flaw.
+    /// The reason why the text is not a range.
     pub flaw: ValuesFlaw,
 }
 
-/// The flaw of a range of values.
+/// The reason why a text is not a range of values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum ValuesFlaw {
-    /// It does not have the form FROM..TO or FROM..TO:STEP.
+    /// The text does not have the form FROM..TO or FROM..TO:STEP.
     Form,
-    /// It starts above its end.
+    /// The range starts above its end.
     Down,
-    /// Its step is not positive.
+    /// The step is not positive.
     Step,
-    /// It has more than a million values.
+    /// The range has more than a million values.
     Many,
-    /// It is not a multiple of its step.
+    /// The length of the range is not a multiple of the step.
     End {
         /// The step.
         step: f64,
@@ -54,7 +54,7 @@ pub enum ValuesFlaw {
 }
 
 impl ValuesError {
-    /// The message without its subject "the range", for programs that use another name.
+    /// The message without its subject "the range", for programs that name the range differently.
     pub fn said(&self) -> String {
         let text = excerpt(&self.text);
         match self.flaw {
@@ -66,7 +66,7 @@ impl ValuesError {
             ValuesFlaw::Many => format!("must have at most a million values, found `{text}`"),
             ValuesFlaw::End { step } => {
                 let ends = self.text.split_once(':').map_or(self.text.as_str(), |(ends, _)| ends);
-                format!("must be a multiple of its step {step}, found `{text}`; choose another step with {ends}:STEP")
+                format!("must span a multiple of its step {step}, found `{text}`; choose another step with {ends}:STEP")
             }
         }
     }
@@ -115,7 +115,7 @@ impl Values {
         (value * 1e9).round() / 1e9
     }
 
-    /// The value nearest to a point from 0 (start of the range) to 1 (end).
+    /// The value nearest to a relative position, from 0 (the start of the range) to 1 (the end).
     pub fn at(&self, point: f64) -> f64 {
         self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
     }

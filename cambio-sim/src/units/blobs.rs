@@ -41,8 +41,8 @@ pub trait Blobs: Send + Sync + std::fmt::Debug {
     /// If the file cannot be written. The temporary file may then still exist.
     fn commit(&self, aside: &Path, name: &str) -> io::Result<()>;
 
-    /// Removes temporary files that have not changed for this long, because killed machines leave them behind. Returns the number
-    /// of removed files. Does nothing if temporary files are outside the storage.
+    /// Removes temporary files that have not changed for the duration `untouched`, because killed machines leave such
+    /// files behind. Returns the number of removed files. Does nothing if temporary files are outside the storage.
     ///
     /// # Errors
     /// If the storage cannot be read, or a file cannot be removed.
@@ -148,7 +148,7 @@ impl Blobs for FolderBlobs {
             }
         };
         let written = write();
-        // The file has been linked or renamed, or is useless.
+        // The temporary file has been linked or renamed, or is useless after an error.
         let _ = fs::remove_file(&aside);
         sync_folder(&path);
         written

@@ -110,7 +110,7 @@ impl Blobs for Bucket {
                 upload.complete().await.map_err(failed)
             })?;
         }
-        // The file has been uploaded, so the local copy is useless.
+        // The file has been uploaded, so the local copy is no longer needed.
         let _ = std::fs::remove_file(aside);
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::plan::{Cell, Plan};
 /// The minimum and maximum seconds of a unit: enough to amortise a commit, but little to lose when a machine fails.
 pub const SECONDS: (f64, f64) = (1.0, 60.0);
 
-/// The number of units that each worker should still get. With more, units are smaller and workers finish closer together.
+/// The number of units that each worker should still get. A larger number gives smaller units and a more even finish.
 const UNITS_LEFT: f64 = 2.0;
 
 /// The measured cost of one lineup.
@@ -27,9 +27,9 @@ pub struct LineupCost {
     pub lineup: usize,
     /// The number of blocks.
     pub blocks: u64,
-    /// The number of matches in them.
+    /// The number of matches in these blocks.
     pub matches: u64,
-    /// The time in seconds of one core.
+    /// The number of seconds that one core took.
     pub seconds: f64,
 }
 
@@ -71,7 +71,7 @@ struct CellCosts {
     blocks: u64,
     /// The measured seconds and blocks of each lineup.
     measured: Vec<(f64, f64)>,
-    /// Prefix sums over the lineups of the seconds per block; empty without measurements.
+    /// The prefix sums of the seconds per block over the lineups; empty without measurements.
     sums: Vec<f64>,
 }
 
@@ -81,7 +81,7 @@ impl CellCosts {
         CellCosts { from, blocks: lineups as u64 * deals, measured: vec![(0.0, 0.0); lineups], sums: Vec::new() }
     }
 
-    /// Updates the prefix sums. A lineup without a measurement gets the mean cost of the others.
+    /// Updates the prefix sums. A lineup without a measurement gets the mean cost of the other lineups.
     fn refresh(&mut self) {
         let (seconds, blocks) = self.measured.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         if blocks == 0.0 {
@@ -152,7 +152,7 @@ impl UnitQueue {
         (batch * self.blocks_a_batch).min(self.blocks)
     }
 
-    /// The estimated seconds of one core for these batches; `None` without measurements for their cells.
+    /// The estimated seconds that one core takes for these batches; `None` without measurements for their cells.
     pub fn seconds(&self, batches: &Range<u64>) -> Option<f64> {
         let blocks = self.first_block(batches.start)..self.first_block(batches.end);
         self.cells.iter().map(|cell| cell.seconds(&blocks)).sum()
@@ -192,7 +192,7 @@ impl UnitQueue {
         Some(unit)
     }
 
-    /// Returns batches that were not played. Splits them at the boundaries of cells, so that a unit has work of one kind.
+    /// Puts back batches that were not played. Splits them at the boundaries of cells, so that a unit has uniform work.
     pub fn put_back(&mut self, batches: Range<u64>) {
         let mut from = batches.start;
         for cell in &self.cells[1..] {

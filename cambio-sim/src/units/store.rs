@@ -8,12 +8,12 @@
 //! ```text
 //! plan.json                     the plan and the program
 //! units/FROM-TO/BLAKE3          the batches FROM to TO (exclusive)
-//! costs/FROM-TO.json            the seconds that they took
-//! faults/FROM-TO.json           the record of the match whose fault stopped them
+//! costs/FROM-TO.json            the seconds that these batches took
+//! faults/FROM-TO.json           the record of the match in which a fault stopped the unit
 //! ```
 //!
-//! Committing a unit twice therefore has no effect. If a repetition gives different bytes, its folder has two files.
-//! There is no lock, no index and no coordinator: the files in the store are the only state.
+//! Committing a unit twice therefore has no effect. If a repetition gives different bytes, the unit's folder has two
+//! files. There is no lock, no index and no coordinator: the files in the store are the only state.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -63,7 +63,7 @@ pub struct WorkUnit {
     pub from: u64,
     /// The exclusive end of the batches.
     pub to: u64,
-    /// The BLAKE3 hash of its file.
+    /// The BLAKE3 hash of the unit's file.
     pub hash: String,
 }
 
@@ -73,7 +73,7 @@ impl WorkUnit {
         self.from..self.to
     }
 
-    /// The name of its file.
+    /// The name of the unit's file in the store.
     pub fn name(&self) -> String {
         format!("{}/{}", folder("units", &self.batches()), self.hash)
     }
@@ -133,7 +133,7 @@ impl UnitStore {
         Err(unwritable(io::Error::other("this program was built without the feature `cloud`; use a folder")))
     }
 
-    /// The store in a given storage. `place` is its name in messages.
+    /// A store in the given storage. `place` is the name of the store in messages.
     pub fn on(blobs: Box<dyn Blobs>, place: &str) -> UnitStore {
         UnitStore { blobs, place: place.trim_end_matches('/').to_owned() }
     }
@@ -328,7 +328,7 @@ impl UnitStore {
         self.write_small(&(folder("costs", batches) + ".json"), &text)
     }
 
-    /// Stores the record of the match up to the fault that stopped a unit.
+    /// Stores the record of the match in which a fault stopped a unit, up to the fault.
     pub(super) fn write_fault(&self, batches: &Range<u64>, record: &str) -> Result<String, RunError> {
         let name = folder("faults", batches) + ".json";
         self.write_small(&name, &format!("{record}\n"))?;
@@ -384,7 +384,7 @@ fn patient<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     operation()
 }
 
-/// Whether an error may be temporary. A full disk or a missing permission is not.
+/// Whether an error may be temporary. Errors such as a full disk or a missing permission are not.
 fn may_pass(kind: ErrorKind) -> bool {
     use ErrorKind as Kind;
     !matches!(
@@ -460,7 +460,7 @@ pub(super) struct UnitReader<'s> {
 }
 
 impl UnitReader<'_> {
-    /// The next batch; `None` after the last batch, if the hash of the whole file matches its name.
+    /// Reads the next batch. After the last batch, checks the hash of the file against its name and returns `None`.
     pub(super) fn next(&mut self, plan: &Plan) -> Result<Option<StoredBatch>, RunError> {
         let batch = self.next;
         if batch == self.unit.to {

@@ -26,7 +26,7 @@ fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
 #[test]
 fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
     let roster = cambio_agents::roster();
-    // Lineups with other agents are ignored. At two seats, each pair has a lineup of its own.
+    // Lineups with other agents are ignored. At two seats, each pair has its own lineup.
     let two = run("two", &experiment(&[2], &["random", "greedy", "sharp"]));
     let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
     let mut ends = Vec::new();
