@@ -1,7 +1,7 @@
 //! Checkpoints: serialized learners.
 //!
 //! A checkpoint consists of a line that names the format, a line of JSON with the recipe and the counters, the state of
-//! the trainer, the past networks, and the BLAKE3 hash of all this.
+//! the trainer, the past networks, and the BLAKE3 hash of all these parts.
 
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
@@ -15,7 +15,7 @@ use crate::trainer::Trainer;
 
 const FORMAT: &str = "cambio checkpoint 1\n";
 
-/// The header before the numbers.
+/// The header, which precedes the numbers of the trainer's state.
 #[derive(Serialize, Deserialize)]
 struct CheckpointHeader {
     recipe: Recipe,
@@ -31,7 +31,7 @@ struct CheckpointHeader {
 }
 
 impl Learner {
-    /// Serializes the learner; `None` if it cannot be saved now, because a generation was played ahead.
+    /// Serializes the learner; `None` if a generation was played ahead, because such a learner cannot be saved.
     ///
     /// # Panics
     /// Never: every recipe can be written as JSON.
@@ -91,7 +91,7 @@ impl Learner {
         let damaged = |what| CheckpointError::Damaged { what };
         let inputs = learner.inputs.count();
         if numbers.len() % 4 != 0 || head.inputs != inputs {
-            return Err(damaged("it is for a network with other inputs").into());
+            return Err(damaged("its network has a different number of inputs").into());
         }
         let mut parts = numbers.chunks_exact((numbers.len() / 4).max(1)).map(<[f32]>::to_vec);
         let mut take = || parts.next().unwrap_or_default();
@@ -121,10 +121,10 @@ fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<Network>), Chec
     let numbers = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     let mut past = Vec::new();
     for &bytes in &head.past {
-        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past network is not a network"))?.0);
+        past.push(Network::from_bytes(take(bytes)?).map_err(|_| damaged("a past network cannot be read"))?.0);
     }
     if !rest.is_empty() {
-        return Err(damaged("it is longer than its header says"));
+        return Err(damaged("its length differs from its header"));
     }
     Ok((head, numbers, past))
 }

@@ -24,7 +24,7 @@ pub enum LearnError {
     SelfPlay {
         /// The number of the match.
         number: u64,
-        /// The rival, as the recipe names it.
+        /// The opponent, as in the recipe.
         against: String,
         /// The error of the match.
         error: MatchError,
@@ -56,7 +56,7 @@ pub enum CheckpointError {
     /// The bytes are not a checkpoint, or are damaged.
     #[error("not a checkpoint, or a damaged one: {what}")]
     Damaged {
-        /// The damage.
+        /// What is wrong.
         what: &'static str,
     },
     /// The checkpoint is for another recipe.
@@ -64,7 +64,7 @@ pub enum CheckpointError {
     Recipe {
         /// The first field that differs.
         field: String,
-        /// Its value in the checkpoint.
+        /// The value of the field in the checkpoint.
         was: String,
     },
 }

@@ -7,10 +7,10 @@ use cambio_core::{Agent, Deal, Players, Referee};
 use cambio_exec::{Executor, ExecutorError, Worker};
 use cambio_stats::{Interval, Moments, Support};
 
-/// The result of a network against one agent in every other seat.
+/// The result of a network in one seat against one agent in all other seats.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EvaluationResult {
-    /// The agent.
+    /// The agent in the other seats.
     pub against: String,
     /// The number of seats.
     pub seats: usize,
@@ -18,13 +18,13 @@ pub struct EvaluationResult {
     pub share: Interval,
 }
 
-/// The units of a win: divisible by every number of winners.
+/// The value of a win in units, so that an equal share of the win is a whole number for 1 to 8 winners.
 const UNITS: i64 = 840;
 
-/// Plays deals between a network, in each seat in turn, and one agent in every other seat.
+/// Plays deals between a network, in each seat in turn, and one agent in all other seats.
 ///
 /// # Errors
-/// The error of the first match, in order, that could not be played; `None` if the executor was cancelled.
+/// The error of the first match, in order of the deals, that could not be played; `None` if the executor was cancelled.
 ///
 /// # Panics
 /// If there are no deals.

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `recipe.toml` | the recipe, with every field |
 //! | `curve.csv` | loss, wins and turns, one row for each checkpoint |
-//! | `judged.csv` | the results of the network against the agents of the evaluation |
-//! | `agreed.csv` | for a clone: its agreement with the imitated agent |
+//! | `judged.csv` | the results of each evaluation against the agents of the recipe |
+//! | `agreed.csv` | for a clone: the agreement with the imitated agent |
 //! | `bound.csv` | for a responder: the results of the best level on fresh deals, at the end |
-//! | `levels/N.net` | the network at each evaluation |
+//! | `levels/N.net` | the networks at the evaluations, called levels |
 //! | `network.net` | the network at the end; for a responder, the best level |
 //! | `checkpoint` | the state to resume from; removed at the end |
 //!
@@ -28,7 +28,6 @@ use crate::learner::{LearnProgress, LearnThreads, Learner};
 use crate::recipe::{Bound, Recipe};
 use crate::start::starting_network;
 
-/// The names of the files.
 const RECIPE: &str = "recipe.toml";
 const CURVE: &str = "curve.csv";
 const JUDGED: &str = "judged.csv";
@@ -63,7 +62,7 @@ pub struct CurveRow {
     pub samples: u64,
     /// The mean cross-entropy since the previous row, in nats.
     pub loss: f64,
-    /// The share of the win against opponents other than itself since the previous row; empty without such rounds.
+    /// The mean win share against other agents or past networks since the previous row; empty without such rounds.
     pub won: Option<f64>,
     /// Turns per round since the previous row.
     pub turns: f64,
@@ -84,9 +83,9 @@ pub struct JudgedRow {
     pub seats: usize,
     /// The network's share of the wins.
     pub share: f64,
-    /// The lower end of its 95 % interval.
+    /// The lower end of the 95 % interval of `share`.
     pub low: Option<f64>,
-    /// The upper end of its 95 % interval.
+    /// The upper end of the 95 % interval of `share`.
     pub high: Option<f64>,
     /// The number of deals.
     pub deals: u64,
@@ -116,13 +115,13 @@ pub struct AgreedRow {
     pub level: u64,
     /// The imitated agent.
     pub agent: String,
-    /// The share of the agent's decisions with a choice that the network takes too, in held-out deals.
+    /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
     pub share: f64,
-    /// The lower end of its 95 % interval.
+    /// The lower end of the 95 % interval of `share`.
     pub low: Option<f64>,
-    /// The upper end of its 95 % interval.
+    /// The upper end of the 95 % interval of `share`.
     pub high: Option<f64>,
-    /// The expected share of a random candidate.
+    /// The expected share if the network chose candidates at random.
     pub by_chance: f64,
     /// The number of decisions.
     pub decisions: u64,
@@ -212,7 +211,7 @@ impl LearnFolder {
         };
         let learner = Learner::resume(own, rules, roster, &bytes)?;
         let matches = learner.matches();
-        // Rows after the checkpoint are dropped, because this part is trained and written again.
+        // Rows after the checkpoint are dropped, because that part of the training is repeated.
         let mut curve: Vec<CurveRow> = read_rows(&path.join(CURVE))?;
         curve.retain(|row| row.matches <= matches);
         let mut judged: Vec<JudgedRow> = read_rows(&path.join(JUDGED))?;
@@ -313,7 +312,7 @@ impl LearnFolder {
         write_rows(&self.path.join(JUDGED), &self.judged)
     }
 
-    /// Evaluates the starting network of a responder as level 0, because it may be the best.
+    /// Evaluates the starting network of a responder as level 0, because it may be the best level.
     fn judge_the_beginning(&mut self, threads: &LearnThreads) -> Result<(), LearnError> {
         let recipe = self.learner.recipe();
         if recipe.bound.is_none() || recipe.from.is_none() {
@@ -347,7 +346,7 @@ impl LearnFolder {
         }
     }
 
-    /// The level with the highest mean share in its evaluation (of equal levels, the first), and its matches.
+    /// The level with the highest mean win share (of equal levels, the first), and the number of matches before it.
     fn best_level(&self) -> (u64, u64) {
         let mut best: Option<(f64, u64, u64)> = None;
         for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
@@ -356,7 +355,7 @@ impl LearnFolder {
                 best = Some((share, rows[0].level, rows[0].matches));
             }
         }
-        best.map(|(_, level, matches)| (level, matches)).expect("the last evaluation is at the end")
+        best.map(|(_, level, matches)| (level, matches)).expect("training ends with an evaluation")
     }
 
     fn write_network(&self, name: &Path) -> Result<(), LearnError> {

@@ -17,16 +17,16 @@ use crate::samples::ChoiceSamples;
 pub struct Agreement {
     /// The agent.
     pub agent: String,
-    /// The share of the decisions with a choice in which the network takes the recorded decision, or one that it does
-    /// not distinguish from it, with a 95 % interval that is clustered by deal.
+    /// The share of the decisions with a choice in which the network takes the recorded decision, or one with the same
+    /// inputs, with a 95 % interval that is clustered by deal.
     pub share: Interval,
     /// The number of decisions.
     pub decisions: u64,
-    /// The expected share of a random candidate.
+    /// The expected share if the network chose candidates at random.
     pub by_chance: f64,
 }
 
-/// A decision of the agent, as a network sees it.
+/// A decision of the agent, with the information from which a network computes its inputs.
 struct ImitatedDecision<'a> {
     view: cambio_core::engine::StateView<'a>,
     history: &'a CardHistory,
@@ -36,7 +36,7 @@ struct ImitatedDecision<'a> {
 
 /// Follows a match and passes the decisions of one agent to `each`.
 struct ImitationObserver<'a, F> {
-    /// Whether the agent sits in each seat, from seat a.
+    /// For each seat, seat a first, whether the agent sits there.
     is_agent: Vec<bool>,
     course: NetworkMatch<'a>,
     tally: PlayTotals,
@@ -80,13 +80,13 @@ fn follow(
     Ok(follower.tally)
 }
 
-/// Whether an agent sits in each seat, from seat a.
+/// For each seat, seat a first, whether the agent sits there.
 fn seats_of(record: &Record, agent: &str) -> Vec<bool> {
     let agents = record.fields.get("agents").and_then(|agents| agents.as_array());
     agents.into_iter().flatten().map(|name| name.as_str() == Some(agent)).collect()
 }
 
-/// The agent's decisions in the matches with these numbers.
+/// The agent's decisions in the records for the training matches with these numbers.
 pub(crate) fn training_data(
     records: &ImitationRecords,
     inputs: &NetworkInputs,
@@ -132,7 +132,7 @@ pub(crate) fn agreement(
                 network.evaluate(&taken.view, taken.history, taken.standing, &mut evaluation);
                 let number = evaluation.actions().len();
                 let index = evaluation.index_of(network.inputs(), &taken.view, taken.action);
-                // A pass without a card to snap is not a choice.
+                // A decision with one candidate, such as a pass without a card to snap, is not a choice.
                 if number > 1 || index.is_none() {
                     sums.decisions += 1;
                     sums.agreed += i64::from(index == Some(evaluation.best()));

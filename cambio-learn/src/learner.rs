@@ -34,7 +34,8 @@ pub struct LearnProgress {
     pub samples: u64,
     /// The mean cross-entropy since the last report, in nats.
     pub loss: f64,
-    /// The share of the win against opponents other than itself since the last report, in rounds without exploration.
+    /// The mean win share against opponents other than the network itself since the last report, in rounds without
+    /// exploration.
     pub won: Option<f64>,
     /// Turns per round since the last report.
     pub turns: f64,
@@ -44,7 +45,7 @@ pub struct LearnProgress {
     pub judgements: Vec<EvaluationResult>,
     /// The agreement with the imitated agent; only for a clone, and only at evaluations.
     pub agreement: Option<Agreement>,
-    /// Whether [`Learner::save`] can save it now.
+    /// Whether [`Learner::save`] can save the learner now.
     pub is_checkpoint: bool,
 }
 
@@ -62,7 +63,7 @@ impl LearnThreads {
     /// Creates this many threads; 0 means one per core.
     ///
     /// # Errors
-    /// If the operating system cannot start them.
+    /// If the operating system cannot start the threads.
     pub fn new(threads: usize, cancel: &CancelToken) -> Result<LearnThreads, ThreadsError> {
         let everybody = Executor::new(threads)?.with_cancel(cancel.clone());
         let players = Executor::new((everybody.threads() - 1).max(1))?.with_cancel(cancel.clone());
@@ -72,8 +73,8 @@ impl LearnThreads {
 
 /// Trains a network by a recipe, one generation at a time.
 ///
-/// Playing and training overlap: while the network trains on one generation, the next is played with the weights from
-/// before that training. The result does not depend on the number of threads.
+/// Playing and training overlap: while the network trains on one generation, the next is played with the weights before
+/// that training. The result does not depend on the number of threads.
 ///
 /// ```
 /// use cambio_agents::roster;
@@ -107,16 +108,16 @@ pub struct Learner {
     pub(crate) done: u64,
     pub(crate) rounds: u64,
     pub(crate) samples: u64,
-    /// The generation that was played ahead.
+    /// The next generation, if it was played during the training.
     pub(crate) ahead: Option<(TrainingData, PlayTotals)>,
 }
 
 impl Learner {
-    /// Creates a learner. `from` has the weights to start from; `None` starts from random weights.
+    /// Creates a learner that starts from the weights `from`, or from random weights.
     ///
     /// # Errors
-    /// If the recipe is invalid, names agents that cannot play here or are not reproducible, or has records that cannot
-    /// be used, or if the rules do not fit its seats.
+    /// If the recipe is invalid, if the rules do not allow its numbers of seats, if an agent cannot play under these
+    /// rules or is not reproducible, or if the records cannot be used.
     pub fn new(
         mut recipe: Recipe,
         rules: &Rules,
@@ -149,12 +150,12 @@ impl Learner {
         (self.done * self.recipe.generation).min(self.recipe.matches)
     }
 
-    /// The number of generations.
     fn generations(&self) -> u64 {
         self.recipe.matches.div_ceil(self.recipe.generation)
     }
 
-    /// The network that plays best: averaged weights, or, for a clone, which trains for fewer steps, current weights.
+    /// The network with the weights that play best: the averaged weights, or the current weights for a clone, which
+    /// trains for fewer steps.
     pub fn network(&self) -> Network {
         let began_at_random = self.recipe.from.is_none();
         let floats = match self.records {
@@ -164,12 +165,12 @@ impl Learner {
         Network::new(&self.inputs, &floats)
     }
 
-    /// Quantizes all weights again, after a checkpoint was restored.
+    /// Quantizes all weights of the trainer, after a checkpoint was restored.
     pub(crate) fn start_over(&mut self) {
         self.network = Network::new(&self.inputs, &self.trainer.current());
     }
 
-    /// Trains on the next generation; `None` if there is none.
+    /// Trains on the next generation; `None` after the last one.
     ///
     /// # Errors
     /// If a match cannot be played, or the token was cancelled. The learner is then unusable; resume from a checkpoint.
@@ -184,7 +185,7 @@ impl Learner {
         };
         let rate = self.rate();
         let next = self.done + 1;
-        // A resumed learner has no generation that was played ahead, so none is played ahead across a checkpoint.
+        // At a checkpoint no generation is played ahead, because a resumed learner cannot have one.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let loss = if overlaps {
             let Learner { trainer, recipe, league, records, network, inputs, .. } = self;
@@ -247,7 +248,6 @@ impl Learner {
             || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
     }
 
-    /// The source of training data.
     fn source(&self) -> SampleSource<'_> {
         let Learner { recipe, league, records, network, inputs, .. } = self;
         SampleSource { recipe, league, records: records.as_ref(), network, inputs }
@@ -258,13 +258,13 @@ impl Learner {
         self.records.as_ref().map(|records| agreement(records, network, &threads.everybody)).transpose()
     }
 
-    /// Evaluates a network on the deals of the evaluation.
+    /// Evaluates a network as the recipe specifies.
     pub(crate) fn judge(&self, network: &Network, threads: &LearnThreads) -> Result<Vec<EvaluationResult>, LearnError> {
         let evaluation = &self.recipe.evaluation;
         self.judge_on(network, evaluation.seed, evaluation.deals, threads)
     }
 
-    /// Evaluates a network against the agents of the evaluation on these deals.
+    /// Evaluates a network against the agents of the evaluation, on deals from this seed.
     pub(crate) fn judge_on(
         &self,
         network: &Network,
@@ -292,7 +292,7 @@ struct SampleSource<'a> {
     inputs: &'a NetworkInputs,
 }
 
-/// Runs two functions in parallel, or in sequence with one thread.
+/// Runs two functions in parallel, or one after the other if there is only one thread.
 fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     if threads == 1 {
         return (one(), other());

@@ -28,8 +28,9 @@ use crate::trainer::sigmoid;
 pub(crate) struct PlayTotals {
     pub(crate) rounds: u64,
     pub(crate) turns: u64,
-    /// Rounds against another opponent without an exploratory decision, and the network's shares of the win in them.
+    /// The rounds without an exploratory decision against an opponent other than the network itself.
     pub(crate) judged: u64,
+    /// The sum of the network's win shares in the rounds that `judged` counts.
     pub(crate) won: f64,
 }
 
@@ -58,7 +59,7 @@ pub(crate) struct League {
     pub(crate) past: Vec<Network>,
     /// The opponents of the network and their relative shares of the matches.
     pub(crate) rivals: Vec<(Rival, f64)>,
-    /// The values of totals, by the number of seats; empty if a match has one round.
+    /// The values of match totals, by the number of seats; empty if a match has one round.
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
@@ -66,12 +67,12 @@ pub(crate) struct League {
 #[derive(Clone, Copy, Debug)]
 struct LearnedDecision {
     seat: Seat,
-    /// The range of its inputs.
+    /// The range of the decision's inputs in [`PlayBuffers::on`].
     start: usize,
     end: usize,
-    /// The network's value: of the best candidate, or the mean under the softmax.
+    /// The network's value of the best candidate, or with a temperature the mean value under the softmax.
     value: f32,
-    /// Whether it was exploratory.
+    /// Whether the decision was exploratory.
     explored: bool,
 }
 
@@ -101,7 +102,7 @@ impl League {
     /// Plays the matches with these numbers. The samples depend only on the networks, the seed and the numbers.
     ///
     /// # Errors
-    /// If a rival fails or decides illegally.
+    /// If an opponent fails or decides illegally.
     pub(crate) fn play(
         &self,
         network: &Network,
@@ -186,7 +187,7 @@ impl League {
         }
     }
 
-    /// The value of the end of a round for each seat: its share of the win, or its probability to win the match.
+    /// The value of a finished round for each seat: the win share, or the probability to win the match.
     fn shares(&self, playing: &Playing, result: &RoundResult) -> [f32; MAX_SEATS] {
         let mut shares = [0.0; MAX_SEATS];
         let Some(values) = self.values.get(&playing.totals().len()) else {
@@ -195,7 +196,7 @@ impl League {
             }
             return shares;
         };
-        // A fractional price is interpolated between integers.
+        // The prices of extra cards and peeks may be fractional; values are interpolated between integer prices.
         let Play { extra_card, extra_peek, .. } = self.play;
         for (card, card_weight) in around(extra_card) {
             for (peek, peek_weight) in around(extra_peek) {
@@ -230,7 +231,7 @@ impl League {
         totals
     }
 
-    /// Turns the decisions of a round into samples, the last first.
+    /// Turns the decisions of a round into samples, the last decision first.
     fn learn(&self, buffers: &mut PlayBuffers, shares: &[f32], samples: &mut Samples) {
         let mut returns = [0.0; MAX_SEATS];
         returns[..shares.len()].copy_from_slice(shares);
@@ -333,7 +334,7 @@ impl Exploration {
             }
             if explored {
                 self.explored = true;
-                // The exploration changes the outcome of the other seats' earlier decisions, so they are dropped.
+                // Drops the other seats' earlier decisions, because the exploration changes their outcome.
                 buffers.decisions.retain(|decision| decision.seat == seat);
             }
             let start = buffers.on.len();
@@ -345,7 +346,7 @@ impl Exploration {
     }
 }
 
-/// An exploratory decision: a uniform candidate, or one by a softmax of the values.
+/// Draws an exploratory candidate: uniformly, or by a softmax of the values.
 fn explore(evaluation: &NetworkEvaluation, chance: &mut SeededRng) -> usize {
     const TEMPERATURE: f32 = 0.3;
     let number = evaluation.actions().len();
@@ -366,7 +367,7 @@ fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng
     best.1
 }
 
-/// The mean share of the win under the softmax.
+/// The mean win share under the softmax.
 fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
     let most = evaluation.logits().fold(f64::MIN, f64::max);
     let (mut all, mut sum) = (0.0, 0.0);

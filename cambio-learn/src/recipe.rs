@@ -73,7 +73,7 @@ impl Default for Recipe {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Play {
-    /// λ: the weight of later returns in a target; the rest is the network's own value.
+    /// λ: the weight of the later return in a training target. The network's own value has the weight 1 − λ.
     pub lambda: f32,
     /// The discount of a return for each later decision.
     pub discount: f32,
@@ -81,19 +81,19 @@ pub struct Play {
     pub explore_rounds: f32,
     /// The probability that the next decision of such a round is the exploratory one.
     pub explore: f32,
-    /// The softmax temperature: decisions have probabilities proportional to exp(logit of the win / temperature), and
-    /// the values of this policy are learned; 0 takes the best. Where pure play can be exploited, this leads to mixed
-    /// play near a logit equilibrium (`McKelvey` and Palfrey 1998). Play it with `learned("FILE",temperature=…)` at
-    /// this temperature.
+    /// The softmax temperature T; 0 takes the best decision. Decisions have probabilities proportional to exp(l / T),
+    /// where l is the logit of the estimated win share, and the network learns the values of this policy. Where pure
+    /// play can be exploited, the result is mixed play near a logit equilibrium (`McKelvey` and Palfrey 1998). Such a
+    /// network plays as `learned("FILE",temperature=T)`.
     pub temperature: f32,
-    /// The temperature at the end, if it changes. It then changes by the same factor from match to match.
+    /// The temperature at the end of training, if the temperature changes: by the same factor from match to match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_temperature: Option<f32>,
     /// After this many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
     /// The cost in points of an extra card that is carried over to the next round of a match.
     pub extra_card: f32,
-    /// The value in points of an extra peek that is carried over.
+    /// The value in points of an extra peek that is carried over to the next round of a match.
     pub extra_peek: f32,
 }
 
@@ -142,11 +142,11 @@ impl Default for Training {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluation {
-    /// The opponents, each of which plays in every other seat.
+    /// The opponents. In each match, one of them plays in all seats except the network's.
     pub against: Vec<String>,
     /// The number of deals, each played in all seats.
     pub deals: u64,
-    /// The number of evaluations, evenly spaced. The last is at the end, also if the number is 0.
+    /// The number of evaluations, evenly spaced. The last one is at the end; it takes place even if the number is 0.
     pub times: u64,
     /// The seed of the deals, which differ from the training deals.
     pub seed: u64,
@@ -158,9 +158,9 @@ impl Default for Evaluation {
     }
 }
 
-/// The evaluation at the end, a lower bound on the exploitability of the evaluation's agents: the network with the best
-/// evaluation, which may be the starting network, plays deals that were used neither for training nor for its
-/// selection.
+/// The evaluation at the end, which gives a lower bound on the exploitability of the evaluation's agents. The network
+/// with the best evaluation, which may be the starting network, plays deals that were used neither for training nor for
+/// the selection.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bound {
@@ -184,10 +184,10 @@ pub struct Imitation {
     pub records: Vec<String>,
     /// The name of the agent in the records.
     pub agent: String,
-    /// The share of deals that are held out, to measure how often the network decides like the agent.
+    /// The share of deals that are held out, to measure how often the network takes the agent's decision.
     #[serde(default = "tenth")]
     pub held_out: f64,
-    /// The BLAKE3 hash of the agent's records. A new learner fills it in.
+    /// The BLAKE3 hash of the agent's records, which a new learner fills in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
@@ -201,7 +201,7 @@ const fn tenth() -> f64 {
 pub(crate) enum Rival {
     /// The network itself.
     Itself,
-    /// The network as it was at one of the last evaluations; the current network before the first.
+    /// The network as it was at one of the last evaluations; before the first evaluation, the current network.
     Past,
     /// Any agent.
     Agent(Box<AgentSpec>),
@@ -252,10 +252,10 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The value of `from` for the bundled network, see [`Network::shipped`](cambio_agents::Network::shipped).
+    /// The value of `from` that selects the bundled network, see [`Network::shipped`](cambio_agents::Network::shipped).
     pub const SHIPPED: &str = "shipped";
 
-    /// The recipe for a responder: a network that trains only against one agent in every other seat.
+    /// The recipe for a responder: a network that trains only against one agent in all other seats.
     ///
     /// ```
     /// use cambio_learn::Recipe;
@@ -276,7 +276,8 @@ impl Recipe {
         .lasting(1_000_000)
     }
 
-    /// The same recipe with a starting network, its `play` settings and generation size, and a fifth of its matches.
+    /// The same recipe with a starting network, with the `play` settings and generation size of that network's recipe,
+    /// and with a fifth of that recipe's matches.
     ///
     /// ```
     /// use cambio_agents::Network;
@@ -292,7 +293,7 @@ impl Recipe {
     #[must_use]
     pub fn going_on_from(self, from: &str, facts: &NetworkMetadata) -> Recipe {
         let from = Some(from.to_owned());
-        // The file may be by another program than `cambio learn`.
+        // The file may have been written by another program than `cambio learn`.
         match serde_json::from_value::<Recipe>(facts.made["recipe"].clone()) {
             Ok(was) if was.imitate.is_none() => {
                 Recipe { from, generation: was.generation, play: was.play, ..self }.lasting((was.matches / 5).max(1))
@@ -301,7 +302,7 @@ impl Recipe {
         }
     }
 
-    /// The same recipe with this many matches, and with numbers of evaluation deals to suit.
+    /// The same recipe with this many matches, and with numbers of evaluation deals that are in proportion to them.
     #[must_use]
     pub fn lasting(mut self, matches: u64) -> Recipe {
         self.matches = matches;
@@ -312,7 +313,7 @@ impl Recipe {
         self
     }
 
-    /// Whether this is the recipe of a folder, which also has the hash of the records.
+    /// Whether this is `own`, the recipe of a folder. The hash of the records may be missing here.
     pub(crate) fn is_of(&self, own: &Recipe) -> bool {
         let mut recipe = self.clone();
         if let (Some(imitation), Some(own)) = (&mut recipe.imitate, &own.imitate) {
@@ -418,7 +419,7 @@ impl Recipe {
         self.evaluation.against.iter().map(judge).collect()
     }
 
-    /// Parses an agent. It must be able to play these rules at every table, and be reproducible.
+    /// Parses an agent, which must be reproducible and able to play under these rules with each number of seats.
     fn agent(&self, rules: &Rules, roster: &Roster, field: &'static str, spec: &str) -> Result<AgentSpec, RecipeError> {
         let refuse = |what: String| RecipeError::Form(format!("`{field}`: {what}"));
         let agent = roster.parse(spec).map_err(|error| refuse(error.to_string()))?;
@@ -447,7 +448,7 @@ impl Recipe {
         self.rivals.get("past").is_some_and(|&share| share > 0.0)
     }
 
-    /// Checks that the rules can be played at these tables.
+    /// Checks that the rules allow the numbers of seats.
     pub(crate) fn covers(&self, rules: &Rules) -> Result<(), RecipeError> {
         let covers = |&seats: &usize| rules.covers(seats).map_err(|error| RecipeError::Form(error.to_string()));
         self.seats.iter().try_for_each(covers)
@@ -466,7 +467,7 @@ mod tests {
         }
         let steady = Play { temperature: 0.4, ..Play::default() };
         assert!((steady.temperature_after(0.5) - 0.4).abs() < 1e-9);
-        // The recipes in network files are the same as before there were two temperatures.
+        // Without a final temperature, the field is not written, so recipes in older network files still match.
         assert!(!Recipe::default().to_toml().contains("final_temperature"));
         let from_nothing = Recipe { play: Play { temperature: 0.0, ..play }, ..Recipe::default() };
         let error = from_nothing.check().unwrap_err().to_string();

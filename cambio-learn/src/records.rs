@@ -50,7 +50,7 @@ pub struct Survey {
     pub records: u64,
     /// The agents, with the number of records of each.
     pub agents: BTreeMap<String, u64>,
-    /// The rules in the records: the name of a preset, or a table.
+    /// The rules in the records: the name of a preset, or custom rules as JSON.
     pub rules: BTreeSet<String>,
     /// The numbers of seats.
     pub seats: BTreeSet<usize>,
@@ -80,7 +80,7 @@ impl Survey {
     }
 }
 
-/// The position of a line.
+/// The file and the number of a line, for errors.
 struct LinePosition<'a> {
     path: &'a Path,
     line: u64,
@@ -92,7 +92,7 @@ impl LinePosition<'_> {
     }
 }
 
-/// Calls `each` with every line of a file that is not empty.
+/// Calls `each` with every non-empty line of a file.
 fn read_lines(
     file: &str,
     mut each: impl FnMut(&LinePosition<'_>, &str) -> Result<(), LearnError>,
@@ -148,13 +148,13 @@ pub(crate) struct ImitationRecords {
 }
 
 impl ImitationRecords {
-    /// Reads the records that a recipe names, and writes their hash into it.
+    /// Reads the records that a recipe names, and writes their hash into the recipe.
     pub(crate) fn read(recipe: &mut Recipe, rules: &Rules) -> Result<Option<ImitationRecords>, LearnError> {
         let Some(imitation) = &mut recipe.imitate else { return Ok(None) };
         let (mut kept, mut deals) = (Vec::new(), BTreeMap::<[u8; 32], Vec<usize>>::new());
         let mut names = BTreeSet::new();
         let mut hash = blake3::Hasher::new();
-        // Most records have the rules of the previous record.
+        // The rules that were checked last, which most records share with the previous record.
         let mut checked = None;
         for (file, name) in imitation.records.iter().enumerate() {
             read_lines(name, |place, line| {
@@ -204,7 +204,7 @@ impl ImitationRecords {
             let what = "the records must have at least 2 deals, because some are held out, found 1";
             return Err(LearnError::Records(what.to_owned()));
         }
-        // In the order of their hashes, which is random.
+        // The first deals in the order of their hashes, which is random, are held out.
         let number = ((deals.len() as f64 * imitation.held_out).round() as usize).clamp(1, deals.len() - 1);
         let mut deals = deals.into_values();
         let held = deals.by_ref().take(number).collect();
@@ -225,24 +225,24 @@ impl ImitationRecords {
         &self.held[deal as usize]
     }
 
-    /// The training record of a match: each pass goes through all records, in a random order of its own.
+    /// The index of the training record for a match. Each pass goes through all records, in its own random order.
     pub(crate) fn of_match(&self, number: u64) -> usize {
         let of = self.learned.len();
         let (pass, place) = (number / of as u64, (number % of as u64) as usize);
         let mut chance = SeededRng::of_match(self.seed, pass);
         let from = chance.below(of);
-        // A step that is coprime to the number of records visits each of them once.
+        // With a step that is coprime to the number of records, each record is visited once.
         let step = std::iter::repeat_with(|| 1 + chance.below(of)).find(|&step| common_factor(step, of) == 1);
         let step = step.expect("1 is coprime to every number");
         self.learned[(from + place * step) % of]
     }
 
-    /// Parses a whole record.
+    /// Parses a record with its rounds.
     pub(crate) fn record(&self, place: usize) -> Result<Record, LearnError> {
         Record::read(&self.kept[place].json).map_err(|flaw| self.flaw(place, &flaw))
     }
 
-    /// The error of a flawed record, with its position.
+    /// The error for an invalid record, with its file and line.
     pub(crate) fn flaw(&self, place: usize, flaw: &InvalidRecord) -> LearnError {
         let StoredRecord { file, line, .. } = self.kept[place];
         LearnError::Records(format!("{}, line {line}: {flaw}", self.imitation.records[file]))

@@ -1,6 +1,6 @@
 //! Training data: the active inputs of afterstates, with returns or with the decisions of an imitated agent.
 
-/// Samples in flat arrays.
+/// Afterstates with their targets, in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Samples {
     on: Vec<u16>,
@@ -24,7 +24,6 @@ impl Samples {
         (&self.on[start..self.ends[number] as usize], self.targets[number])
     }
 
-    /// Appends other samples.
     pub(crate) fn append(&mut self, other: &Samples) {
         let base = self.on.len() as u32;
         self.on.extend_from_slice(&other.on);
@@ -46,12 +45,12 @@ impl ChoiceSamples {
         self.ends.len()
     }
 
-    /// Adds a candidate to the decision that [`ChoiceSamples::end`] ends.
+    /// Adds a candidate to the current decision, which [`ChoiceSamples::end`] ends.
     pub(crate) fn push(&mut self, on: &[u16], is_taken: bool) {
         self.candidates.push(on, f32::from(u8::from(is_taken)));
     }
 
-    /// Ends a decision, which has the candidates since the previous one.
+    /// Ends the current decision, whose candidates were added since the previous call.
     pub(crate) fn end(&mut self) {
         self.ends.push(self.candidates.len() as u32);
     }
@@ -62,7 +61,6 @@ impl ChoiceSamples {
         (start as usize..self.ends[number] as usize).map(|candidate| self.candidates.get(candidate))
     }
 
-    /// Appends other decisions.
     pub(crate) fn append(&mut self, other: &ChoiceSamples) {
         let base = self.candidates.len() as u32;
         self.candidates.append(&other.candidates);

@@ -16,7 +16,8 @@ const MOST: u64 = 1 << 26;
 /// network for these cards and numbers of seats.
 ///
 /// # Errors
-/// If the network does not exist, cannot be read, or is for other cards, or several bundled networks would be needed.
+/// If the network does not exist, cannot be read, or is for different cards, or if the numbers of seats have different
+/// bundled networks.
 ///
 /// ```
 /// use cambio_core::Rules;

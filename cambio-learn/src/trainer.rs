@@ -12,11 +12,11 @@ use crate::samples::{ChoiceSamples, Samples, TrainingData};
 const WIDTH: usize = FloatNetwork::WIDTH;
 const SECOND: usize = FloatNetwork::SECOND;
 
-/// Adam's β₁: the decay of the mean of gradients.
+/// Adam's β₁: the decay of the moving average of the gradients.
 const BETA: f32 = 0.9;
-/// Adam's β₂: the decay of the mean of their squares.
+/// Adam's β₂: the decay of the moving average of the squared gradients.
 const BETA_SQUARED: f32 = 0.999;
-/// The decay of the averaged weights, with which the final network plays.
+/// The decay of the moving average of the weights, with which the final network plays.
 const AVERAGE: f32 = 0.995;
 /// The number of steps between updates of the averaged weights.
 const AVERAGE_EVERY: u64 = 16;
@@ -73,7 +73,7 @@ impl InputSet {
     }
 }
 
-/// Trains a network to predict shares of wins.
+/// Trains a network to predict win shares.
 #[derive(Clone, Debug)]
 pub(crate) struct Trainer {
     parts: ParameterOffsets,
@@ -86,7 +86,7 @@ pub(crate) struct Trainer {
     squares: Vec<f32>,
     /// The inputs that were active in this batch.
     touched: InputSet,
-    /// The inputs whose weights moved since [`Trainer::follow`].
+    /// The inputs whose weights changed since the last [`Trainer::follow`].
     moved: InputSet,
     steps: u64,
     arch: Arch,
@@ -157,12 +157,13 @@ impl Trainer {
         self.floats(&self.weights)
     }
 
-    /// The averaged weights, which play better. After a random start, rows of inputs that never occurred are 0.
+    /// The averaged weights, which play better. After a random start, rows of inputs that never occurred are set to 0.
     pub(crate) fn averaged(&self, began_at_random: bool) -> FloatNetwork {
         self.met(&self.average, began_at_random)
     }
 
-    /// The current weights, with the same rows set to 0. After few steps the average is still near the initial weights.
+    /// The current weights, with the same rows set to 0 as in [`Trainer::averaged`]. They play better after few steps,
+    /// when the average is still near the initial weights.
     pub(crate) fn settled(&self, began_at_random: bool) -> FloatNetwork {
         self.met(&self.weights, began_at_random)
     }
@@ -180,7 +181,7 @@ impl Trainer {
     }
 
     /// Updates a quantized network to the current weights. The network must have been made from these weights, or
-    /// updated by the previous call, because only rows that have moved since then are quantized again.
+    /// updated by the previous call, because only rows that have changed since then are quantized again.
     pub(crate) fn follow(&mut self, network: &mut Network) {
         for &input in self.moved.inputs() {
             let row = usize::from(input);
@@ -201,7 +202,7 @@ impl Trainer {
         floats
     }
 
-    /// Copies the layers after the rows.
+    /// Copies all layers except the rows of the inputs.
     fn fill_layers(&self, weights: &[f32], floats: &mut FloatNetwork) {
         let parts = self.parts;
         floats.bias.copy_from_slice(&weights[parts.bias..parts.second]);
@@ -215,12 +216,12 @@ impl Trainer {
         floats.last_bias = weights[parts.last_bias];
     }
 
-    /// Everything that the next step depends on, for a checkpoint.
+    /// The whole state that the next step depends on, for a checkpoint.
     pub(crate) fn state(&self) -> (u64, [&[f32]; 4]) {
         (self.steps, [&self.weights, &self.average, &self.mean, &self.squares])
     }
 
-    /// Restores a state from [`Trainer::state`]; `None` if it is for another network.
+    /// Restores a state from [`Trainer::state`]; `None` if the state is for a network of another size.
     pub(crate) fn restore(
         inputs: usize,
         steps: u64,
@@ -279,7 +280,7 @@ impl Trainer {
         loss
     }
 
-    /// The output and the activations for these inputs.
+    /// Computes the output and the activations for these inputs.
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Activations) {
@@ -465,7 +466,7 @@ impl WithSimd for ChoiceTrainingStep<'_> {
     }
 }
 
-/// Adds `by` times the numbers of `from` to `to`, for as many numbers as fill whole vectors.
+/// Adds `by` times the numbers of `from` to `to`. Numbers that do not fill a whole SIMD vector are skipped.
 #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 #[inline(always)]
 fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
@@ -476,7 +477,7 @@ fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
     }
 }
 
-/// The weights of the second layer by its units, from those by its inputs.
+/// Transposes the weights of the second layer, from its inputs first to its units first.
 fn across(by_input: &[f32]) -> Vec<f32> {
     (0..WIDTH * SECOND).map(|at| by_input[at % WIDTH * SECOND + at / WIDTH]).collect()
 }
@@ -494,7 +495,6 @@ fn total(numbers: &[f32; SECOND]) -> f32 {
     ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-/// The logistic function.
 pub(crate) fn sigmoid(logit: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-logit))
 }

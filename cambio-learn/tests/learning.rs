@@ -65,7 +65,7 @@ fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[us
     let mut folder = LearnFolder::create(&two, recipe.clone(), rules, &roster()).unwrap();
     for &steps in interruptions {
         learn(&mut folder, 2, Some(steps));
-        // Like a kill: nothing more is written.
+        // Dropping the folder is like killing the process: nothing more is written.
         drop(folder);
         folder = LearnFolder::resume(&two, Some(recipe), rules, &roster()).unwrap();
     }
@@ -113,7 +113,7 @@ fn a_responder_ends_with_its_best_level_on_fresh_deals() {
     let judged = cells(text(&files, "judged.csv"));
     assert_eq!(judged.iter().map(|row| row[1]).collect::<Vec<_>>(), ["0", "1", "2", "3"], "{judged:?}");
     let share = |row: &&Vec<&str>| (row[4].parse::<f64>().unwrap() * 1e9) as u64;
-    // The first of equally good levels.
+    // `max_by_key` returns the last of equal rows, so in reversed order the first of equally good levels.
     let best = judged.iter().rev().max_by_key(share).unwrap();
     let bound = cells(text(&files, "bound.csv"));
     assert_eq!((bound.len(), &bound[0][..2], bound[0][7]), (1, &best[..2], "40"));
@@ -128,7 +128,7 @@ fn a_responder_ends_with_its_best_level_on_fresh_deals() {
     assert!(own == shipped.to_bytes(&serde_json::Value::Null));
 }
 
-/// Writes records of these agents on this many deals, in both orders.
+/// Writes records of these agents on this many deals, with both seatings of each deal.
 fn write_records(name: &str, rules: &Rules, agents: [&str; 2], deals: u64) -> PathBuf {
     let mut lines = String::new();
     for (deal, rotation) in (0..deals).flat_map(|deal| [(deal, 0), (deal, 1)]) {

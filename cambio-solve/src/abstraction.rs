@@ -1,8 +1,8 @@
 //! The least exploitable strategies of agents that do not distinguish all information sets.
 //!
-//! An agent that decides by features plays the same wherever its features are equal, so its play is at most as good as
-//! the best strategy that does so. Such a coarser view of a game is an *abstraction* (Waugh, Schnizlein, Bowling and
-//! Szafron 2009, "Abstraction Pathologies in Extensive Games").
+//! An agent that decides from features makes the same decision in all information sets with equal features, so it
+//! cannot be better than the best strategy with this restriction. Such a coarser view of a game is an *abstraction*
+//! (Waugh, Schnizlein, Bowling and Szafron 2009, "Abstraction Pathologies in Extensive Games").
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::{InfosetView, SolveError, SolverProgress, StopCondition};
 /// An information set as an agent with an abstraction perceives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Perceived<K> {
-    /// The class of the set: equal for sets that the agent does not distinguish.
+    /// The class of the information set: equal for information sets that the agent does not distinguish.
     pub key: K,
-    /// The candidate of each choice of `moment.view`, in order. Candidates are numbered from 0 without gaps. Choices of
-    /// the same candidate are equally likely; a choice of `None` is never taken.
+    /// The candidate of each choice of `moment.view`, in order. Candidates are numbered from 0 without gaps. Choices
+    /// with the same candidate are equally likely; a choice with `None` is never taken.
     pub candidates: Vec<Option<u16>>,
 }
 
@@ -54,12 +54,12 @@ struct InformationPartition {
     first: Vec<u32>,
     /// The class of each information set.
     classes: Vec<u32>,
-    /// For each sequence its candidate and its share of the candidate's probability; share 0 if it is never taken.
+    /// For each sequence, its candidate and its share of the candidate's probability; 0 if the choice is never taken.
     parts: Vec<(u32, f64)>,
 }
 
 impl InformationPartition {
-    /// The abstraction that distinguishes everything.
+    /// The abstraction that distinguishes all information sets and choices.
     fn all(tree: &SequenceTree) -> InformationPartition {
         let parts = (0..tree.sequences() as u32).map(|sequence| (sequence.saturating_sub(1), 1.0)).collect();
         let first = tree.first.iter().map(|first| first - 1).collect();
@@ -74,38 +74,38 @@ impl InformationPartition {
     ) -> Result<InformationPartition, SolveError> {
         let tree = &game.trees[seat.index()];
         let mut known: BTreeMap<K, u32> = BTreeMap::new();
-        let mut told = InformationPartition {
+        let mut partition = InformationPartition {
             first: vec![0],
             classes: vec![0; tree.sets()],
             parts: vec![(0, 0.0); tree.sequences()],
         };
-        let mut flaw = None;
+        let mut error = None;
         game.visit(seat, |moment| {
             let Perceived { key, candidates } = perceive(moment);
             let most = candidates.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
             let new = known.len() as u32;
             let class = *known.entry(key).or_insert(new);
             if class == new {
-                told.first.push(told.first[class as usize] + most);
+                partition.first.push(partition.first[class as usize] + most);
             }
-            let start = told.first[class as usize];
+            let start = partition.first[class as usize];
             let range = tree.range(moment.set);
-            if most == 0 || told.first[class as usize + 1] - start != most || candidates.len() != range.len() {
-                flaw.get_or_insert(SolveError::Unlike { seat, choices: range.len() });
+            if most == 0 || partition.first[class as usize + 1] - start != most || candidates.len() != range.len() {
+                error.get_or_insert(SolveError::Unlike { seat, choices: range.len() });
                 return;
             }
-            told.classes[moment.set] = class;
+            partition.classes[moment.set] = class;
             for (sequence, &candidate) in range.zip(&candidates) {
                 if let Some(candidate) = candidate {
                     let alike = candidates.iter().filter(|&&other| other == Some(candidate)).count();
-                    told.parts[sequence] = (start + u32::from(candidate), 1.0 / alike as f64);
+                    partition.parts[sequence] = (start + u32::from(candidate), 1.0 / alike as f64);
                 }
             }
         })?;
-        flaw.map_or(Ok(told), Err)
+        error.map_or(Ok(partition), Err)
     }
 
-    /// Probabilities in proportion to these weights of candidates; uniform in classes without weight.
+    /// The probabilities of the sequences, in proportion to candidates' weights; uniform where all weights are 0.
     fn probabilities(&self, tree: &SequenceTree, weights: &[f64]) -> Vec<f64> {
         let mut probabilities = vec![1.0; tree.sequences()];
         for (set, &class) in self.classes.iter().enumerate() {
@@ -126,7 +126,7 @@ struct ClassLearner<'t> {
     told: &'t InformationPartition,
     /// By candidate.
     regrets: Vec<f64>,
-    /// By candidate: the weighted sum of its reach probabilities, for the average strategy.
+    /// By candidate: the weighted sum of the reach probabilities of its sequences, for the average strategy.
     sums: Vec<f64>,
     /// By sequence: the current strategy.
     probabilities: Vec<f64>,
@@ -142,7 +142,7 @@ impl<'t> ClassLearner<'t> {
         ClassLearner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
     }
 
-    /// Updates the regrets against the other seat's plan, and the current strategy by regret matching.
+    /// Updates the regrets against the other seat's plan, then the current strategy by regret matching.
     fn learn(&mut self, game: &Game, seat: Seat, others: &[f64], weight: f64) {
         let tree = &game.trees[seat.index()];
         let mut worth = vec![0.0; tree.sequences()];
@@ -165,10 +165,10 @@ impl<'t> ClassLearner<'t> {
 }
 
 impl<'g> Abstraction<'g> {
-    /// Calls `perceive` at every information set of both seats.
+    /// Creates an abstraction: calls `perceive` at every information set of both seats.
     ///
     /// # Errors
-    /// If a set has no candidate, or sets with the same key have different numbers of candidates.
+    /// If an information set has no candidate, or two with the same key have different numbers of candidates.
     pub fn of<K: Ord>(
         game: &'g Game,
         mut perceive: impl FnMut(&InfosetView<'_>) -> Perceived<K>,
@@ -180,20 +180,21 @@ impl<'g> Abstraction<'g> {
         Ok(Abstraction { game, told })
     }
 
-    /// The number of classes, in both seats together.
+    /// The number of classes of both seats together.
     pub fn classes(&self) -> usize {
-        self.told.iter().map(|told| told.first.len() - 1).sum()
+        self.told.iter().map(|partition| partition.first.len() - 1).sum()
     }
 
     /// Searches for the least exploitable strategy of the abstraction: for each seat by CFR+ (Tammelin 2014, "Solving
-    /// Large Imperfect Information Games Using CFR+") with regrets and averages that all sets of a class share, against
-    /// an opponent without abstraction (Johanson, Bard, Burch and Bowling 2012, "Finding Optimal Abstract Strategies in
-    /// Extensive-Form Games"). Against an opponent with the same abstraction it would find more exploitable strategies.
+    /// Large Imperfect Information Games Using CFR+") with regrets and averages that all information sets of a class
+    /// share, against an opponent without abstraction (Johanson, Bard, Burch and Bowling 2012, "Finding Optimal
+    /// Abstract Strategies in Extensive-Form Games"). Against an opponent with the same abstraction, the search would
+    /// find more exploitable strategies.
     ///
-    /// If the abstraction has imperfect recall, as features have, convergence to the least exploitability is not
-    /// proved, and a class that occurs twice in a round keeps the result far from it. The exploitability of the result
-    /// is exact in any case, and an upper bound on the least. It is measured, for `progress` and to stop, after 1, 2,
-    /// 4, 8, … iterations and at the end, unless `until.exploitability` is 0.
+    /// If the abstraction has imperfect recall, as abstractions by features have, there is no proof that the search
+    /// converges to the lowest exploitability; if a class can occur twice in a round, the result stays far from it. The
+    /// measured exploitability is always exact, and an upper bound on the lowest. It is measured, for `progress` and to
+    /// stop, after 1, 2, 4, 8, … iterations and at the end, unless `until.exploitability` is 0.
     pub fn solve(&self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let trees = &self.game.trees;
         let seeing = trees.each_ref().map(InformationPartition::all);

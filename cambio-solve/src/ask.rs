@@ -24,13 +24,13 @@ pub struct InfosetView<'a> {
     pub set: usize,
     /// The sightings of the seat since the round was dealt, in order.
     pub sightings: &'a [Sighting],
-    /// The observation of the seat. Its choices are the choices of the set, in order.
+    /// The observation of the seat. Its choices are the choices of the information set, in the same order.
     pub view: &'a Observation<'a>,
 }
 
-/// A policy: gives a probability for each choice at any information set.
+/// A policy returns a probability for each choice at any information set. [`AgentPolicy`] wraps any agent.
 ///
-/// Every `FnMut(&InfosetView) -> Vec<f64>` is a policy, such as the visit shares of a search. [`AgentPolicy`] wraps any agent.
+/// Every `FnMut(&InfosetView) -> Vec<f64>` is a policy, for example a search that returns visit shares.
 pub trait InfosetPolicy {
     /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
     ///
@@ -47,11 +47,12 @@ impl<F: FnMut(&InfosetView<'_>) -> Vec<f64>> InfosetPolicy for F {
 
 /// An agent as a policy: each query makes a new agent, passes it the sightings of its seat, and takes its decision.
 ///
-/// The agent is briefed, the round begins, it receives every sighting in order, and it decides once, at this set and at
-/// no earlier one. It must therefore derive its memory from its sightings: an agent that remembers only its own
-/// decisions plays differently here than at a table. Its random stream depends on the seed, the set and the number of
-/// the stream, not on earlier queries. A deterministic agent gets probability 1 for its decision. A randomised agent
-/// decides with several streams, and the shares of its decisions are the probabilities.
+/// The agent is briefed, the round begins, the agent receives every sighting in order and decides once, at this
+/// information set and at no earlier one. The agent must therefore derive its memory from its sightings: an agent that
+/// remembers only its own decisions plays differently here than in a match. The agent's random stream depends on the
+/// seed, the information set and the number of the stream, not on earlier queries. A deterministic agent gets
+/// probability 1 for its decision. A randomised agent decides with several streams, and the frequencies of its
+/// decisions are the probabilities.
 #[derive(Clone, Debug)]
 pub struct AgentPolicy<F> {
     make: F,
@@ -60,7 +61,7 @@ pub struct AgentPolicy<F> {
 }
 
 impl<A: Agent, F: FnMut() -> A> AgentPolicy<F> {
-    /// Creates a policy from the agents that `make` returns. Each set is queried with `streams` streams, at least one.
+    /// Creates a policy from the agents that `make` returns. Each query uses `streams` random streams, at least one.
     pub fn new(make: F, seed: u64, streams: u32) -> AgentPolicy<F> {
         AgentPolicy { make, seed, streams: streams.max(1) }
     }
@@ -96,8 +97,8 @@ impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<F> {
 /// The answers of a policy to all queries.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicyAnswers {
-    /// The strategy. Sets that the policy's own earlier decisions rule out were not queried. Choices there are equally
-    /// likely, which changes neither the value nor the exploitability.
+    /// The strategy. Information sets that the policy's own earlier decisions rule out were not queried. Their choices
+    /// are equally likely, which changes neither the value nor the exploitability.
     pub strategy: Strategy,
     /// The number of information sets of each seat that were queried.
     pub asked: [usize; SEATS],
@@ -116,7 +117,7 @@ impl Game {
         self.ask_where(policy, None, progress)
     }
 
-    /// Like [`Game::ask`], but only at sets that the policy can reach if the other seat plays `against`.
+    /// Like [`Game::ask`], but only at information sets that the policy can reach if the other seat plays `against`.
     ///
     /// # Errors
     /// As [`Game::ask`].
@@ -157,7 +158,7 @@ impl Game {
         Ok(answers)
     }
 
-    /// Visits every information set of a seat once, in the order of a walk.
+    /// Visits every information set of a seat once, in the order of the tree walk.
     ///
     /// # Errors
     /// Only if there is a bug: the same tree was walked when the game was compiled.
@@ -211,13 +212,13 @@ pub struct Exploitability {
     pub value: f64,
     /// The payoff of a best response in seat a to the strategy in seat b, and the reverse for seat b.
     pub best_responses: [f64; SEATS],
-    /// For each seat of the strategy: the value of the game minus its worst-case payoff. The sum is `nash_conv`.
+    /// For each seat: the value of the game minus the strategy's worst-case payoff. The sum is `nash_conv`.
     pub lost: [f64; SEATS],
-    /// For each seat of the strategy: its payoff against the equilibrium, minus the value of the game in that seat.
+    /// For each seat: the strategy's payoff against the equilibrium, minus the value of the game in that seat.
     pub against_equilibrium: [f64; SEATS],
-    /// The value of the game for seat a, up to the `NashConv` of the equilibrium.
+    /// The value of the game for seat a, with an error of at most the `NashConv` of the equilibrium.
     pub game_value: f64,
-    /// The `NashConv` of the equilibrium, which is 0 for an exact one.
+    /// The `NashConv` of the equilibrium, 0 if the equilibrium is exact.
     pub equilibrium_nash_conv: f64,
 }
 
@@ -236,7 +237,7 @@ struct PolicyWalk<'p> {
     progress: &'p mut dyn FnMut(SolverProgress),
     known: Vec<bool>,
     asked: usize,
-    /// The number of sets of the other seat that were queried before.
+    /// The number of information sets of the other seat that were queried earlier.
     total: usize,
     answers: &'p mut PolicyAnswers,
 }

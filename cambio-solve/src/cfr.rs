@@ -1,10 +1,10 @@
-//! Counterfactual regret minimisation on a compiled game, in its discounted and its plus form.
+//! Counterfactual regret minimisation (CFR) on a compiled game: discounted CFR and CFR+.
 //!
-//! Each iteration covers all histories at once: first the payoffs against the other seat's realisation plan, then the
-//! seat's own tree from the leaves up for counterfactual values and regrets, then from the root down for its next plan
-//! (Zinkevich, Johanson, Bowling and Piccione 2007, "Regret Minimization in Games with Incomplete Information",
-//! equations 5 to 8; with sequences instead of histories, which gives the same values). The seats alternate, each
-//! against the other seat's newest plan.
+//! In each iteration, each seat learns once, over all histories at once. First the payoffs against the other seat's
+//! realisation plan are computed; then, in the seat's tree from the leaves up, the counterfactual values and regrets;
+//! then, from the root down, the seat's next plan (Zinkevich, Johanson, Bowling and Piccione 2007, "Regret Minimization
+//! in Games with Incomplete Information", equations 5 to 8; with sequences instead of histories, which gives the same
+//! values). The seats learn in turn, each against the other seat's newest plan.
 
 use cambio_core::Seat;
 
@@ -13,7 +13,7 @@ use crate::strategy::Strategy;
 use crate::walk::SEATS;
 use crate::{SolverProgress, StopCondition};
 
-/// The weights of regrets and averages.
+/// The variant of CFR: the weights of regrets and averages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CfrMethod {
     /// Discounted CFR (Brown and Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret
@@ -165,7 +165,7 @@ impl<'g> Cfr<'g> {
         self.iterations
     }
 
-    /// The average strategy. It converges to an equilibrium.
+    /// The average strategy, which converges to an equilibrium.
     pub fn average(&self) -> Strategy {
         let mut strategy = self.game.uniform();
         for (seat, tree) in self.game.trees.iter().enumerate() {
@@ -185,7 +185,7 @@ impl<'g> Cfr<'g> {
 
     /// Iterates until the average strategy reaches the given exploitability, or the iterations are used up.
     ///
-    /// Exploitability is measured after each of the first iterations, later at every growth of their number by a
+    /// Exploitability is measured after each of the first iterations, later each time that their number has grown by a
     /// twentieth.
     pub fn run(&mut self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let mut next = self.iterations + 1;

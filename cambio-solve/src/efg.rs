@@ -13,8 +13,8 @@ impl Game {
     /// Writes the whole tree of histories in Gambit's extensive-form format (`.efg`), which Gambit and `OpenSpiel`
     /// read, and returns the number of bytes. With [`std::io::sink`] it only measures the size of the file.
     ///
-    /// Each line is one history. A node comes before its descendants, and children are in the order of
-    /// [`Game::choices`] and of the kinds of the deck:
+    /// After three header lines, each line is one history. A node comes before its descendants, and children are in the
+    /// order of [`Game::choices`] and of the kinds of the deck:
     ///
     /// ```text
     /// EFG 2 R "mini-m0" { "a" "b" }
@@ -25,8 +25,8 @@ impl Game {
     ///
     /// The outcomes of a chance node are card labels, or the seats that may come first in a race, with exact
     /// probabilities; each chance node has its own number. Information set `n` of a player is set `n - 1` of that seat
-    /// here. Its name is its key in a file of [`Strategy::write`](crate::Strategy::write), and its actions are those of
-    /// RULES.md §9. Payoffs are exact averages over the unseen faces. A quotation mark in a label is written as `\"`,
+    /// here. Its name is its key in a file of [`Strategy::write`](crate::Strategy::write), and its actions are written
+    /// as in records. Payoffs are exact averages over the unseen faces. A quotation mark in a label is written as `\"`,
     /// which the reader of `OpenSpiel` does not support.
     ///
     /// # Errors
@@ -41,7 +41,6 @@ impl Game {
     /// let size = game.write_efg(&mut std::io::sink())?;
     /// let mut file = Vec::new();
     /// assert_eq!((game.write_efg(&mut file)?, file.len() as u64), (size, size));
-    /// // One line for each history, after three header lines.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_efg(&self, out: &mut dyn Write) -> Result<u64, SolveError> {
@@ -175,7 +174,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A fraction in lowest terms. Sums cannot overflow it: enumerating enough unseen faces would take too long.
+/// A fraction in lowest terms. In practice sums do not overflow: that would need so many unseen faces that their
+/// enumeration would take too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Ratio {
     above: i128,
@@ -203,7 +203,7 @@ impl Ratio {
 }
 
 impl std::fmt::Display for Ratio {
-    /// `1/3`, or `-1` for a whole number.
+    /// Writes a fraction as `1/3`, a whole number as `-1`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.below {
             1 => write!(f, "{}", self.above),

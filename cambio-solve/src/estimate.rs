@@ -10,7 +10,7 @@ use crate::walk::SEATS;
 
 /// The size of a game's tree, estimated from random walks down it (Knuth 1975, "Estimating the Efficiency of Backtrack
 /// Programs"). Each walk takes a random branch at every node, and weights a node by the product of the numbers of
-/// branches on the way to it. The estimate is unbiased; for a large and uneven tree it is an order of magnitude.
+/// branches on the way to it. The estimate is unbiased; for a large, uneven tree it gives the order of magnitude.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SizeEstimate {
     /// The decimal logarithm of the number of histories.
@@ -41,23 +41,23 @@ pub(crate) const SOLVER_BYTES: u64 = 4 * 8;
 /// The number of walks.
 const PROBES: u64 = 10_000;
 
-/// The maximum length of a walk. Only games that are far too large reach it, and it can only lower the estimate.
+/// The maximum length of a walk. Only games that are far too large reach this limit, which can only lower the estimate.
 const DEPTH: usize = 10_000;
 
-/// Bytes during compilation of a terminal node, of a decision node with its own information set, and of each of its
-/// choices.
+/// The bytes that compilation takes for a terminal node, for a decision node with its own information set, and for each
+/// choice at such a node.
 const END: f64 = 48.0;
 const SET: f64 = 48.0;
 const CHOICE: f64 = 8.0 + SOLVER_BYTES as f64;
 
-/// A game is rejected by its estimate only if that exceeds the limits by more than this power of ten.
+/// A game is rejected before compilation only if its estimate exceeds a limit by more than this power of ten.
 const SLACK: f64 = 0.5;
 
 impl SizeEstimate {
     /// Estimates the size of the tree of a two-seat round.
     ///
     /// # Errors
-    /// If the rules do not fit two seats.
+    /// If the rules do not support two seats.
     ///
     /// # Panics
     /// Never: a legal action can always be applied.
@@ -129,7 +129,7 @@ pub(crate) fn bytes(log: f64) -> String {
 /// A sum in log space.
 #[derive(Default)]
 struct LogSum {
-    /// The largest logarithm so far, and the sum in units of its exponential.
+    /// The largest logarithm so far, and the sum divided by the exponential of this logarithm.
     top: f64,
     sum: f64,
 }

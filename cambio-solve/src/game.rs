@@ -1,10 +1,11 @@
-//! Compiled games: each seat's own tree of decisions, and the payoffs between them.
+//! Compiled games: one tree of decisions for each seat, and the payoffs.
 //!
 //! The tree of histories is walked once and not stored. The result is its *sequence form* (Koller, Megiddo and von
-//! Stengel 1996, "Efficient Computation of Equilibria for Extensive Two-Person Games"): for each seat its information
-//! sets, each under the own decision that leads to it, and a sparse matrix with an entry for each pair of own sequences
-//! that meet at the end of a round: the payoff, averaged over chance. It is the same game: with perfect recall, the
-//! probability of a history is the product of the chance probability and of each seat's own probabilities.
+//! Stengel 1996, "Efficient Computation of Equilibria for Extensive Two-Person Games"): for each seat a tree of its
+//! information sets, each below the seat's decision that leads to it; and a sparse matrix with an entry for each pair
+//! of sequences, one of each seat, that end a round together: the payoff, averaged over chance. The sequence form
+//! represents the same game, because with perfect recall the probability of a history is the product of the chance
+//! probability and the probabilities of both seats' sequences.
 
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::Best;
@@ -37,14 +38,14 @@ pub struct Game {
     pub(crate) payoffs: Payoffs,
 }
 
-/// The decisions of one seat. A *sequence* is a choice at an information set, after all own choices before it; sequence
-/// 0 is the empty sequence.
+/// The decisions of one seat. A *sequence* is a choice at an information set together with all earlier choices of the
+/// seat; sequence 0 is the empty sequence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SequenceTree {
     index: KeyIndex,
     /// The first sequence of each information set, and one more entry for the end.
     pub(crate) first: Vec<u32>,
-    /// The sequence that leads to each information set. Its number is below the set's own sequences.
+    /// The sequence that leads to each information set, with a lower number than the information set's own sequences.
     pub(crate) parent: Vec<u32>,
     /// The decision of each sequence except sequence 0.
     actions: Vec<Action>,
@@ -111,7 +112,7 @@ impl SequenceTree {
     }
 }
 
-/// The payoffs of seat a by both seats' last sequences, weighted by chance: a compressed sparse row (CSR) matrix.
+/// The payoffs of seat a by the last sequence of each seat, weighted by chance: a compressed sparse row (CSR) matrix.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Payoffs {
     /// The first entry of each sequence of seat a, and one more for the end.
@@ -149,7 +150,7 @@ impl Payoffs {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// The value of each sequence of `seat` against the other seat's realisation plan, without later own decisions.
+    /// Computes the payoff of the rounds that end with each sequence of `seat`, against the other seat's plan.
     pub(crate) fn gradient(&self, seat: Seat, other: &[f64], worth: &mut [f64]) {
         if seat == Seat::A {
             for (row, worth) in worth.iter_mut().enumerate() {
@@ -171,7 +172,7 @@ impl Payoffs {
     }
 }
 
-/// A pair of sequences that meet at the end of a round.
+/// The payoff of a pair of sequences, one of each seat, that end a round together.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     own: u32,
@@ -179,9 +180,9 @@ struct Entry {
     value: f64,
 }
 
-/// Sorts the entries and sums the entries of each pair.
+/// Sorts the entries and adds up the entries of each pair of sequences.
 fn merge(entries: &mut Vec<Entry>) {
-    // Sorted by value last, so that the sum does not depend on the order of the walk.
+    // The value is the last sort key, so that the sums do not depend on the order of the walk.
     entries.sort_unstable_by_key(|entry| (entry.own, entry.other, entry.value.to_bits()));
     entries.dedup_by(|next, kept| {
         let same = (next.own, next.other) == (kept.own, kept.other);
@@ -235,8 +236,8 @@ impl Game {
         self.id
     }
 
-    /// The number of histories: decision, chance and terminal nodes of the tree with lazy chance, including the root. A
-    /// decision with a single choice is not counted.
+    /// The number of histories: decision, chance and terminal nodes of the tree with lazy chance (see the [crate
+    /// documentation](crate)), including the root. A decision with a single choice is not counted.
     pub fn histories(&self) -> u64 {
         self.histories
     }
@@ -269,7 +270,7 @@ impl Game {
     /// The decisions at an information set of a seat, in order.
     ///
     /// # Panics
-    /// If the seat has no such set.
+    /// If the seat has no such information set.
     pub fn choices(&self, seat: Seat, set: usize) -> &[Action] {
         self.trees[seat.index()].actions(set)
     }
@@ -277,7 +278,7 @@ impl Game {
     /// The key of an information set.
     ///
     /// # Panics
-    /// If the seat has no such set.
+    /// If the seat has no such information set.
     pub fn key(&self, seat: Seat, set: usize) -> HistoryKey {
         self.trees[seat.index()].key(set)
     }
@@ -293,7 +294,7 @@ pub(crate) fn rules_id(rules: &Rules) -> HistoryKey {
     let mut spec = rules.spec().clone();
     spec.name = String::new();
     let mut table = spec.to_table();
-    // A named deck has the digest of its list of kinds.
+    // A deck given by its name has the same digest as its list of kinds.
     if let Some(fields) = table.as_object_mut() {
         let kinds = format!("{:?}", rules.kinds());
         fields.insert("deck".to_owned(), kinds.into());
@@ -327,8 +328,8 @@ impl Compiler<'_> {
             merge(&mut self.entries);
             self.merged = self.entries.len();
         }
-        // The entries exist three times while they grow or are compiled; other arrays may grow by half until the next
-        // check.
+        // Three copies of the entries may exist while their vector grows or is compiled; other arrays may grow by half
+        // before the next check.
         let tables: u64 = self.trees.iter().map(|tree| tree.bytes() + tree.sequences() as u64 * SOLVER_BYTES).sum();
         let bytes = tables * 3 / 2 + 3 * (self.entries.len() * size_of::<Entry>()) as u64;
         (self.progress)(SolverProgress::Compiling { histories: self.histories, bytes });
@@ -400,7 +401,7 @@ impl TerminalValues {
 }
 
 /// The payoff of a finished and settled round for seat a: half the score difference. This makes the game zero-sum under
-/// every scoring rule. With scores of ±1 it is the score itself.
+/// every scoring rule. With scores of ±1 the payoff is the score itself.
 pub(crate) fn payoff(world: &State, best: Best) -> f64 {
     f64::from(lead(world, best)) / f64::from(2 * Score::UNITS)
 }
@@ -415,8 +416,8 @@ pub(crate) fn lead(world: &State, best: Best) -> i32 {
     }
 }
 
-/// A digest of everything that the result of a finished round may depend on: the seen and the number of unseen cards of
-/// each layout, the pool of the unseen cards, the callers and the reason for the end.
+/// A digest of everything that the result of a finished round may depend on: the seen cards and the number of unseen
+/// cards in each layout, the pool of the unseen cards, the callers and the reason for the end.
 pub(crate) fn ending(state: &State) -> HistoryKey {
     // Sums of these mixed numbers distinguish multisets of kinds.
     let number = |card: Card| {

@@ -2,7 +2,7 @@
 
 use cambio_core::{Action, Sighting};
 
-/// The key of an information set: a 128-bit digest of all sightings and own decisions of one seat, in order.
+/// The key of an information set: a 128-bit digest of all sightings and decisions of one seat, in order.
 ///
 /// Histories with the same key are in the same information set. In a game of ten million information sets, the
 /// probability of an accidental collision is below 1e-24; compilation also checks perfect recall.
@@ -27,7 +27,7 @@ impl HistoryKey {
         self.absorb(sighting.code());
     }
 
-    /// Adds an own decision. Sightings alone are not enough, because they omit secret declarations.
+    /// Adds one of the seat's own decisions. Sightings alone are not enough, because they omit secret declarations.
     #[inline]
     pub(crate) fn decide(&mut self, action: Action) {
         self.absorb(action.code() | 1 << 63);
@@ -119,7 +119,7 @@ impl KeyIndex {
         }
     }
 
-    /// The memory in bytes, with as many slots as after the next growth.
+    /// The memory in bytes, with the number of slots after the next growth.
     pub(crate) fn bytes(&self) -> u64 {
         (self.keys.capacity() * size_of::<HistoryKey>() + self.slots.len() * 2 * size_of::<u32>()) as u64
     }

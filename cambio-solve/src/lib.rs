@@ -7,7 +7,7 @@
 //!
 //! # A tour
 //!
-//! **Compile** a game: the rules, two seats, one round that seat a starts.
+//! **Compile** a game: one round of these rules between two seats, in which seat a has the first turn.
 //!
 //! ```
 //! use cambio_core::{Rules, Seat};
@@ -39,18 +39,18 @@
 //!
 //! The equivalent commands are `cambio solve --game mini-m1` and `cambio exploit --game mini-m1 --agent greedy`.
 //!
-//! # Words
+//! # Terms
 //!
 //! - A **history** is a node of the game tree: all decisions and chance outcomes so far, including secret declarations.
 //!   Decision nodes, chance nodes and terminal nodes are counted, but a decision with a single choice is not a node.
-//! - An **information set** is a set of histories that the seat to act cannot distinguish: those with the same
-//!   sightings and the same own decisions in the same order (Kuhn 1953, "Extensive Games and the Problem of
-//!   Information"). Seats have *perfect recall*. Compilation checks it: all histories of a set must have the same
-//!   choices, and the same own decision before them.
-//! - **Lazy chance**: a card is drawn when a seat first sees it, not when it is dealt. This loses nothing, because
-//!   unseen cards are exchangeable: faces that stay unseen are averaged over at the end. The tree becomes smaller by
-//!   the number of orders of the unseen cards, up to 2,520 times in M1, whose deck has that many orders. A test checks
-//!   that both trees are the same game. The engine implements lazy chance with latent faces
+//! - An **information set** is a set of histories that the seat to act cannot distinguish: in all of them, the seat has
+//!   had the same sightings and made the same decisions, in the same order (Kuhn 1953, "Extensive Games and the Problem
+//!   of Information"). Seats have *perfect recall*. Compilation checks this: all histories of an information set must
+//!   have the same choices and the same previous decision of the seat.
+//! - **Lazy chance**: a card is drawn when a seat first sees it, not when it is dealt. The game stays the same, because
+//!   unseen cards are exchangeable; the payoff of a round is the average over the faces that stay unseen. The tree is
+//!   smaller by a factor of up to the number of orders of the deck, which is 2,520 in M1. A test compares the values of
+//!   strategies with their values over all dealt decks. The engine implements lazy chance with latent faces
 //!   ([`State::deal_latent`](cambio_core::State::deal_latent), [`Chance`](cambio_core::engine::Chance)).
 //! - A **strategy** has a probability for each choice at each information set of both seats. A **best response** is
 //!   optimal against the other seat's strategy; **`NashConv`** is the sum of both seats' gains from a best response,
@@ -59,17 +59,17 @@
 //! # How it works
 //!
 //! The tree is walked through the engine's own `choices` and `apply` and is not stored. The stored game is its sequence
-//! form (von Stengel 1996, "Efficient Computation of Behavior Strategies"): each seat's own tree of decisions, and a
-//! sparse matrix of the payoffs between them. An iteration of [`Cfr`] passes over this matrix twice and over both trees
-//! up and down, all in flat arrays, and computes the same values as a pass over all histories. [`Mccfr`] samples the
-//! engine instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over
-//! all histories; agents' beliefs are tested against it.
+//! form (von Stengel 1996, "Efficient Computation of Behavior Strategies"): one tree of decisions for each seat, and a
+//! sparse matrix of the payoffs. An iteration of [`Cfr`] passes twice over this matrix, and up and down both trees,
+//! which are flat arrays. It computes the same values as a pass over all histories. [`Mccfr`] samples the engine
+//! instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over all
+//! histories; tests compare agents' beliefs with the result.
 //!
 //! # Other programs
 //!
 //! [`Game::write_efg`] writes the tree of histories, with exact probabilities and payoffs, as an extensive-form file
-//! for Gambit and `OpenSpiel`; the command is `cambio solve --game mini-m1 --efg m1.efg`. Its information sets have the
-//! keys of strategy files, so other programs can evaluate a strategy that was found here.
+//! for Gambit and `OpenSpiel`; the command is `cambio solve --game mini-m1 --efg m1.efg`. The information sets have the
+//! same keys as in strategy files, so other programs can evaluate a strategy that was found here.
 //!
 //! # Custom games
 //!
@@ -88,7 +88,7 @@
 //!
 //! Each turn multiplies the size of a game by about its number of choices and chance outcomes: a short `turn_limit`,
 //! few ranks and small hands keep it small. A game that is **too large** is rejected: before any large allocation if
-//! its [`SizeEstimate`] is far beyond the [`Limits`], otherwise when it has grown beyond them:
+//! its [`SizeEstimate`] is far beyond the [`Limits`], otherwise as soon as the compiled part exceeds them:
 //!
 //! ```
 //! use cambio_core::Rules;
@@ -100,8 +100,8 @@
 //!
 //! # Determinism
 //!
-//! All results are functions of the arguments: there is no clock, no thread and no hash order. The sampling solver and
-//! queried agents draw from keyed streams.
+//! All results depend only on the arguments: the code uses no clock, no threads and no hash order. The sampling solver
+//! and queried agents draw from keyed streams.
 
 #![expect(clippy::similar_names, reason = "`seat` and `set` are both needed in most functions")]
 
@@ -131,7 +131,7 @@ pub use strategy::{BestResponse, STRATEGY_FORMAT, Strategy, StrategyError};
 
 use cambio_core::{Action, AgentError, Choices, Rules, Seat};
 
-/// The stopping rule of a solver: it stops at the first limit that it reaches.
+/// When a solver stops: as soon as it reaches one of these two limits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StopCondition {
     /// The maximum number of iterations.
@@ -149,7 +149,7 @@ pub enum SolverProgress {
     Compiling {
         /// The number of histories walked.
         histories: u64,
-        /// The size in bytes of the game so far, including a solver.
+        /// The maximum memory in bytes for this part of the game and a solver.
         bytes: u64,
     },
     /// A solver finished an iteration.
@@ -159,17 +159,17 @@ pub enum SolverProgress {
         /// The exploitability of the average strategy, if it was measured.
         exploitability: Option<f64>,
     },
-    /// A policy was queried at another information set.
+    /// A policy was queried at one more information set.
     Asked {
-        /// The number of information sets so far.
+        /// The number of information sets at which the policy was queried so far.
         sets: u64,
     },
 }
 
-/// An error while a game is solved, or an agent is measured.
+/// An error in solving a game or in measuring an agent.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SolveError {
-    /// The rules do not fit two seats.
+    /// The rules do not support two seats.
     #[error("{0}")]
     Unfit(String),
     /// The game is too large for the limits.
@@ -189,12 +189,12 @@ pub enum SolveError {
     Grown {
         /// The number of histories walked.
         histories: u64,
-        /// The memory in bytes that they would take.
+        /// The memory in bytes that the compiled game may take.
         bytes: u64,
         /// The limits.
         limits: Limits,
     },
-    /// The information sets of the sampling solver have reached the limit.
+    /// The information sets of the sampling solver have reached the memory limit.
     #[error(
         "the information sets take {}, which may double; the limit is {} (iterations done: {iterations})",
         estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
@@ -202,7 +202,7 @@ pub enum SolveError {
     Sampled {
         /// The number of iterations done.
         iterations: u64,
-        /// The memory in bytes.
+        /// The memory in bytes that the information sets take.
         bytes: u64,
         /// The limits.
         limits: Limits,
@@ -237,8 +237,8 @@ pub enum SolveError {
     },
     /// A [`Perceived`] of an abstraction does not fit its information set.
     #[error(
-        "the abstraction does not fit a set of seat {seat} with {choices} choices: it must list a candidate for each \
-         choice, at least one of them not `None`, and as many candidates as every other set with the same key"
+        "the abstraction does not fit an information set of seat {seat} with {choices} choices: it must list one entry \
+         for each choice, not all of them `None`, and use as many candidates as in all other sets with the same key"
     )]
     Unlike {
         /// The seat.
@@ -263,7 +263,7 @@ pub enum SolveError {
 }
 
 impl SolveError {
-    /// Adds the name and the estimated size of the game to [`SolveError::Grown`].
+    /// Converts [`SolveError::Grown`] to [`SolveError::TooLarge`] with the name and the estimated size of the game.
     fn about(self, rules: &Rules, estimate: &SizeEstimate) -> SolveError {
         match self {
             SolveError::Grown { histories, bytes, limits } => SolveError::TooLarge {

@@ -15,8 +15,8 @@ use crate::walk::SEATS;
 
 /// A solver by external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret
 /// Minimization in Extensive Games", section 4). Each iteration follows, for each seat in turn, all choices of that
-/// seat, and one sampled choice of the other seat and of chance. It walks the engine, and stores regrets only for the
-/// information sets that it has reached.
+/// seat, one sampled choice of the other seat and one sampled outcome of chance. The solver plays in the engine, and
+/// stores regrets only for the information sets that it has reached.
 ///
 /// # Determinism
 /// The result depends only on the rules, the seed and the number of iterations.
@@ -42,7 +42,7 @@ struct RegretTable {
 }
 
 impl RegretTable {
-    /// The range of the choices of this set, which is added if it is new.
+    /// The range of the choices of the information set with this key, which is added if it is new.
     fn enter(&mut self, key: HistoryKey, choices: &Choices) -> std::ops::Range<usize> {
         let (set, is_new) = self.index.insert(key);
         if is_new {
@@ -62,7 +62,7 @@ impl RegretTable {
         self.index.bytes() + (self.first.capacity() * 8 + self.actions.capacity() * (16 + size_of::<Action>())) as u64
     }
 
-    /// The average strategy at a set; uniform if the set was never sampled.
+    /// The average strategy at an information set; uniform if the set was never sampled.
     fn average(&self, set: usize) -> impl Iterator<Item = f64> {
         let average = &self.average[self.range(set)];
         let sum: f64 = average.iter().sum();
@@ -73,10 +73,10 @@ impl RegretTable {
 /// The number of histories between two checks of the memory limit.
 const LOOK: u64 = 1 << 16;
 
-/// Probabilities of up to this many choices stay off the heap. No known rules have a decision with more.
+/// Up to this many probabilities are stored on the stack, more on the heap.
 const FEW: usize = 16;
 
-/// The probabilities of regret matching.
+/// The probabilities of regret matching: in the array if there are few choices, otherwise in the vector.
 fn matched(regrets: &[f64]) -> ([f64; FEW], Vec<f64>) {
     let (mut few, mut many) = ([0.0; FEW], Vec::new());
     let probabilities = if regrets.len() <= FEW {
@@ -100,7 +100,7 @@ impl Mccfr {
     /// Creates a solver in which all regrets are 0.
     ///
     /// # Errors
-    /// If the rules do not fit two seats.
+    /// If the rules do not support two seats.
     pub fn new(rules: &Rules, limits: Limits, seed: u64) -> Result<Mccfr, SolveError> {
         rules.covers(SEATS).map_err(|error| SolveError::Unfit(error.to_string()))?;
         let stream = StreamKey::new(seed, 0).stream(Purpose::Deck, 0);
@@ -233,11 +233,11 @@ impl Mccfr {
         probabilities.iter().rposition(|&probability| probability > 0.0).expect("some choice is possible")
     }
 
-    /// The average strategy on a compiled game of the same rules. Choices at sets that were never sampled are equally
-    /// likely.
+    /// The average strategy on a compiled game of the same rules. Choices at information sets that were never sampled
+    /// are equally likely.
     ///
     /// # Panics
-    /// If the game has other rules.
+    /// If the game and the solver have different rules.
     pub fn average(&self, game: &Game) -> Strategy {
         assert!(rules_id(&self.rules) == game.id(), "the game must have the rules of the solver");
         let mut strategy = game.uniform();

@@ -9,18 +9,18 @@ use crate::game::Game;
 use crate::strategy::Strategy;
 use crate::walk::{DecisionNode, HistoryNode, Visitor, settled, walk};
 
-/// The posterior over hidden faces at an information set, by Bayes' rule: given the sightings of its seat, and the
-/// strategy of the other seat. The strategy of the seat itself does not matter.
+/// The posterior over the faces that a seat has not seen, at one of its information sets: by Bayes' rule from the
+/// seat's sightings and the other seat's strategy. The strategy of the seat itself does not matter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Posterior {
     /// The seat whose posterior this is.
     pub seat: Seat,
-    /// The number of its information set.
+    /// The number of the information set.
     pub set: usize,
     /// The occupied spots whose cards the seat has not seen, in order.
     pub spots: Vec<Spot>,
     /// The possible cards in `spots`, in the same order, with their probabilities. Empty if the other seat's strategy
-    /// rules the set out.
+    /// rules out the information set.
     pub worlds: Vec<(Vec<Card>, f64)>,
 }
 
@@ -82,7 +82,7 @@ impl Game {
                 weights.into_iter().map(|(faces, weight): (Vec<Card>, f64)| (faces, weight / all)).collect();
             posteriors.push(posterior);
         }
-        // A set that occurs twice in the list was filled in only once.
+        // If an information set occurs twice in `sets`, only one of its posteriors was filled in: copy it.
         for (index, &set) in sets.iter().enumerate() {
             if let Some(first) = believer.indices[set].filter(|&first| first != index) {
                 posteriors[index] = posteriors[first].clone();
@@ -101,7 +101,7 @@ struct PosteriorVisitor<'g> {
 }
 
 impl Visitor for PosteriorVisitor<'_> {
-    /// The product of the other seat's probabilities.
+    /// The product of the probabilities of the other seat's decisions.
     type Path = f64;
     const TRAIL: bool = false;
 

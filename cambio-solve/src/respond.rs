@@ -1,10 +1,11 @@
 //! An agent that searches for a best response to one given opponent. Its gain is a lower bound on the exploitability of
 //! that opponent, in a game of any size.
 //!
-//! It searches the decisions of one seat with the target itself in the other seat, which is a partially observable
-//! problem with one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large POMDPs"). It is a local best response
-//! (Lisý and Bowling 2017, "Equilibrium Approximation Quality of Current No-Limit Poker Bots") with a tree of the
-//! responder's own decisions instead of a single ply. A true best response wins at least as much.
+//! The responder searches the decisions of its seat while the opponent itself, the *target*, plays in the other seat: a
+//! partially observable decision problem with one agent (Silver and Veness 2010, "Monte-Carlo Planning in Large
+//! POMDPs"). The method is a local best response (Lisý and Bowling 2017, "Equilibrium Approximation Quality of Current
+//! No-Limit Poker Bots") with a tree of the responder's own decisions instead of a single ply. A true best response
+//! wins at least as much.
 
 mod trace;
 
@@ -32,18 +33,18 @@ pub type AgentFactory = Arc<dyn Fn() -> Box<dyn Agent> + Send + Sync>;
 pub struct ResponderEffort {
     /// The number of playouts for a decision.
     pub iterations: u32,
-    /// The number of deals sampled for a decision. They agree with the responder's sightings, and are weighted by the
-    /// likelihood of the target's past decisions.
+    /// The number of deals sampled for a decision. Each deal agrees with the responder's sightings, and is weighted by
+    /// the likelihood of the target's past decisions.
     pub candidates: u32,
     /// The number of times that the target repeats each of its past decisions, to estimate their likelihood. 1 is
     /// enough for a deterministic target.
     pub asks: u32,
-    /// The assumed share of random decisions of the target. It keeps a deal possible in which the target decides
-    /// differently once. A randomised target needs a larger share.
+    /// The assumed share of decisions that the target makes at random. Because of this share, a deal remains possible
+    /// even if the repeated target decides differently once. A randomised target needs a larger share.
     pub doubt: f64,
     /// The number of standard errors by which a decision must beat the blueprint's decision to replace it. In large
-    /// games noise hides small differences from the search, but a good blueprint accounts for them. If the blueprint is
-    /// poor or the search exact, 0 is better.
+    /// games, the noise of the search hides small differences that a good blueprint takes into account. If the
+    /// blueprint is poor or the search is exact, 0 is better.
     pub clear: f64,
 }
 
@@ -62,7 +63,7 @@ impl Default for ResponderEffort {
 /// sightings that the target would have in that deal. The responder's own decisions are chosen by UCB1 in a tree of its
 /// own sightings, and by a blueprint beyond the tree. The responder never sees the true deal.
 ///
-/// After a reshuffle, and in rounds with a carry-over, it plays the blueprint.
+/// After a reshuffle, and in rounds with a carry-over, the responder follows the blueprint.
 #[derive(Clone)]
 pub struct Responder {
     target: AgentFactory,
@@ -71,7 +72,7 @@ pub struct Responder {
     seated: Option<ResponderState>,
 }
 
-/// The state of a responder at a table.
+/// The state of a responder in a match.
 #[derive(Clone)]
 struct ResponderState {
     rules: Rules,
@@ -93,10 +94,10 @@ impl std::fmt::Debug for Responder {
     }
 }
 
-/// The target or the blueprint, in its seat.
+/// The target or the blueprint, as the only agent at the table.
 type SeatPlayers = Players<Box<dyn Agent>>;
 
-/// A deal in replay or playout: the state, the agents with their sightings, and the responder's own sightings.
+/// A sampled deal in replay or playout: the state, the agents with their sightings, and the responder's sightings.
 struct SearchedDeal {
     state: State,
     target: SeatPlayers,
@@ -185,11 +186,11 @@ struct ResponderTree {
 /// The UCB1 constant for utilities from 0 to 1, as in the project's searches.
 const EXPLORATION: f64 = 0.7;
 
-/// The visits of a node before it is expanded; until then the blueprint plays from it to the end. Exploratory decisions
-/// further down are bad play, and would bias the value of the node downwards.
+/// The number of visits to a node before it is expanded; until then the blueprint plays from the node to the end.
+/// Exploratory decisions below the node are bad play, and would bias its value downwards.
 const EXPANSION: u32 = 12;
 
-/// The fewest visits with which the mean of a branch has a standard error.
+/// The minimum number of visits to a branch for a standard error of its mean.
 const FEWEST: u32 = 2;
 
 impl ResponderTree {
@@ -197,7 +198,7 @@ impl ResponderTree {
         ResponderTree { low: f64::INFINITY, high: f64::NEG_INFINITY, ..ResponderTree::default() }
     }
 
-    /// Visits the node with this key, and expands it if it is due. The first node is the root.
+    /// Counts a visit to the node with this key, and expands the node if it has enough visits or is the root, node 0.
     fn come_to(&mut self, key: HistoryKey, choices: usize) -> usize {
         let (node, is_new) = self.index.insert(key);
         if is_new {
@@ -245,12 +246,13 @@ impl ResponderTree {
 }
 
 impl Responder {
-    /// Creates a responder to agents that `target` makes. Beyond its tree it plays like agents that `blueprint` makes.
+    /// Creates a responder to agents that `target` makes. Beyond its tree, the responder plays like agents that
+    /// `blueprint` makes.
     pub fn new(target: AgentFactory, blueprint: AgentFactory, effort: ResponderEffort) -> Responder {
         Responder { target, blueprint, effort, seated: None }
     }
 
-    /// Makes the agent for a seat: the blueprint in the responder's own seat, the target in the other.
+    /// Makes the agent for a seat: the blueprint in the responder's own seat, the target in the other seat.
     fn seat(&self, seated: &ResponderState, seat: Seat, stream: &mut Stream) -> Result<SeatPlayers, AgentError> {
         let make = if seat == seated.seat { &self.blueprint } else { &self.target };
         let mut one = Players::only(make(), seat, SEATS);
@@ -260,7 +262,7 @@ impl Responder {
         Ok(one)
     }
 
-    /// Makes a blueprint agent with these sightings.
+    /// Makes a blueprint agent that has perceived these sightings.
     fn blueprint(
         &self,
         seated: &ResponderState,
@@ -309,27 +311,27 @@ impl Responder {
                 return Ok((line.heard == trace.sightings).then_some((line, likelihood)));
             }
             if at > trace.sightings.len() {
-                // The events in this deal differ from the events at the table.
+                // The events in this deal differ from the events of the match.
                 break;
             }
             let choices = line.state.choices();
-            let told = trace.decision(&line.state, actor, at);
+            let taken = trace.decision(&line.state, actor, at);
             let action = if choices.len() == 1 {
                 choices.nth(0).expect("there is one choice")
             } else if actor == seated.seat {
                 // No event followed, so the decision was a pass.
-                told.unwrap_or(Action::Pass)
-            } else if let Some(told) = told {
+                taken.unwrap_or(Action::Pass)
+            } else if let Some(taken) = taken {
                 if weigh {
                     let asks = self.effort.asks.max(1);
                     let mut agree = 0;
                     for _ in 0..asks {
-                        agree += u32::from(line.ask_target()? == told);
+                        agree += u32::from(line.ask_target()? == taken);
                     }
                     let share = f64::from(agree) / f64::from(asks);
                     likelihood *= self.effort.doubt / choices.len() as f64 + (1.0 - self.effort.doubt) * share;
                 }
-                told
+                taken
             } else {
                 line.ask_target()?
             };
@@ -373,7 +375,7 @@ impl Responder {
                 action
             };
             if !line.apply(action, &seated.trace, stream) {
-                // The decision is illegal: this playout is not counted, and the referee will report the fault.
+                // The decision is illegal: this playout is not counted. In the match, the referee reports such a fault.
                 return Ok(());
             }
         }
@@ -401,7 +403,7 @@ impl Responder {
         let mut tree = ResponderTree::new();
         let best = seated.rules.spec().best;
         for iteration in 0..self.effort.iterations {
-            // Systematic sampling: the deals in proportion to their weights, spread evenly.
+            // Systematic sampling: deals are drawn in proportion to their weights, by evenly spread numbers.
             let turn = (f64::from(iteration) * 0.618_033_988_749_894_9).fract() * total;
             let place = deals.partition_point(|(upto, _)| *upto <= turn);
             let Some((_, deck)) = deals.get(place).or(deals.last()) else { break };
@@ -412,16 +414,16 @@ impl Responder {
         let Some((_, branches)) = tree.nodes.first() else { return Ok(None) };
         let Some(most) = branches.iter().map(|branch| branch.visits).max() else { return Ok(None) };
         let found = branches.iter().position(|branch| branch.visits == most).expect("one has the most visits");
-        // If the difference is not clear, the blueprint's decision is safer: it may consider more than this round.
-        let wish = self.wish(seated, view, stream)?;
-        let Some(planned) = view.choices().iter().position(|choice| choice == wish) else { return Ok(Some(wish)) };
+        // If the difference is unclear, the blueprint decides, because it may consider more than this round.
+        let safe = self.wish(seated, view, stream)?;
+        let Some(planned) = view.choices().iter().position(|choice| choice == safe) else { return Ok(Some(safe)) };
         // A branch with fewer visits has no standard error. Only a very short search leaves such a branch.
         if self.effort.clear > 0.0 && [found, planned].iter().any(|&branch| branches[branch].visits < FEWEST) {
-            return Ok(Some(wish));
+            return Ok(Some(safe));
         }
         let lead = branches[found].mean() - branches[planned].mean();
         let is_clear = lead > self.effort.clear * (branches[found].error() + branches[planned].error()).sqrt();
-        Ok(if is_clear { view.choices().nth(found) } else { Some(wish) })
+        Ok(if is_clear { view.choices().nth(found) } else { Some(safe) })
     }
 
     /// The decision of the blueprint.

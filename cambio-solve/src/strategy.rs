@@ -21,7 +21,7 @@ pub struct Strategy {
 pub struct BestResponse {
     /// The expected payoff of the responding seat.
     pub value: f64,
-    /// For each information set of that seat, the index of the best choice; of equal choices, the first.
+    /// For each information set of that seat, the index of the best choice; the first one if several are equally good.
     pub choices: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl Game {
         Strategy { probabilities: self.trees.each_ref().map(of) }
     }
 
-    /// The expected payoff of seat a if both seats follow a strategy.
+    /// The expected payoff of seat a if both seats follow the same strategy.
     pub fn value(&self, strategy: &Strategy) -> f64 {
         self.value_of(&strategy.probabilities[0], &strategy.probabilities[1])
     }
@@ -121,7 +121,7 @@ impl Game {
     /// The probabilities of the choices at an information set, in order.
     ///
     /// # Panics
-    /// If the seat has no such set.
+    /// If the seat has no such information set.
     pub fn probabilities<'s>(&self, strategy: &'s Strategy, seat: Seat, set: usize) -> &'s [f64] {
         &strategy.probabilities[seat.index()][self.trees[seat.index()].range(set)]
     }
@@ -129,7 +129,7 @@ impl Game {
     /// Sets the probabilities of the choices at an information set.
     ///
     /// # Panics
-    /// If the seat has no such set, or the probabilities are not a distribution over its choices.
+    /// If the seat has no such information set, or the probabilities are not a distribution over its choices.
     pub fn set_probabilities(&self, strategy: &mut Strategy, seat: Seat, set: usize, probabilities: &[f64]) {
         assert!(is_distribution(probabilities), "probabilities must be at least 0 and add up to 1");
         let range = self.trees[seat.index()].range(set);
@@ -184,8 +184,8 @@ impl Strategy {
     /// a    ⟨key⟩    draw=0.25    call=0.75
     /// ```
     ///
-    /// A key has 32 hexadecimal digits. A probability is the shortest decimal that parses to the same double. Sets are
-    /// written in the order of the tree walk; [`Strategy::read`] accepts any order.
+    /// A key has 32 hexadecimal digits. A probability is the shortest decimal that parses to the same double.
+    /// Information sets are written in the order of the tree walk; [`Strategy::read`] accepts any order.
     pub fn write(&self, game: &Game) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
         let mut writer = StrategyWriter::new(game.rules(), game.id(), sets);
@@ -273,7 +273,7 @@ pub enum StrategyError {
         number: usize,
     },
     /// The number of information sets differs from the header.
-    #[error("the header says {due} information sets, found {found}: the file is cut or altered")]
+    #[error("the header requires {due} information sets, found {found}: the file is cut or altered")]
     Short {
         /// The number of information sets in the file.
         found: usize,

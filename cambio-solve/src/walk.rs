@@ -25,21 +25,21 @@ pub(crate) trait Visitor {
     /// Whether the walk also visits chance nodes, and visits all children in order.
     const TREE: bool = false;
 
-    /// Called with the number of new chance nodes before the next node.
+    /// Called before the next node, with the number of chance nodes that the walk has passed for the first time.
     fn chance(&mut self, nodes: u64) {
         let _ = nodes;
     }
 
-    /// A chance node; only called if [`TREE`](Visitor::TREE) is set.
+    /// Called at a chance node, but only if [`TREE`](Visitor::TREE) is set.
     fn fork(&mut self, outcomes: &[ChanceBranch]) -> Result<(), SolveError> {
         let _ = outcomes;
         Ok(())
     }
 
-    /// The end of a round.
+    /// Called at the end of a round.
     fn terminal(&mut self, node: &HistoryNode<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
 
-    /// A decision with two or more choices. Pushes one path for each choice in order; `None` skips the choice.
+    /// Called at a decision with several choices. Pushes one path for each choice, in order; `None` skips the choice.
     fn decision(
         &mut self,
         node: &HistoryNode<Self::Path>,
@@ -90,7 +90,7 @@ struct Level {
     options: Vec<ChanceBranch>,
 }
 
-/// An outcome of a chance node. Its probability is its ways divided by the ways of all outcomes.
+/// An outcome of a chance node. Its probability is `ways` divided by the sum of `ways` over all outcomes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChanceBranch {
     /// The index of the card in the pool, or of the seat in the race.
@@ -108,7 +108,7 @@ pub(crate) enum ChanceResult {
 }
 
 impl Level {
-    /// The ways of the chosen outcome, and of all outcomes.
+    /// The `ways` of the chosen outcome, and their sum over all outcomes.
     fn ways(&self) -> (u32, u32) {
         (self.options[self.chosen].ways, self.options.iter().map(|outcome| outcome.ways).sum())
     }
@@ -166,7 +166,7 @@ impl ChanceEnumerator {
 impl Chance for ChanceEnumerator {
     const SETTLES: bool = false;
 
-    /// One outcome for each kind in the pool: copies are exchangeable.
+    /// There is one outcome for each kind in the pool, because copies of a card are exchangeable.
     fn draw(&mut self, pool: &[Card]) -> usize {
         self.play(|options| distinct(pool, options))
     }
@@ -300,7 +300,7 @@ impl<V: Visitor> TreeWalk<'_, V> {
         self.waiting.push(node);
     }
 
-    /// Reverses the nodes that were pushed from here on if the visitor needs them in order.
+    /// Reverses the nodes from this index on if the visitor needs them in order.
     fn order(&mut self, from: usize) {
         if V::TREE {
             self.waiting[from..].reverse();
@@ -318,8 +318,8 @@ fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], news: &m
     }
 }
 
-/// Calls `figure` for each assignment of cards to the unseen faces of a finished round. Unseen faces are exchangeable,
-/// so each assignment of the pool's cards is equally likely. The script has the probability.
+/// Calls `figure` for each assignment of cards to the unseen faces of a finished round, with the script that gives its
+/// probability. Unseen faces are exchangeable, so they are drawn from the pool of unseen cards.
 pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &ChanceEnumerator)) {
     let mut script = ChanceEnumerator::default();
     loop {

@@ -1,4 +1,4 @@
-//! Abstractions: one that distinguishes all sets solves the game, and a coarser one is more exploitable.
+//! Abstractions: one that distinguishes all information sets solves the game, and a coarser one is more exploitable.
 
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Abstraction, Game, InfosetView, Limits, Perceived, SolveError, StopCondition};
@@ -45,7 +45,7 @@ fn choices_of_one_candidate_are_taken_equally_often_and_none_never() {
     let game = mini("mini-m1");
     let told = Abstraction::of(&game, |moment| {
         let len = moment.view.choices().len();
-        // With three or more choices the first is never taken; the others are one candidate.
+        // With three or more choices, the first is never taken, and the others have the same candidate.
         let candidates = (0..len).map(|choice| if len > 2 && choice == 0 { None } else { Some(0) }).collect();
         Perceived { key: len, candidates }
     })

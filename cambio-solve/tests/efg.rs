@@ -28,7 +28,7 @@ fn number(text: &str) -> f64 {
 }
 
 impl Reader<'_> {
-    /// The value of the next node to seat a under a strategy.
+    /// The value of the next node for seat a under a strategy.
     fn node(&mut self, game: &Game, strategy: &Strategy) -> f64 {
         let line = self.lines.next().expect("a node for each choice and outcome");
         let words: Vec<&str> = line.split(' ').collect();

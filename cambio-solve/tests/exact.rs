@@ -18,7 +18,7 @@ fn mini(name: &str) -> Game {
     compile(&Rules::preset(name).unwrap())
 }
 
-/// Ranks 1 and 2 three times each, one turn: small enough to try every pure strategy.
+/// A game with ranks 1 and 2, three cards of each, and one turn: small enough to try every pure strategy.
 fn tiny() -> Rules {
     let text = "base = 'mini-m0'\nname = 'tiny'\nturn_limit = 1\ndeck = [\
         { label = '1', rank = '1', points = 1, copies = 3 }, { label = '2', rank = '2', points = 2, copies = 3 }]";
@@ -40,7 +40,7 @@ fn motley(game: &Game) -> Strategy {
     strategy
 }
 
-/// The strategy by each seat's sightings.
+/// The probabilities of a strategy, by each seat's sightings.
 fn book(game: &Game, strategy: &Strategy) -> Book {
     let mut book = Book::new();
     for seat in SEATS {
@@ -55,7 +55,7 @@ fn book(game: &Game, strategy: &Strategy) -> Book {
     book
 }
 
-/// The counts and values of two independent programs.
+/// Reference: two independent programs compute these counts and values.
 #[test]
 fn counts_and_values_are_those_that_two_programs_agree_on() {
     for (name, histories, sets, value, nash_conv, to) in [
@@ -68,7 +68,7 @@ fn counts_and_values_are_those_that_two_programs_agree_on() {
         assert!((game.nash_conv(&game.uniform()) - nash_conv).abs() < 5e-6, "{name}");
         let strategy = Cfr::new(&game, CfrMethod::DCFR)
             .run(&StopCondition { iterations: 20_000, exploitability: to }, &mut |_| {});
-        // The value of an equilibrium lies within twice its exploitability.
+        // The value of an approximate equilibrium is within twice its exploitability of the true value.
         assert!((game.value(&strategy) - value).abs() < 2.0 * to, "{name}: {}", game.value(&strategy));
     }
 }
@@ -85,7 +85,7 @@ fn the_rest_of_the_family_is_as_it_was() {
     assert_eq!(MINI_GAMES.len(), 9);
 }
 
-/// The key digests distinguish exactly the sets that whole histories distinguish.
+/// The key digests distinguish exactly the information sets that whole histories distinguish.
 #[test]
 fn a_plain_walk_by_whole_histories_finds_the_same_information_sets() {
     for name in ["mini-m0", "mini-m1", "mini-s"] {
@@ -111,7 +111,7 @@ fn a_strategy_is_worth_what_it_is_worth_over_all_dealt_decks() {
     }
 }
 
-/// Every pure strategy of either seat, over every order of the deck.
+/// Compares a best response with every pure strategy of its seat, over every order of the deck.
 #[test]
 fn no_pure_strategy_does_better_than_a_best_response() {
     let game = compile(&tiny());
@@ -144,7 +144,7 @@ fn no_pure_strategy_does_better_than_a_best_response() {
     }
 }
 
-/// Bayes' rule over every dealt deck, for every information set of M1.
+/// Compares the posteriors at every information set of M1 with Bayes' rule over every dealt deck.
 #[test]
 fn a_posterior_is_that_of_all_dealt_decks() {
     let game = mini("mini-m1");
@@ -167,7 +167,8 @@ fn a_posterior_is_that_of_all_dealt_decks() {
                     let set = by_page[&page(seat, &sightings, state.table().phase() == Phase::Window)];
                     let spots = posteriors[set].spots.iter();
                     let faces: Vec<_> = spots.map(|&spot| state.face(spot).unwrap()).collect();
-                    // Chance and the other seat only; the seat's own choices are the same in the whole set.
+                    // Only chance and the other seat count; the seat's own choices are the same in the whole
+                    // information set.
                     *weights[set].entry(faces).or_insert(0.0) += reach[0] * reach[2 - seat.index()];
                 }
             });

@@ -22,7 +22,7 @@ fn m1() -> Game {
 /// The information that a node's name depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Named {
-    /// The sightings of its own seat.
+    /// The sightings of the seat to act.
     Correctly,
     /// All cards.
     Leakily,
@@ -130,8 +130,9 @@ fn exploitability(game: &Game, named: Named, iterations: u32) -> f64 {
     game.exploitability(&answers.strategy)
 }
 
-/// With 1,000 iterations the correct tree reaches 0.001 and the leaky tree 0.026. The number matters: M1 has an
-/// equilibrium in pure strategies that a search with open cards also finds, so with 3,000 iterations both reach 0.
+/// With 1,000 iterations the correct tree reaches 0.001 and the leaky tree 0.026. The number of iterations matters: M1
+/// has an equilibrium in pure strategies that a search with open cards also finds, so both trees reach 0 with 3,000
+/// iterations.
 #[test]
 fn a_correct_tree_passes_and_a_leaky_one_is_caught() {
     let game = m1();

@@ -81,7 +81,7 @@ fn another_solver_on_another_walk_finds_the_same_values() {
     for (name, (iterations, tolerance)) in [("mini-m0", (2_000, 1e-6)), ("mini-m1", (2_000, 1e-6)), ("mini-k3", k3)] {
         let [(theirs, regret), (ours, nash_conv)] = both(name, iterations);
         println!("{name}: {theirs:.9} (regret {regret:.1e}) and {ours:.9} (NashConv {nash_conv:.1e})");
-        // Each value is within its own gap of the true value.
+        // Each value differs from the true value by at most the distance that its solver reports.
         assert!((theirs - ours).abs() <= 2.0 * regret + nash_conv, "{name}: {theirs} and {ours}");
         assert!((theirs - ours).abs() < tolerance, "{name}: {theirs} and {ours}");
     }

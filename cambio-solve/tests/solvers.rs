@@ -1,4 +1,4 @@
-//! The solvers agree, strategy files are read back unchanged, misfits are rejected, and agents are measured.
+//! The solvers agree, strategy files are read back unchanged, invalid input is rejected, and agents are measured.
 
 use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Observation, Rules, RulesSpec, Seat};
@@ -90,7 +90,7 @@ fn a_strategy_that_does_not_fit_is_refused_in_one_sentence() {
     let twice = format!("{text}{first}\n");
     assert!(refusal(&twice).starts_with("line 3056 is not an information set"), "{}", refusal(&twice));
     let cut = text.lines().take(100).collect::<Vec<_>>().join("\n");
-    assert_eq!(refusal(&cut), "the header says 1912+1140 information sets, found 97: the file is cut or altered");
+    assert_eq!(refusal(&cut), "the header requires 1912+1140 information sets, found 97: the file is cut or altered");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_grows_beyond_its_limits_is_given_up() {
     let mut mccfr = Mccfr::new(&rules, small, 1).unwrap();
     let error = (0..1_000).find_map(|_| mccfr.iterate().err()).unwrap();
     assert!(matches!(error, SolveError::Sampled { .. }), "{error}");
-    // Also within an iteration: on a full rule system, one iteration follows all choices of a seat.
+    // The limit is also checked within an iteration: with full rules, one iteration follows all choices of a seat.
     let classic = Rules::preset("classic").unwrap();
     let mut mccfr = Mccfr::new(&classic, Limits { memory: 20_000_000, ..Limits::default() }, 1).unwrap();
     let error = mccfr.iterate().unwrap_err();
@@ -133,7 +133,7 @@ fn a_rule_table_of_ones_own_is_solved_like_any_other() {
     assert!(game.information_sets(Seat::A) > 0 && game.nash_conv(&strategy) <= 2e-6);
 }
 
-/// The estimate is unbiased.
+/// The estimate is unbiased, so it must be close to the actual size.
 #[test]
 fn the_estimate_of_a_small_game_is_near_its_size() {
     let mut told = None;

@@ -1,14 +1,14 @@
-//! Simulates the coverage of intervals and the false rejections of tests: `coverage FOLDER [REPETITIONS]`. Arguments
-//! such as `seats=8`, `deals=100`, `field=equal` and `seed=1` after that select settings and other streams.
+//! Simulates the coverage of intervals and the false rejections of tests: `coverage FOLDER [REPETITIONS]`. Further
+//! arguments such as `seats=8`, `deals=100`, `field=equal` and `seed=1` select settings and another seed.
 //!
 //! Each deal has random luck for each seat, which all its rotations share. Each agent has a strength, random luck with
-//! the deal, and random luck with each match. Agents are ranked by the sum, rounded to a quarter, so that some tie. As
-//! many agents as seats sit in every seat of every deal. The truth is one half for equal agents, and otherwise the mean
-//! over sixteen million seats.
+//! the deal, and random luck with each match. Agents are ranked by the sum, rounded to a quarter, so that some tie. The
+//! number of agents equals the number of seats, and each agent plays in every seat of every deal. The true mean of an
+//! agent is one half if all are equal, otherwise it is estimated from sixteen million simulated seats.
 //!
-//! `coverage.csv` lists, for each setting, how often the intervals held, how often intervals by widely used methods
-//! held on the same numbers, and how often the tests found seat effects that do not exist: shares of the repetitions,
-//! each of which has its own random stream.
+//! `coverage.csv` lists, for each setting, in which share of the repetitions the intervals contained the true values,
+//! intervals by widely used methods did so for the same numbers, and the tests found seat effects that do not exist.
+//! Each repetition has its own random stream.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -70,8 +70,8 @@ fn deal(strengths: &[f64], rng: &mut ChaCha8Rng) -> Vec<i64> {
     sums
 }
 
-/// The factor of simultaneous intervals in most packages: a t with one common error (Hothorn, Bretz and Westfall 2008),
-/// here from 10,000 draws.
+/// The factor of simultaneous intervals in most packages: a multivariate t with one common standard error (Hothorn,
+/// Bretz and Westfall 2008), here from 10,000 draws.
 fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 {
     let size = covariance.nrows();
     let eigen = covariance.clone().symmetric_eigen();
@@ -98,7 +98,7 @@ fn common_error(covariance: &Matrix, freedom: f64, rng: &mut ChaCha8Rng) -> f64 
     largest[9499]
 }
 
-/// How often each interval held, or each test rejected.
+/// How often each interval contained the true value, or each test rejected its null hypothesis.
 #[derive(Default)]
 struct Counts {
     score: Vec<u32>,

@@ -1,17 +1,17 @@
-//! Confidence sequences: intervals that allow looks while results come in.
+//! Confidence sequences: intervals that stay valid if you look at them repeatedly while results come in.
 
 use libm::log;
 
-/// The number of clusters at which the intervals are optimised to be narrow.
+/// The number of clusters for which the width of the intervals is optimised.
 const TARGET: f64 = 1000.0;
 
-/// The half-width in standard errors of a 95 % confidence sequence: an interval that holds at every number of clusters
-/// at once, so it allows any number of looks and any stopping rule.
+/// The half-width in standard errors of a 95 % confidence sequence. With a probability of 95 %, the intervals at all
+/// numbers of clusters contain the true mean, so you may look at any time and use any stopping rule.
 ///
-/// It is the normal mixture of Robbins 1970 with estimated variance (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas
-/// 2024, "Time-uniform central limit theory and asymptotic confidence sequences", eq. 5, ρ by eq. 44 for 1,000
-/// clusters). It is asymptotic: look first at 30 clusters or more. At 1,000 it is 1.55 times as wide as an interval for
-/// one look.
+/// The sequence is the normal mixture of Robbins 1970 with estimated variance (Waudby-Smith, Arbour, Sinha, Kennedy and
+/// Ramdas 2024, "Time-uniform central limit theory and asymptotic confidence sequences", eq. 5, ρ by eq. 44 for 1,000
+/// clusters). It is asymptotic: the first look should be at 30 clusters or more. At 1,000 clusters, the interval is
+/// 1.55 times as wide as an interval for a single look.
 ///
 /// # Examples
 /// ```
@@ -58,7 +58,7 @@ mod tests {
         }
         let share = |count: u32| f64::from(count) / runs as f64;
         assert!(share(fooled) < 0.05 + 3.5 * (0.05 * 0.95 / runs as f64).sqrt(), "{}", share(fooled));
-        // Checked at every cluster, an interval for one look fails far more often.
+        // An interval for a single look fails far more often if it is checked at every cluster.
         assert!(share(by_t) > 0.3, "{}", share(by_t));
     }
 }

@@ -1,4 +1,4 @@
-//! Response curves: the payoff of each value, with pointwise intervals and a simultaneous band.
+//! Response curves: the payoff for each value of a parameter, with pointwise intervals and a simultaneous band.
 
 use rand::Rng;
 
@@ -14,16 +14,16 @@ pub struct CandidateEstimate {
     pub interval: Interval,
     /// The ends of the simultaneous band over all candidates; `None` if the candidates have different clusters.
     pub band: Option<(f64, f64)>,
-    /// Whether it is not distinguishable from the best (Hsu); `None` if the candidates have different clusters.
+    /// Whether the candidate is not distinguishable from the best (Hsu); `None` in the same case as `band`.
     pub among_best: Option<bool>,
-    /// The share of bootstrap resamples of the clusters in which it is the best.
+    /// The share of bootstrap resamples of the clusters in which the candidate is the best.
     pub best_share: Option<f64>,
 }
 
 /// The number of bootstrap resamples.
 const RESAMPLES: usize = 1000;
 
-/// Estimates candidates from their scores, one for each cluster, with this support. Joint statements need the same
+/// Estimates the mean of each candidate from its scores, one for each cluster. Bands and comparisons need the same
 /// clusters for all candidates.
 ///
 /// # Examples
@@ -62,7 +62,7 @@ pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> V
     (0..scores.len()).map(estimate).collect()
 }
 
-/// The covariance of the means over the first clusters, which all candidates have.
+/// The covariance of the candidates' means over the first `clusters` clusters, which all candidates have.
 fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
     let count = clusters as f64;
     let means: Vec<f64> = scores.iter().map(|scores| scores[..clusters].iter().sum::<f64>() / count).collect();

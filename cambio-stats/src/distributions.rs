@@ -17,7 +17,7 @@ use libm::{exp, lgamma, log, log1p};
 /// assert!((t_quantile(0.975, 4.0) - 2.776).abs() < 1e-3);
 /// ```
 pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
-    // From here on the expansion is exact to double precision (Abramowitz and Stegun 1964, 26.7.5).
+    // Above this number, the expansion is exact to double precision (Abramowitz and Stegun 1964, 26.7.5).
     const MANY: f64 = 1e5;
     if freedom > MANY {
         let z = normal_quantile(probability);
@@ -29,8 +29,8 @@ pub fn t_quantile(probability: f64, freedom: f64) -> f64 {
     assert!(freedom > 0.0, "degrees of freedom must be positive");
     let tail = probability.min(1.0 - probability);
     let mut t = -normal_quantile(tail);
-    // Newton's method in ln t for the logarithm of the tail, which is concave in ln t: from the second step on it
-    // converges from the right.
+    // Newton's method in ln t for the logarithm of the tail, which is concave in ln t: from the second step on the
+    // iteration converges from the right.
     for step in 0..100 {
         if t == 0.0 || t.is_infinite() {
             break;
@@ -102,7 +102,7 @@ pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 || y <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    // If the continued fraction does not converge fast, the one of the other tail does.
+    // If the continued fraction does not converge fast for this tail, it does for the other tail.
     let is_upper = x > (a + 1.0) / (a + b + 2.0);
     let (a, b, x, y) = if is_upper { (b, a, y, x) } else { (a, b, x, y) };
     let numerator = |n: f64| {
@@ -169,8 +169,8 @@ pub fn t_power(noncentrality: f64, freedom: f64, alpha: f64) -> f64 {
     let critical = t_quantile(1.0 - alpha / 2.0, freedom);
     let rejects =
         |error: f64| normal_cdf(noncentrality - critical * error) + normal_cdf(-noncentrality - critical * error);
-    // The ratio of the estimated to the true standard error: its square is chi-square over its degrees of freedom, its
-    // standard deviation about 1 / √(2 · freedom).
+    // `error` is the ratio of the estimated to the true standard error. Its square is chi-square divided by the degrees
+    // of freedom; its standard deviation is about 1 / √(2 · freedom).
     if freedom > 1e7 {
         return rejects(1.0);
     }
@@ -225,7 +225,7 @@ pub fn normal_quantile(probability: f64) -> f64 {
     if tail >= 0.5 {
         return 0.0;
     }
-    // Newton's method for the logarithm of the distribution function, which is concave: it converges from the left.
+    // Newton's method for the logarithm of the distribution function; as this is concave, it converges from the left.
     let mut at = -(-2.0 * log(tail)).sqrt();
     for _ in 0..100 {
         let found = normal_cdf(at);

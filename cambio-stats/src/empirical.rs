@@ -1,15 +1,15 @@
 //! Empirical games: symmetric games whose payoffs were measured.
 //!
-//! With two players a game is a payoff matrix, with more a heuristic payoff table over compositions, which count the
-//! players of each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1 and have a constant sum. If
-//! all players have the same strategy, each gets ½.
+//! A game of two players is a payoff matrix. A game of more players is a heuristic payoff table over *compositions*:
+//! the numbers of players of each strategy (Walsh, Das, Tesauro and Kephart 2002). Payoffs are from 0 to 1 and have a
+//! constant sum. If all players have the same strategy, each gets ½.
 
 use rand::Rng;
 
 use crate::matrix::{Matrix, Vector};
 use crate::resampling::ResampleRng as _;
 
-/// The number of groups of clusters to keep for resampling. Beyond it neighbouring groups are merged.
+/// The number of groups of clusters for resampling. At twice this number, neighbouring groups are merged.
 const GROUPS: usize = 512;
 /// The maximum numbers of strategies and compositions of a game.
 const MOST_STRATEGIES: usize = 24;
@@ -21,7 +21,7 @@ const MOST_COMPOSITIONS: usize = 5000;
 /// ```
 /// use cambio_stats::empirical::GameSums;
 ///
-/// // Strategies 0 and 1 met twice; the sums are in halves, for ties.
+/// // Strategies 0 and 1 played each other twice. The sums are in half wins, so that a tie counts 1.
 /// let mut sums = GameSums::new(&[&[0, 1]], 2).unwrap();
 /// for won in [2, 1] {
 ///     sums.add(0, 0, 1, won);
@@ -37,7 +37,7 @@ pub struct GameSums {
     players: usize,
     /// The number of players of each strategy in each composition.
     compositions: Vec<Vec<u8>>,
-    /// The composition of each profile.
+    /// The index of each profile's composition.
     of_profile: Vec<usize>,
     /// By group, then composition and strategy: the number of results and their sum.
     groups: Vec<Vec<(i64, i64)>>,
@@ -199,12 +199,12 @@ impl EmpiricalGame {
         Some(matrix)
     }
 
-    /// The expected payoff of each strategy if every other player draws its strategy from this mixture.
+    /// The expected payoff of each strategy if all other players draw their strategies from this mixture.
     pub fn payoffs(&self, mixture: &[f64]) -> Vec<f64> {
         let powers = Powers::new(mixture, self.players);
         let mut expected = vec![0.0; self.strategies];
         for (strategy, expected) in expected.iter_mut().enumerate() {
-            // If all other players have the same strategy, each gets ½.
+            // If all other players have this strategy too, each player gets ½.
             *expected += 0.5 * powers.all * powers.of(strategy, self.players - 1);
         }
         for (counts, row) in self.mixed() {
@@ -252,7 +252,7 @@ impl EmpiricalGame {
         payoffs.iter().zip(mixture).map(|(payoff, share)| share * (payoff - mean)).collect()
     }
 
-    /// The shares after `time` of replicator dynamics from equal shares, by the fourth-order Runge–Kutta method.
+    /// The shares after this time of replicator dynamics from equal shares, by the fourth-order Runge–Kutta method.
     pub fn replicator(&self, time: f64) -> Vec<f64> {
         let step = 0.5;
         let mut shares = vec![1.0 / self.strategies as f64; self.strategies];
@@ -279,12 +279,13 @@ impl EmpiricalGame {
     /// (Ortiz, Schapire and Kakade 2007). With more it is the limit of the logit equilibria from equal shares
     /// (`McKelvey` and Palfrey 1995), or the limit of the replicator dynamics if that path turns back.
     ///
-    /// The first two are limits of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0. In a two-player constant-sum game
-    /// these are the saddle points of the game with added entropy, and converge to the equilibrium of maximum entropy.
+    /// The first two equilibria are limits of the mixtures p ∝ exp(u(p) / τ) as τ goes to 0. In a two-player
+    /// constant-sum game these mixtures are the saddle points of the game with added entropy, and converge to the
+    /// equilibrium of maximum entropy.
     pub fn nash(&self) -> Option<Vec<f64>> {
         const REGRET: f64 = 1e-6;
         if let Some(matrix) = self.matrix() {
-            // Exactly antisymmetric, so that the value is 0.
+            // Made exactly antisymmetric, so that the value is 0.
             let game = (&matrix - matrix.transpose()) * 0.5;
             return self.logit_limit(|p| (&game * p, game.clone()));
         }
@@ -397,14 +398,14 @@ impl Powers {
         self.by_share[strategy * self.players + exponent]
     }
 
-    /// The probability that the other players form this composition without the left-out strategies. If two are left
-    /// out, it is the partial derivative with respect to the share of the second left-out strategy.
+    /// The probability that the other players form this composition without one player of each strategy in `left_out`.
+    /// With two strategies in `left_out`, the partial derivative with respect to the share of the second.
     fn likely(&self, counts: &[u8], left_out: &[usize]) -> f64 {
         let exponent = |strategy: usize| {
             let out = left_out.iter().filter(|&&other| other == strategy).count();
             usize::from(counts[strategy]) - out
         };
-        // The power of an absent strategy is 1.
+        // The power is 1 for a strategy without players.
         let present = (0..counts.len()).filter(|&strategy| counts[strategy] > 0);
         present.map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
     }
@@ -443,11 +444,11 @@ impl Logits {
         Gap { payoffs: values, distance, slope }
     }
 
-    /// The equilibrium at this temperature, by Newton's method; `None` if none is near.
+    /// The equilibrium at this temperature, by Newton's method; `None` if the method does not converge.
     fn corrected(mut self, payoffs: &impl Fn(&Vector) -> (Vector, Matrix)) -> Option<Logits> {
         let mut now = self.gap(payoffs);
         for _ in 0..50 {
-            // Payoffs are accurate to the last digit or two of a double, and are divided by the temperature.
+            // The tolerance grows at low temperatures: payoffs with rounding errors are divided by the temperature.
             if now.distance.amax() <= 1e-12 + 1e-15 / self.temperature {
                 return Some(self);
             }

@@ -11,7 +11,7 @@ pub enum Support {
     /// Any number: Student's t interval.
     #[default]
     Line,
-    /// From 0 to 1, such as the share of a win: the score interval.
+    /// From 0 to 1, such as a win share: the score interval.
     Share,
     /// From −1 to 1, such as a difference of two shares: the score interval of (1 + difference) / 2.
     Difference,
@@ -38,14 +38,14 @@ impl Support {
 
 /// A mean with its 95 % interval.
 ///
-/// For a [line](Support::Line) it is Student's: `mean ± t · error`, with one degree of freedom less than clusters.
+/// For a [line](Support::Line), the interval is Student's: `mean ± t · error`, with `clusters − 1` degrees of freedom.
 ///
-/// For a [share](Support::Share) that interval leaves [0, 1] near its ends and has no width if all clusters agree. So
-/// it is the score interval (Wilson 1927, "Probable inference, the law of succession, and statistical inference") with
-/// the effective sample size `n = mean (1 − mean) / error²` (Korn and Graybill 1998, "Confidence intervals for
-/// proportions with small expected number of positive counts estimated from survey data"; Dean and Pagano 2015,
-/// "Evaluating confidence interval methods for binomial proportions in clustered surveys", who recommend it) and
-/// Student's t in place of the normal quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
+/// For a [share](Support::Share), Student's interval exceeds [0, 1] near the ends and has no width if all clusters
+/// agree. So the interval is the score interval (Wilson 1927, "Probable inference, the law of succession, and
+/// statistical inference") with the effective sample size `n = mean (1 − mean) / error²` (Korn and Graybill 1998,
+/// "Confidence intervals for proportions with small expected number of positive counts estimated from survey data";
+/// Dean and Pagano 2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys", who
+/// recommend it) and Student's t in place of the normal quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
 ///
 /// If all `D` clusters agree, their variance is unknown, but none of `D` clusters has differed. By the same score
 /// interval, a share u = t² / (t² + D) of all clusters may differ, each by as much as possible: the interval is `mean −
@@ -134,7 +134,7 @@ impl Interval {
     }
 
     /// The signed factor for which [`Interval::ends_at`] has an end at this value: a t statistic. `None` with fewer
-    /// than two clusters, or if a line has no error.
+    /// than two clusters, or for a line with an error of 0.
     pub fn statistic(&self, against: f64) -> Option<f64> {
         let error = self.error?;
         if self.support == Support::Line {
@@ -153,7 +153,7 @@ impl Interval {
         Some(found).filter(|statistic| !statistic.is_nan())
     }
 
-    /// The two-sided p-value against the mean being this value: below 0.05 if the interval excludes it.
+    /// The two-sided p-value of the hypothesis that the mean is `against`: below 0.05 if the interval excludes it.
     pub fn p(&self, against: f64) -> Option<f64> {
         self.statistic(against).map(|statistic| t_p_value(statistic, self.freedom()))
     }
@@ -166,7 +166,7 @@ impl Interval {
     }
 }
 
-/// A share, and the number of single results with the same standard error.
+/// A share, and the number of independent results that would have the same standard error.
 enum Effective {
     /// All clusters agree, so there is no error.
     Agreed(f64),
@@ -178,8 +178,8 @@ mod tests {
     use super::*;
     use crate::resampling::{ResampleRng as _, stream};
 
-    /// Reference: `statsmodels.stats.proportion.proportion_confint(45, 60, method="wilson")` with the normal quantile: 0.6277
-    /// to 0.8422. With many clusters t is that quantile.
+    /// Reference: `statsmodels.stats.proportion.proportion_confint(45, 60, method="wilson")` with the normal quantile:
+    /// 0.6277 to 0.8422. With many clusters, the t quantile is equal to it.
     #[test]
     fn the_interval_of_a_share_is_wilsons_at_the_effective_size() {
         let error = (0.75_f64 * 0.25 / 60.0).sqrt();

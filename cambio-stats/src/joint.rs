@@ -59,7 +59,7 @@ impl Joint {
         }
     }
 
-    /// The sums without some of their clusters.
+    /// The sums without the clusters that are summed in `clusters`.
     #[must_use]
     pub fn without(&self, clusters: &Joint) -> Joint {
         let less = |all: &[i128], some: &[i128]| all.iter().zip(some).map(|(all, some)| all - some).collect();
@@ -130,7 +130,7 @@ impl Joint {
     }
 
     /// The difference of two means, paired by cluster, in units of `1 / scale`, and the efficiency of the pairing: 1 −
-    /// Var(a − b) / (Var a + Var b). `None` without results of both. `support` is the range of a scaled difference.
+    /// Var(a − b) / (Var a + Var b). `None` unless both have results. `support` is the range of a scaled difference.
     pub fn difference(&self, a: usize, b: usize, scale: f64, support: Support) -> Option<(Interval, Option<f64>)> {
         let mean = (self.mean(a)? - self.mean(b)?) / scale;
         let parts = || Some((self.covariance(a, a)?, self.covariance(b, b)?, self.covariance(a, b)?));

@@ -2,15 +2,15 @@
 //!
 //! Results that share randomness, such as all games on one deal of cards, form a cluster. Every interval is clustered,
 //! and every difference is paired by cluster. Sums are exact integers, so they do not depend on the order of results;
-//! floating point begins at the last division.
+//! floating-point numbers begin at the last division.
 //!
 //! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
 //! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
-//! they can, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`search`] optimises many
+//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`search`] optimises many
 //! parameters. Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
 //!
-//! Every function returns the same bits on every CPU: logarithms and the like come from `libm`, not from the platform.
+//! Every function returns the same bits on every CPU: `libm` computes logarithms and similar functions.
 //!
 //! ```
 //! use cambio_stats::{Joint, Support};
@@ -52,7 +52,7 @@ pub use matrix::Matrix;
 pub use moments::Moments;
 pub use resampling::ResampleRng;
 
-/// Elo points per natural unit of strength.
+/// The number of Elo points for one unit of strength in natural log odds.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.

@@ -2,10 +2,10 @@
 
 use crate::distributions::t_power;
 
-/// The smallest number of clusters with which a two-sided t test at level `alpha` detects a difference of `effect`
-/// between two means with this power, if the difference within one cluster has this standard deviation: the smallest D
-/// for which [`t_power`]`(√D · effect / deviation, D − 1, alpha)` reaches the power. The normal approximation would
-/// plan too few clusters for effects above one and a half deviations.
+/// The number of clusters that a two-sided t test at level `alpha` needs to detect a difference of `effect` between two
+/// means with this power. `deviation` is the standard deviation of the difference in one cluster. The result is the
+/// smallest D for which [`t_power`]`(√D · effect / deviation, D − 1, alpha)` reaches the power. The normal
+/// approximation would plan too few clusters for effects above one and a half deviations.
 ///
 /// For simultaneous intervals, `alpha` is the individual level of each comparison,
 /// [`SimultaneousIntervals::alpha_at`](crate::simultaneous::SimultaneousIntervals::alpha_at).
@@ -19,7 +19,7 @@ use crate::distributions::t_power;
 ///
 /// // To detect half a standard deviation with 80 % power at the 5 % level.
 /// assert_eq!(clusters_needed(0.5, 1.0, 0.05, 0.8), 34);
-/// // Two clusters do not detect two standard deviations.
+/// // Even a difference of two standard deviations needs five clusters.
 /// assert_eq!(clusters_needed(2.0, 1.0, 0.05, 0.8), 5);
 /// ```
 pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u64 {
@@ -43,8 +43,9 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
     high
 }
 
-/// The deviation with which a t interval decides like the score interval of a difference of shares with `deviation`:
-/// `deviation / √(1 − effect²)`. The score interval uses the variance under no difference.
+/// The standard deviation to plan with for a difference of shares whose standard deviation is `deviation`: `deviation /
+/// √(1 − effect²)`. With it, a t test rejects whenever the score test does, which uses the variance under the null
+/// hypothesis.
 ///
 /// # Panics
 /// Never.

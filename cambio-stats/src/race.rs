@@ -9,19 +9,19 @@ use std::ops::Range;
 pub struct RaceResult {
     /// The selected candidate.
     pub best: usize,
-    /// The scores of each candidate on the replications that it was judged by.
+    /// The scores of each candidate on the replications by which the candidate was judged.
     pub scores: Vec<Vec<f64>>,
     /// The total number of scores that were requested.
     pub spent: u64,
 }
 
-/// The parameters of a race.
+/// The parameters of Kim and Nelson's race.
 ///
 /// # Examples
 /// ```
 /// use cambio_stats::race::RaceSettings;
 ///
-/// // Candidate 2 is better by 1 than every other; the noise is common to all of them.
+/// // Candidate 2 is better than all others by 1; the noise is common to all candidates.
 /// let race = RaceSettings { indifference: 0.5, alpha: 0.05, first: 10, step: 10 };
 /// let choice = race.run(3, |alive, replications| {
 ///     let score = |candidate: usize, replication: u64| f64::from(candidate == 2) + (replication as f64).sin();
@@ -33,7 +33,7 @@ pub struct RaceResult {
 pub struct RaceSettings {
     /// The difference δ below which any choice is acceptable.
     pub indifference: f64,
-    /// The maximum probability of a wrong choice if the best is better by more than that.
+    /// The maximum probability of a wrong choice if the best is better by more than `indifference`.
     pub alpha: f64,
     /// The replications of the first stage, at least 2.
     pub first: u64,
@@ -169,7 +169,7 @@ mod tests {
     use crate::resampling::stream;
     use std::convert::Infallible;
 
-    /// Scores with given means, own noise, and noise that all candidates share in a replication.
+    /// Scores with given means, separate noise of each candidate, and noise that all candidates share in a replication.
     fn planted(means: &[f64], seed: u64) -> impl FnMut(&[usize], Range<u64>) -> Result<Vec<Vec<f64>>, Infallible> + '_ {
         move |which, replications| {
             let score = |i: usize, replication: u64| {

@@ -3,9 +3,9 @@
 //! Strengths are fitted to all games at once by maximum likelihood, so the order of games does not matter. A game is a
 //! ranking of positions. Ties have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored
 //! data", eq. 1.9), as in a Cox model stratified by game: a tie of two is a win and a loss for each. Newton's method
-//! uses the exact Hessian (Hunter 2004, "MM algorithms for generalized Bradley–Terry models", section 5, says when the
-//! maximum exists); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score vector g
-//! per cluster (Lin and Wei 1989). If there is no maximum, a prior is added, and the result says so.
+//! uses the exact Hessian (Hunter 2004, "MM algorithms for generalized Bradley–Terry models", section 5, has the
+//! condition for a maximum); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score
+//! vector g per cluster (Lin and Wei 1989). If there is no maximum, a prior is added ([`Fit::Regularised`]).
 
 mod pooled;
 
@@ -25,7 +25,7 @@ pub const MAX_ENTRIES: usize = 8;
 pub struct Ranking([u128; MAX_ENTRIES / 4]);
 
 impl Ranking {
-    /// Player and rank by position; equal ranks are ties, a lower rank is better.
+    /// Creates a ranking from the player and the rank in each position; equal ranks are ties, a lower rank is better.
     pub fn new(positions: impl IntoIterator<Item = (usize, usize)>) -> Ranking {
         let mut ranking = Ranking::default();
         for (position, (player, rank)) in positions.into_iter().enumerate() {
@@ -48,7 +48,7 @@ impl Ranking {
     }
 }
 
-/// The number of clusters to keep. Beyond it neighbouring clusters are merged, so memory does not grow with the games.
+/// The number of clusters to keep. At twice this number, neighbouring clusters are merged, which bounds the memory.
 const MOST_CLUSTERS: usize = 1 << 15;
 
 /// The counted rankings of many games, by cluster.
@@ -68,7 +68,7 @@ pub struct Rankings {
 /// The rankings of a cluster, or of several merged neighbours.
 #[derive(Clone, Debug, Default)]
 struct Cluster {
-    /// The number of the first cluster.
+    /// The number of the first of these clusters.
     number: u64,
     /// The numbers of rankings and their counts.
     counts: Vec<(u32, u32)>,

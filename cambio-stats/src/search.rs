@@ -63,10 +63,10 @@ impl<R: Rng> CmaEs<R> {
         self.sigma * self.covariance.diagonal().max().sqrt()
     }
 
-    /// Runs one generation: draws points, passes them to `score`, and updates the distribution.
+    /// Runs one generation: draws points, passes all of them to one call of `score`, and updates the distribution.
     ///
     /// # Errors
-    /// If `score` fails. It receives all points at once.
+    /// If `score` fails.
     pub fn step<E>(&mut self, score: impl FnOnce(&[Vec<f64>]) -> Result<Vec<f64>, E>) -> Result<(), E> {
         let n = self.mean.len() as f64;
         let population = self.population();

@@ -8,7 +8,7 @@ use crate::resampling::ResampleRng as _;
 
 /// The number of directions that are drawn.
 const DRAWS: usize = 20_000;
-/// The number of groups of neighbours in which their values are averaged.
+/// The number of groups of neighbouring values that are averaged.
 const GROUPS: usize = 1000;
 
 /// Comparisons of estimates.
@@ -18,12 +18,12 @@ pub enum Contrasts {
     Single,
     /// The difference of each pair (Tukey).
     Pairs,
-    /// The difference of each to this one (Dunnett 1955, "A multiple comparison procedure for comparing several treatments
-    /// with a control").
+    /// The difference of each estimate from this one (Dunnett 1955, "A multiple comparison procedure for comparing
+    /// several treatments with a control").
     Against(usize),
 }
 
-/// Draws directions of the joint normal distribution, a number per estimate; returns the rank of the covariance.
+/// Passes random directions of the joint normal distribution to `take`, and returns the rank of the covariance.
 fn directions(covariance: &Matrix, rng: &mut impl Rng, mut take: impl FnMut(&Vector)) -> usize {
     let eigen = covariance.clone().symmetric_eigen();
     let least = 1e-12 * eigen.eigenvalues.amax();
@@ -66,7 +66,7 @@ impl MaximumDistribution {
 
     /// The probability that no comparison exceeds this many standard errors.
     fn within(&self, at: f64) -> f64 {
-        // In a direction whose maximum is not positive, no comparison exceeds anything.
+        // In a direction whose maximum is not positive, no comparison is positive.
         let inside = |size: &f64| if *size > 0.0 { chi_square_cdf((at / size).powi(2), self.rank) } else { 1.0 };
         let drawn = self.sizes.iter().map(inside).sum::<f64>() / self.sizes.len().max(1) as f64;
         let drawn = if self.sizes.is_empty() { 1.0 } else { drawn };
@@ -101,13 +101,13 @@ impl MaximumDistribution {
     }
 }
 
-/// Simultaneous intervals of comparisons: single-step, by the largest of them (Hothorn, Bretz and Westfall 2008,
-/// "Simultaneous inference in general parametric models").
+/// Simultaneous intervals of comparisons: single-step, from the distribution of the largest comparison (Hothorn, Bretz
+/// and Westfall 2008, "Simultaneous inference in general parametric models").
 ///
-/// The joint distribution is normal with the estimated covariance. It gives the individual level α of each comparison
-/// at which all hold together. At that level each comparison has the quantile of Student's t with its own degrees of
-/// freedom, because each has its own standard error: with a common standard error, as in Tukey's and Dunnett's tables,
-/// intervals of few clusters are too narrow. A simultaneous interval is never narrower than the individual one.
+/// At the individual level α, all intervals together have the required coverage if the joint distribution is normal
+/// with the estimated covariance. At that level each comparison has the quantile of Student's t with its own degrees of
+/// freedom, because a common standard error, as in Tukey's and Dunnett's tables, makes intervals of few clusters too
+/// narrow. A simultaneous interval is never narrower than the individual one.
 ///
 /// # Examples
 /// ```
@@ -125,7 +125,7 @@ impl MaximumDistribution {
 #[derive(Clone, PartialEq, Debug)]
 pub struct SimultaneousIntervals {
     largest: MaximumDistribution,
-    /// The individual level at which all hold together at 95 %.
+    /// The individual level at which all intervals together have a coverage of 95 %.
     alpha: f64,
 }
 
@@ -167,7 +167,7 @@ impl SimultaneousIntervals {
         Some(together)
     }
 
-    /// The individual level of each comparison at which all hold together with this probability.
+    /// The individual level of each comparison at which all intervals together have this coverage.
     pub fn alpha_at(&self, level: f64) -> f64 {
         (2.0 * crate::normal_cdf(-self.largest.quantile(level))).min(1.0 - level)
     }
@@ -219,9 +219,10 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The candidates that are not distinguishable from the best: candidate i is out if another mean is higher by more than
-/// the quantile of the largest such difference (Edwards and Hsu 1983, "Multiple comparisons with the best treatment",
-/// eq. 2.2, with the quantile as in [`SimultaneousIntervals`]). The true best is in the set with probability `level` or more.
+/// The candidates that are not distinguishable from the best: candidate i is excluded if another mean is higher by more
+/// than the quantile of the largest such difference (Edwards and Hsu 1983, "Multiple comparisons with the best
+/// treatment", eq. 2.2, with the quantile as in [`SimultaneousIntervals`]). The true best is in the set with
+/// probability `level` or more.
 ///
 /// # Examples
 /// ```
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn no_interval_is_narrower_than_alone_whatever_is_drawn() {
         for seed in 0..40 {
-            // Two agents with a constant sum: all comparisons are the same one.
+            // Two agents with a constant sum: all comparisons are the same comparison.
             let pair = Matrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
             for contrasts in [Contrasts::Single, Contrasts::Pairs] {
                 let together = SimultaneousIntervals::new(&pair, contrasts, &mut stream(seed, 3)).unwrap();

@@ -2,15 +2,16 @@
 //!
 //! This is the generalized test of Van den Bergh ("A practical introduction to the GSPRT", and "Comments on normalized
 //! Elo"). An outcome is the mean of a cluster, which lies on a finite grid; under each hypothesis the frequencies are
-//! the maximum likelihood estimates (his "Support for the MLE of a multinomial distribution"). Add clusters in an order
-//! that is fixed in advance, not in the order of arrival, because clusters that finish early are not a random sample.
+//! the maximum likelihood estimates (Van den Bergh, "Support for the MLE of a multinomial distribution"). Add clusters
+//! in an order that is fixed in advance, not in the order of arrival, because clusters that finish early are not a
+//! random sample.
 
 /// The two hypotheses.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hypotheses {
-    /// The mean is `.0`, or `.1`.
+    /// The mean is `.0` under the first hypothesis, `.1` under the second.
     Mean(f64, f64),
-    /// (mean − ½) divided by the standard deviation of a cluster's mean is `.0`, or `.1`.
+    /// (mean − ½) divided by the standard deviation of a cluster's mean is `.0` under the first, `.1` under the second.
     Normalized(f64, f64),
 }
 
@@ -52,7 +53,7 @@ pub enum Verdict {
 const EMPTY: f64 = 1e-3;
 
 impl Sprt {
-    /// A test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta.
+    /// Creates a test on a grid of `cells` values from 0 to 1, with error probabilities alpha and beta.
     pub fn new(hypotheses: Hypotheses, cells: usize, alpha: f64, beta: f64) -> Sprt {
         // Wald 1945, eq. 3:27 and 3:28.
         let (lower, upper) = (libm::log(beta / (1.0 - alpha)), libm::log((1.0 - beta) / alpha));
@@ -89,7 +90,7 @@ impl Sprt {
     }
 }
 
-/// The log likelihood ratio of counts on a grid from 0 to 1; 0 without any count.
+/// The log likelihood ratio of the counts on a grid from 0 to 1; 0 if all counts are 0.
 ///
 /// # Examples
 /// ```
@@ -122,7 +123,7 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
     }
 }
 
-/// The maximum likelihood frequencies with mean `mean`: q = p / (1 + θ(x − s)). `None` if there are none.
+/// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)). `None` if there are none.
 fn with_mean(grid: &[(f64, f64)], mean: f64) -> Option<Vec<f64>> {
     let shifted: Vec<(f64, f64)> = grid.iter().map(|(x, p)| (x - mean, *p)).collect();
     with_mean_zero(&shifted)
@@ -173,7 +174,7 @@ fn with_t_value(grid: &[(f64, f64)], t: f64) -> Option<Vec<f64>> {
     let mut found = vec![1.0 / grid.len() as f64; grid.len()];
     let mut next = step(&found);
     if next.is_none() {
-        // Towards the end of the grid, t goes to infinity.
+        // The absolute t value grows without bound as the frequencies move to one end of the grid.
         let mut end = vec![0.0; grid.len()];
         *if t > 0.0 { end.last_mut() } else { end.first_mut() }? = 1.0;
         let (mut low, mut high) = (0.0, 1.0);

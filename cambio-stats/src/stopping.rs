@@ -54,7 +54,7 @@ impl StoppedTest {
     /// ```
     /// use cambio_stats::stopping::StoppedTest;
     ///
-    /// // Is it ½ or 0.52? After 600 clusters with a deviation of 0.3 the second was accepted; their mean was 0.5321.
+    /// // Is the mean ½ or 0.52? After 600 clusters with mean 0.5321 and standard deviation 0.3, the second was accepted.
     /// let test = StoppedTest { means: (0.5, 0.52), bounds: (-2.94, 2.94), mean: 0.5321, deviation: 0.3, clusters: 600, ratio: 2.95 };
     /// let found = test.estimate().unwrap();
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
@@ -74,7 +74,7 @@ impl StoppedTest {
         Some(MedianEstimate { median: at(0.5), low: at(0.025), high: at(0.975) })
     }
 
-    /// The probability, under this mean, of an outcome at least as high as the observed one.
+    /// The probability of an outcome at least as high as the observed one, if the true mean is `mean`.
     fn as_high(&self, mean: f64) -> f64 {
         let (first, second) = self.means;
         let middle = f64::midpoint(first, second);
@@ -123,7 +123,7 @@ impl BrownianMotion {
         self.drift * self.drift / (2.0 * self.variance) + wave * wave * self.variance / 2.0
     }
 
-    /// Whether to use the image series, because the terms of the Fourier series cancel at small times.
+    /// Whether to use the image series: at small times, the terms of the Fourier series cancel each other.
     fn is_early(&self, time: f64) -> bool {
         self.variance * time < 0.5 * self.width() * self.width()
     }

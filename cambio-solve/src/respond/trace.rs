@@ -124,7 +124,7 @@ impl RoundTrace {
         }
     }
 
-    /// The declaration of a seat in a window. A void snap looks like a pass and counts as one.
+    /// The declaration of a seat in a window. A void snap causes no event, so it is treated as a pass.
     fn declared(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
         for sighting in &self.sightings[at.min(self.sightings.len())..] {
             match *sighting {

@@ -24,7 +24,7 @@ pub(crate) enum Node {
     Ask(Seat, u32, Vec<(Action, usize)>),
 }
 
-/// Chance that follows a list of outcomes, and records the options of the first one after it.
+/// Chance that follows a list of outcomes, and records the options of the first chance node after the list.
 struct Guided<'l> {
     list: &'l [usize],
     next: usize,
@@ -217,7 +217,7 @@ pub(crate) fn dealt(rules: &Rules, deck: &[Card], book: &Book, visit: &mut Visit
     play(&state, &trail, book, [1.0; 3], visit)
 }
 
-/// Chance of a dealt deck: the given seat wins every race.
+/// Chance for a dealt deck: the snapper with this index wins every race.
 struct First(usize, bool);
 
 impl Chance for First {

@@ -24,7 +24,8 @@ pub struct PooledStrengths {
 
 impl Rankings {
     /// Pools the games of several tables. Clusters with the same number are one cluster, so that shared randomness is
-    /// not counted twice. Positions are dropped, because the first of two is not comparable with the first of eight.
+    /// not counted twice. Positions are dropped, because the first of two positions is not comparable with the first of
+    /// eight.
     ///
     /// # Examples
     /// ```

@@ -75,7 +75,7 @@ fn ratios_agree_with_fastchess_and_fishtest() {
     }
 }
 
-/// The largest count that `runs` trials with this probability exceed with a probability below 0.0005.
+/// The smallest count that `runs` trials with this success probability exceed with a probability below 0.0005.
 fn limit(runs: u64, probability: f64) -> u64 {
     let at_most = |count: u64| beta((runs - count) as f64, count as f64 + 1.0, 1.0 - probability, probability);
     (0..runs).find(|&count| at_most(count) > 0.9995).unwrap()

@@ -36,12 +36,12 @@ fn all_there_is_adds_up_to_1() {
     assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
 }
 
-/// Simulated tests: the estimate is too high as often as too low, and the interval has its coverage. The sample
+/// Simulated tests: the estimate is too high as often as too low, and the coverage of the interval is 95 %. The sample
 /// mean is biased.
 #[test]
 fn stopping_does_not_bias_the_estimate() {
     let runs = crate::amount(400, 4000);
-    // The last is far from both hypotheses.
+    // The last mean is far from both hypotheses.
     for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400), (0.3, 4000)] {
         let (mut above, mut held, mut mean_held) = (0, 0, 0);
         for run in 0..runs {

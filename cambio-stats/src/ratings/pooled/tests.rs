@@ -2,7 +2,7 @@ use super::super::{Ranking, fit};
 use super::*;
 use crate::resampling::stream;
 
-/// A table of these players, whose strengths are at most 0.8 apart. Games on one deal share its luck.
+/// A table of these players, whose strengths are at most 0.8 apart. All games on one deal have the same random luck.
 fn play(rng: &mut impl Rng, deals: u64, players: &[usize], shared: &[f64]) -> Rankings {
     let mut rankings = Rankings::default();
     for deal in 0..deals {
