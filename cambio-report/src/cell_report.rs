@@ -13,7 +13,7 @@ use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 
-/// The most columns of a matrix of agents. With more agents, only the best ones get a column.
+/// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
 const MOST_COLUMNS: usize = 12;
 const BEST_COLUMNS: usize = 8;
 /// From this number of agents on, agents are the rows of the behaviour table instead of its columns.
@@ -65,7 +65,7 @@ impl CellReport<'_> {
         rules == self.plan.cells[self.index].rules.name() && seats == self.seats()
     }
 
-    /// The ranks and names of the agents in the order of the ladder.
+    /// The ranks and names of the agents, the best first.
     fn names(&self) -> Vec<String> {
         self.ladder.rungs.iter().enumerate().map(|(index, rung)| format!("{} {}", index + 1, rung.agent)).collect()
     }
@@ -201,7 +201,7 @@ impl CellReport<'_> {
         }
     }
 
-    /// The empirical game, if all compositions were played.
+    /// The table of the empirical game, if every composition of agents was played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<ReportTable> {
         rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
@@ -265,7 +265,7 @@ impl CellReport<'_> {
         let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
         let rivals = |index: usize| rungs.iter().filter(|other| met(rungs[index].agent, other.agent)).count();
         let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
-        // If all agents met the same few opponents, only these are columns.
+        // An agent that met only one opponent gets no column, unless this is so for all agents.
         let columns: Vec<usize> = (0..rungs.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
         let cell = |one: &str, other: &str| {
             let score = self.ladder.score(one, other)?;
@@ -413,7 +413,7 @@ impl CellReport<'_> {
             .zip(&self.ladder.rungs)
             .map(|(label, rung)| Distribution { label, counts: of(&self.cell.behaviour.agents[rung.index]) })
             .collect();
-        let told = |own: &Distribution<'_>| {
+        let described = |own: &Distribution<'_>| {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
             match (at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)) {
                 (Some(least), Some(low), Some(median), Some(high), Some(most)) => format!(
@@ -428,7 +428,7 @@ impl CellReport<'_> {
         Figure {
             id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
-            description: own.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            description: own.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
             caption: format!("{caption} {}", reading(&drawing)).into(),
             drawing,
         }
@@ -461,8 +461,8 @@ impl CellReport<'_> {
             rows.find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
         };
         let own: Vec<&BehaviourRow> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
-        let is_told = |measure: &&Measure| own.iter().any(|row| (measure.value)(row).is_some_and(|value| value != 0.0));
-        let measures: Vec<&Measure> = MEASURES.iter().filter(is_told).collect();
+        let is_used = |measure: &&Measure| own.iter().any(|row| (measure.value)(row).is_some_and(|value| value != 0.0));
+        let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
         let row = |(head, row): (Prose, &&BehaviourRow)| TableRow {
             head,
             cells: measures
@@ -520,7 +520,7 @@ fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
     )
 }
 
-/// Names the agent whose rating is 0.
+/// Describes which agent has the rating 0, or that the mean is 0.
 pub(super) fn zero(plan: &Plan) -> Prose {
     match plan.anchor {
         Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
@@ -528,7 +528,7 @@ pub(super) fn zero(plan: &Plan) -> Prose {
     }
 }
 
-/// Whether the ratings needed a prior.
+/// Whether the ratings were fitted with a prior.
 fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
 }
@@ -557,6 +557,6 @@ fn shade(strength: f64) -> f64 {
 }
 
 fn listed(estimates: &[IntervalPoint]) -> String {
-    let told = |own: &IntervalPoint| format!("{}: {}", own.label, own.figure);
-    estimates.iter().map(told).collect::<Vec<_>>().join("; ") + "."
+    let described = |own: &IntervalPoint| format!("{}: {}", own.label, own.figure);
+    estimates.iter().map(described).collect::<Vec<_>>().join("; ") + "."
 }

@@ -18,7 +18,7 @@ pub(crate) struct CurvePage {
     /// The table of the points, and its name.
     pub(crate) points: Option<ReportTable>,
     pub(crate) points_name: &'static str,
-    /// The best responses, in self-play mode.
+    /// The table of payoffs between the values, in self-play mode.
     pub(crate) replies: Option<ReportTable>,
     pub(crate) how: Prose,
     /// The command that reproduces the results.

@@ -13,7 +13,7 @@ use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 
-/// The most points of the loss curve; a longer curve is thinned to every second, third … point.
+/// The maximum number of points of the loss curve. A longer curve is thinned to every second, third … point.
 const MOST_POINTS: usize = 60;
 
 /// The fields of `recipe.toml` that the page shows.
@@ -151,22 +151,22 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
     Ok(page("curves.html", shown))
 }
 
-/// Matches in thousands.
 fn thousands(matches: u64) -> String {
     if matches < 10_000 { number(matches as f64 / 1e3, 1) } else { grouped(matches / 1000) }
 }
 
-/// A curve over matches, and its description. A point has the matches, the mean, its interval and the mean in words.
+/// A curve over training matches, and a description. A point has the number of matches, the mean, the interval of the
+/// mean, and the mean in words.
 fn curve(
     points: impl Iterator<Item = (u64, f64, Option<(f64, f64)>, String)>,
     standing: BestComparison,
     what: &'static str,
 ) -> (Curve, String) {
     let (mut samples, mut words) = (Vec::new(), Vec::new());
-    for (matches, mean, interval, told) in points {
+    for (matches, mean, interval, text) in points {
         let (label, at) = (thousands(matches), Some(matches as f64 / 1e3));
         samples.push(CurveSample { label, at, mean, interval, band: None, share: None, standing });
-        words.push(format!("{} matches: {told}", grouped(matches)));
+        words.push(format!("{} matches: {text}", grouped(matches)));
     }
     (Curve::new(&samples, "thousand matches", what), words.join("; ") + ".")
 }
@@ -194,7 +194,7 @@ impl<'a> Learning<'a> {
         let rest = if left > 0 { format!("; {} remain.", grouped(left)) } else { ".".to_owned() };
         let first = format!("It has learned from {} at {seats} seats{of}{rest}", count(done, "match"));
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
-        let told = last.map(|row| {
+        let wins = last.map(|row| {
             Prose::from(format!("It wins {} % against ", row.share())).code(&row.against).say(format!(
                 " at {} seats, over {}.",
                 row.seats,
@@ -222,7 +222,7 @@ impl<'a> Learning<'a> {
                 number(100.0 / row.seats as f64, 1)
             ))
         });
-        std::iter::once(Prose::from(first)).chain(bound).chain(agreed).chain(told).collect()
+        std::iter::once(Prose::from(first)).chain(bound).chain(agreed).chain(wins).collect()
     }
 
     fn of_rival(&self, (seats, against): (usize, &'a str)) -> impl Iterator<Item = &'a JudgedRow> + use<'a> {
@@ -237,7 +237,7 @@ impl<'a> Learning<'a> {
             title: format!("Wins against {against} at {seats} seats, by matches"),
             description,
             caption: Prose::from("Against ").code(against).say(format!(
-                " in every other seat, {seats} seats; equal players win {} %.",
+                " in all other seats, {seats} seats; equal players win {} %.",
                 number(100.0 / seats as f64, 1)
             )),
             drawing,

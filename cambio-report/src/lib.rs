@@ -1,8 +1,8 @@
-//! `report.html`: the report page of a run, a response curve or a learned network, for screens offline and for print.
+//! `report.html`: the report page of a run, a response curve or a learned network, which works offline and in print.
 //!
-//! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock. It contains no date,
-//! machine or path. This crate computes the texts and coordinates. The templates in `templates/` contain the layout,
-//! and the template engine escapes every text.
+//! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
+//! no date, machine or path. This crate computes the texts and coordinates. The templates in `templates/` contain the
+//! layout, and the template engine escapes every text.
 //!
 //! The plots are SVG templates, so that they have a title, a description and a role for screen readers, and use the
 //! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry.

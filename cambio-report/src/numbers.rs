@@ -26,7 +26,7 @@ pub(crate) fn plus_minus(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> 
     format!("{}{}", number(mean, digits), spread(mean, ends, digits))
 }
 
-/// An interval after its mean: the half-width if the interval is symmetric, otherwise the ends.
+/// The text of an interval, to follow the mean: the half-width if the interval is symmetric, otherwise the ends.
 pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
     ends.map_or_else(String::new, |(low, high)| {
         if is_even(mean - low, high - mean, digits) {

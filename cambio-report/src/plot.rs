@@ -11,7 +11,7 @@ const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 const RIGHT: f64 = WIDTH - 12.0;
-/// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6.
+/// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6 units.
 fn fitting(label: &str, figure: &str) -> String {
     short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
 }
@@ -96,7 +96,7 @@ pub(super) struct IntervalPoint {
     pub(super) interval: Option<(f64, f64)>,
     /// The simultaneous interval.
     pub(super) wide: Option<(f64, f64)>,
-    /// Whether it is marked as the best.
+    /// Whether the estimate is marked as the best.
     pub(super) is_best: bool,
 }
 
@@ -198,7 +198,7 @@ struct Strip {
 
 const STRIP_ROW: f64 = 64.0;
 const STRIP_BARS: f64 = 30.0;
-/// The most bars, so that they remain distinguishable.
+/// The maximum number of bars, so that bars remain distinguishable.
 const MOST_BARS: i64 = 60;
 
 impl Strips {
@@ -228,7 +228,7 @@ impl Strips {
                 let (x, gap) = (LEFT + place as f64 * wide, (wide * 0.12).min(1.5));
                 format!("M{} {}v-{tall}h{}v{tall}z", tenth(x + gap), tenth(base), tenth(wide - 2.0 * gap))
             });
-            // The centre of the value's part of its bar.
+            // The position of a value: the centre of its part of a bar.
             let at = |value: i64| {
                 let place = (value - origin - first * step) as f64 + 0.5;
                 tenth(LEFT + (place / step as f64).clamp(0.0, bars as f64) * wide)
@@ -293,12 +293,12 @@ pub(super) struct CurveSample {
     pub(super) mean: f64,
     pub(super) interval: Option<(f64, f64)>,
     pub(super) band: Option<(f64, f64)>,
-    /// The share of bootstrap resamples in which it is the best.
+    /// The share of bootstrap resamples in which the point is the best.
     pub(super) share: Option<f64>,
     pub(super) standing: BestComparison,
 }
 
-/// The comparison of a point with the best one.
+/// The comparison of a point with the best point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum BestComparison {
@@ -309,7 +309,7 @@ pub(super) enum BestComparison {
     Behind,
 }
 
-/// A curve: means with intervals and a simultaneous band, and below it how often each value is the best.
+/// A curve: means with intervals and a simultaneous band, and below the curve how often each value is the best.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Curve {
     width: f64,
@@ -378,7 +378,7 @@ impl Curve {
                 .filter(|share| *share >= 0.095)
                 .map_or_else(String::new, |share| format!("{:.0}", share * 100.0)),
         };
-        // Every value has a mark, but only every n-th a label, so that labels stay readable.
+        // Every value has a mark, but only every n-th value has a label, so that labels stay readable.
         let letters = samples.iter().map(|own| own.label.chars().count()).max().unwrap_or(1) as f64;
         let room = ((RIGHT - left) / (letters * 6.5 + 6.0)).max(2.0);
         let every = (samples.len() as f64 / room).ceil().max(1.0) as usize;

@@ -36,7 +36,7 @@ pub struct Run<'a> {
     pub plan: &'a Plan,
     /// The experiment file.
     pub spec: &'a str,
-    /// The number of batches played, out of all.
+    /// The number of played batches, and of all batches.
     pub extent: PlayedBatches,
     /// The derived tables.
     pub derived: &'a Derived,
@@ -92,7 +92,7 @@ pub fn of_run(run: Run<'_>) -> String {
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
             FaultPolicy::Stop if extent.is_whole() => "None: a fault would have stopped the run.".into(),
-            FaultPolicy::Stop => Prose::from("A fault stops this run; if one did, the match up to it is in ")
+            FaultPolicy::Stop => Prose::from("A fault stops this run. The match up to the fault is then in ")
                 .code("fault.jsonl")
                 .say("."),
             FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
@@ -294,7 +294,7 @@ fn faults(derived: &Derived) -> ReportTable {
     }
 }
 
-/// The command that reproduces the run. Command-line options are recovered by comparing the plan with the file.
+/// The command that reproduces the run. The plan shows which command-line options differ from the experiment file.
 fn command(run: Run<'_>) -> String {
     let plan = run.plan;
     let mut words = vec!["cambio run spec.toml --out again".to_owned()];

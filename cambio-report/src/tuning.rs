@@ -61,7 +61,7 @@ pub struct Tuning<'a> {
     pub result: &'a TuningResult,
 }
 
-/// The most curves, in self-play mode.
+/// The maximum number of curves, for self-play mode.
 const MOST_CURVES: usize = 24;
 
 /// Makes the page of tuning results.
@@ -113,19 +113,19 @@ impl<'a> Tuning<'a> {
         self.points.iter().filter(move |point| point.field == field)
     }
 
-    /// Whether the point is the best against its field; in self-play mode, the best response to it.
+    /// Whether the point is the best against its field; in self-play mode, the best response to its field.
     pub fn is_best(&self, point: &ResponsePoint) -> bool {
         if let TuningOutcome::AgainstField(found) = &self.result.found {
             return point.agent == found.best;
         }
         let sign = self.result.payoff.sign();
-        // The first of equal points.
+        // `max_by` returns the last of equal points, so in reversed order the first.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
         let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
         best.is_some_and(|best| std::ptr::eq(best, point))
     }
 
-    /// A mean with its interval, or a note that it is fixed by construction.
+    /// A mean with its interval, or with a note that the mean is fixed by construction.
     fn told(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
             return format!("{} by construction", number(point.mean, self.digits()));
@@ -154,7 +154,7 @@ impl<'a> Tuning<'a> {
             standing: self.standing(point),
         };
         let samples: Vec<CurveSample> = points.iter().enumerate().map(sample).collect();
-        let told = |point: &&ResponsePoint| {
+        let described = |point: &&ResponsePoint| {
             let level = match self.standing(point) {
                 BestComparison::Best => ", the best",
                 BestComparison::Level => ", not distinguishable from the best",
@@ -165,7 +165,7 @@ impl<'a> Tuning<'a> {
         Figure {
             id: format!("curve-{}", index + 1),
             title: format!("Mean {} by value, against {field}", self.unit()),
-            description: points.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+            description: points.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
             caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
             drawing: Curve::new(&samples, "value", self.unit()),
         }
@@ -311,7 +311,7 @@ impl<'a> Tuning<'a> {
         ))
     }
 
-    /// The payoff of each value against tables full of each value.
+    /// The payoff of each value (row) at a table where each value (column) plays in all other seats.
     fn replies(&self, fields: &[&'a str]) -> ReportTable {
         let mut values: Vec<&str> = self.points.iter().map(|point| point.value.as_str()).collect();
         values.truncate(values.len() / fields.len().max(1));

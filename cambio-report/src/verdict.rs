@@ -32,7 +32,7 @@ pub(super) struct RankedAgent<'a> {
     pub(super) index: usize,
     pub(super) mean: Interval,
     pub(super) summary: &'a SummaryRow,
-    /// Whether it leads or is not distinguishable from the leader.
+    /// Whether the agent leads or is not distinguishable from the leader.
     pub(super) is_among_best: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'a> RankedAgents<'a> {
         ladder
     }
 
-    /// The row of a pair, and whether the pair is reversed in it.
+    /// The row of a pair of agents, and whether the row has the two agents in reversed order.
     fn pair(&self, one: &str, other: &str) -> Option<(&'a PairRow, bool)> {
         let straight = self.pairs.get(&(one, other)).map(|row| (*row, false));
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
@@ -148,7 +148,7 @@ impl<'a> RankedAgents<'a> {
         plus_minus(mean.mean, mean.low().zip(mean.high()), digits(self.payoff))
     }
 
-    /// By how much the first agent is better, with the simultaneous interval.
+    /// By how much the first agent is better than the second, and the simultaneous interval.
     pub(super) fn told_gap(&self, gap: &PayoffDifference<'_>) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
         let interval = gap.together.map(|(low, high)| {

@@ -1,5 +1,5 @@
-// The review panel: win chances over a round, costs of decisions, and blunders. The server computes it in the background.
-import { ask, h, LETTERS } from "./common.js";
+// The review panel: win chances over a round, costs of decisions, and blunders. The server computes a review in the background.
+import { ask, h, inWords, LETTERS } from "./common.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
@@ -38,10 +38,10 @@ export function chances(film, record, viewer) {
     try {
       const { appraisal } = await ask("api/appraisals", { record, round: round + 1 });
       for (;;) {
-        const told = await ask(`api/appraisals/${appraisal}`);
-        known.set(round, told);
+        const review = await ask(`api/appraisals/${appraisal}`);
+        known.set(round, review);
         if (at[0] === round) show();
-        if (told.over) return;
+        if (review.over) return;
         await new Promise((done) => { timer = setTimeout(done, AGAIN); });
       }
     } catch (error) {
@@ -51,21 +51,21 @@ export function chances(film, record, viewer) {
   }
 
   function show(problem) {
-    const told = known.get(at[0]);
-    begin.hidden = Boolean(told);
-    bar.hidden = !told || told.over;
-    const isBegun = told?.chances.length > 0;
+    const review = known.get(at[0]);
+    begin.hidden = Boolean(review);
+    bar.hidden = !review || review.over;
+    const isBegun = review?.chances.length > 0;
     for (const part of [graph, readout, found]) part.hidden = !isBegun;
-    state.classList.toggle("trouble", Boolean(problem ?? told?.trouble));
-    if (!told) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
-    else if (told.trouble) state.textContent = told.trouble;
-    else state.textContent = told.over ? "" : told.decisions.length ? `Analysing decision ${told.decisions.length} of ${told.of}…` : "Waiting for another analysis to finish…";
+    state.classList.toggle("trouble", Boolean(problem ?? review?.trouble));
+    if (!review) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
+    else if (review.trouble) state.textContent = review.trouble;
+    else state.textContent = review.over ? "" : review.decisions.length ? `Analysing decision ${review.decisions.length} of ${review.of}…` : "Waiting for another analysis to finish…";
     state.hidden = !state.textContent;
-    if (told) bar.value = told.decisions.length / Math.max(told.of, 1);
+    if (review) bar.value = review.decisions.length / Math.max(review.of, 1);
     if (!isBegun) return;
-    draw(told);
-    read(told);
-    write(told);
+    draw(review);
+    read(review);
+    write(review);
   }
 
   function draw({ chances, decisions, of }) {
@@ -109,10 +109,10 @@ export function chances(film, record, viewer) {
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
     if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
-    const cost = (name, told) => (told === null ? "" : told.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, ${told.best} would win ${hundreds(told)} more of 100. `);
+    const cost = (name, regret) => (regret === null ? "" : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
     const nothing = decision && decision.known === null && decision.open === null;
     readout.replaceChildren(
-      h("b", {}, decision ? `After ${decision.by}: ${decision.action}` : "After the deal"), ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
+      h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       !decision ? "" : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open));
   }
@@ -128,8 +128,8 @@ export function chances(film, record, viewer) {
       h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of ${playouts} simulated games with the real cards on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, "Blunders"),
-      blunders.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None.") : h("ul", { class: "blunders" }, ...blunders.map(({ d, by, action, known: told }) =>
-        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${action}`), ` cost ${hundreds(told)} wins in 100; ${told.best} was better`))),
+      blunders.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None.") : h("ul", { class: "blunders" }, ...blunders.map(({ d, by, action, known: cost }) =>
+        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better`))),
       h("div", { class: "scroll" }, h("table", { class: "costs" },
         h("thead", {}, h("tr", {}, ...["seat", "blunders", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),

@@ -1,6 +1,6 @@
-// Shared by all pages: requests to the server, and settings stored in this browser.
+// Code that all pages share: requests to the server, and settings that this browser stores.
 
-export { h, LETTERS } from "./table.js";
+export { h, inWords, LETTERS } from "./table.js";
 
 // Sends a request to the server; throws an error with the server's message if it fails.
 export async function ask(path, body) {
@@ -11,9 +11,9 @@ export async function ask(path, body) {
   } catch {
     throw new Error("no answer from the server; is `cambio serve` still running?");
   }
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(told.error ?? `the server returned status ${answer.status}`);
-  return told;
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(content.error ?? `the server returned status ${answer.status}`);
+  return content;
 }
 
 // A setting stored in this browser.

@@ -39,7 +39,7 @@ if (options) {
     sit();
   }
 
-  // Offers one seat for each player.
+  // Fills the list of seats: one for each player.
   function sit() {
     const count = opponents.children.length + 1;
     const was = seat.value || last.seat;
@@ -56,15 +56,15 @@ if (options) {
 
   async function open(event) {
     event.preventDefault();
-    const wish = {
+    const request = {
       rules: presets.value === "file" ? file.value : presets.value,
       opponents: [...opponents.querySelectorAll("input")].map((input) => input.value.trim()),
       seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked,
       reaction: Number(reaction.value) || null,
     };
-    if (presets.value !== "file") remember("wish", wish);
+    if (presets.value !== "file") remember("wish", request);
     try {
-      const { table } = await ask("api/tables", { ...wish, seed: seed.value.trim() || null });
+      const { table } = await ask("api/tables", { ...request, seed: seed.value.trim() || null });
       location.href = `play?table=${table}`;
     } catch (error) {
       problem.hidden = false;
@@ -81,12 +81,12 @@ if (options) {
       h("section", { class: "short-box", "aria-label": "How to play" }, short),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, names, more, h("small", {}, "A bot can have parameters, such as greedy(call_at=7).")),
       field("Your seat", seat),
-      field("If several players snap, who is first?", reaction, "By speed, the fastest snap wins, and the bots need about the time that you choose here. By chance, you can take your time."),
+      field("If several players snap, who is first?", reaction, "By speed: the fastest snap wins, and bots need about the time that you choose here. By chance: you can take your time."),
       h("fieldset", {}, h("legend", {}, "Options"),
         h("label", { class: "check" }, notes, h("span", {}, "Keep showing the cards that I have seen", h("small", {}, "If off, you see a card only for a moment and have to remember it."))),
         h("label", { class: "check" }, practice, h("span", {}, "Practice", h("small", {}, "Allow hints and undo."))),
         h("label", { class: "check" }, round, h("span", {}, "Play one round only"))),
-      h("details", {}, h("summary", {}, "Play a certain deal"), field("Seed", seed, "A whole number or a text. Anyone with this seed gets the same deal.")),
+      h("details", {}, h("summary", {}, "Play a specific deal"), field("Seed", seed, "A whole number or a text. Anyone with this seed gets the same deal.")),
       problem,
       h("div", { class: "row" }, h("button", { type: "submit", class: "primary", id: "deal" }, "Deal"))));
   (last.opponents.length ? last.opponents : ["greedy"]).forEach(add);

@@ -1,6 +1,6 @@
-// The page of a table. It shows only what the server sends, which is what this seat may know.
+// The page of a table. The server sends this page only what its seat may know.
 import { Board } from "./table.js";
-import { ask, h, LETTERS, remember, remembered } from "./common.js";
+import { ask, h, inWords, LETTERS, remember, remembered } from "./common.js";
 
 const main = document.getElementById("main");
 const number = new URLSearchParams(location.search).get("table");
@@ -8,7 +8,7 @@ const path = (what) => `api/tables/${encodeURIComponent(number)}/${what}`;
 
 // For each pace: how long a card moves and how long the page waits after a step, in milliseconds.
 const PACES = { slow: [700, 900], normal: [380, 350], fast: [160, 80], "at once": [0, 0] };
-// How long a card is shown that the player has to remember.
+// How long the page shows a card that the player has to remember, in milliseconds.
 const GLIMPSE = 3000;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
 const WORDS = {
@@ -21,7 +21,7 @@ const AIMS = {
   cheat: ["Peek for a penalty card", "take a penalty card to peek at"],
 };
 
-const told = {
+const current = {
   setting: null,
   step: null,
   // The selected verb, and the first card of a swap.
@@ -53,13 +53,13 @@ const select = (name, label, values, otherwise, act) => {
 const pace = select("pace", "Speed", Object.keys(PACES).map((word) => [word, word]), "normal");
 const seconds = select("clock", "Time limit for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
 const windows = select("windows", "When to ask me about snaps", [["always", "always"], ["known", "only when I know a match"]], "always", () => offer());
-const adviser = select("adviser", "Agent that gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
+const adviser = select("adviser", "Bot that gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
 const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint from");
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 
 function begin(hello) {
-  const isNew = !told.setting;
-  told.setting = hello.setting;
+  const isNew = !current.setting;
+  current.setting = hello.setting;
   const { setting } = hello;
   if (isNew) {
     rules.append(...setting.in_short.map((line) => h("p", {}, line)));
@@ -92,7 +92,7 @@ function begin(hello) {
 
 function write(lines) {
   for (const line of lines) {
-    const isMine = line.startsWith(`${told.setting.seat} `);
+    const isMine = line.startsWith(`${current.setting.seat} `);
     log.append(h("li", { class: line.startsWith("turn of") ? "turn" : isMine ? "mine" : "" }, line));
   }
   log.scrollTop = log.scrollHeight;
@@ -125,13 +125,13 @@ function silence() {
 }
 
 function show(step) {
-  told.step = step;
-  told.verb = null;
-  told.first = null;
+  current.step = step;
+  current.verb = null;
+  current.first = null;
   advice.textContent = "";
   board.render(step.scene);
-  // Without notes this is the only time that the card is shown.
-  board.glimpse(step.glimpses, told.setting.notes ? GLIMPSE / 2 : GLIMPSE);
+  // If notes are off, the card is shown only this once.
+  board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
   if (step.scene.turns > 1) rules.open = false;
   end(step);
   offer();
@@ -148,7 +148,7 @@ function verbsOf(choices) {
 }
 
 function offer() {
-  const step = told.step;
+  const step = current.step;
   if (!step || !board) return;
   silence();
   undoButton.disabled = false;
@@ -162,39 +162,39 @@ function offer() {
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
-  if (asked.window && windows.value === "known" && told.setting.notes && !asked.matches.length) {
+  if (asked.window && windows.value === "known" && current.setting.notes && !asked.matches.length) {
     question.textContent = "A card was discarded. You know no match, so you pass.";
     act("pass");
     return;
   }
-  told.verb = aimed.some(([verb]) => verb === told.verb) ? told.verb : aimed[0]?.[0] ?? null;
+  current.verb = aimed.some(([verb]) => verb === current.verb) ? current.verb : aimed[0]?.[0] ?? null;
   question.replaceChildren(h("b", {}, sentence(asked, verbs)));
   buttons.replaceChildren(
-    ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === told.verb), onclick: () => { told.verb = verb; told.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
+    ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
     ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : "", "data-verb": verb, onclick: () => act(verb) }, WORDS[verb], h("kbd", {}, KEYS[verb]))));
   const places = new Map();
-  if (told.verb === "swap") {
+  if (current.verb === "swap") {
     for (const [one, other] of verbs.get("swap")) {
-      if (told.first === null) [one, other].forEach((spot) => places.set(spot, "swap"));
-      else if (told.first === one) places.set(other, `swap ${one} with`);
-      else if (told.first === other) places.set(one, `swap ${other} with`);
+      if (current.first === null) [one, other].forEach((spot) => places.set(spot, "swap"));
+      else if (current.first === one) places.set(other, `swap ${one} with`);
+      else if (current.first === other) places.set(one, `swap ${other} with`);
     }
-    if (told.first !== null) places.set(told.first, "deselect");
-  } else if (told.verb) {
-    for (const [spot] of verbs.get(told.verb)) places.set(spot, AIMS[told.verb]?.[1] ?? told.verb);
+    if (current.first !== null) places.set(current.first, "deselect");
+  } else if (current.verb) {
+    for (const [spot] of verbs.get(current.verb)) places.set(spot, AIMS[current.verb]?.[1] ?? current.verb);
   }
   if (plain.includes("draw")) places.set("stock", "draw from the");
   if (plain.includes("take")) places.set("pile", "take from the");
   if (plain.includes("drop")) places.set("pile", "discard onto the");
-  board.offer(places, choose, told.first === null ? asked.matches : [told.first]);
+  board.offer(places, choose, current.first === null ? asked.matches : [current.first]);
   if (asked.window) tick();
 }
 
 function sentence(asked, verbs) {
   const text = glyphs(asked.question.charAt(0).toUpperCase() + asked.question.slice(1));
-  if (told.verb === "swap") return told.first === null ? `${text}: choose two cards to swap` : `Swap ${told.first} with which card?`;
+  if (current.verb === "swap") return current.first === null ? `${text}: choose the first card.` : `Swap ${current.first} with which card?`;
   if (verbs.has("pass")) return `${text}.`;
-  if (told.verb === "keep") return `${text}. Keep it in place of one of your cards${verbs.has("drop") ? ", or discard it" : ""}.`;
+  if (current.verb === "keep") return `${text}. Keep it in place of one of your cards${verbs.has("drop") ? ", or discard it" : ""}.`;
   if (verbs.has("draw")) return `${text}: draw a card${verbs.has("take") ? ", or take the open card" : ""}${verbs.has("call") ? ", or call" : ""}.`;
   return verbs.has("end") ? `${text}?` : text;
 }
@@ -202,33 +202,33 @@ function sentence(asked, verbs) {
 // Shows the suits of French cards in a sentence as glyphs: 9h becomes 9♥.
 function glyphs(text) {
   const suits = { h: "♥", d: "♦", c: "♣", s: "♠" };
-  const isLabel = (word) => told.setting.kinds.some((kind) => kind.label === word && kind.suit === word.slice(-1));
+  const isLabel = (word) => current.setting.kinds.some((kind) => kind.label === word && kind.suit === word.slice(-1));
   return text.replace(/\b\w+[hdcs]\b/g, (word) => (isLabel(word) ? `${word.slice(0, -1)}${suits[word.slice(-1)]}\uFE0E` : word));
 }
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
-  if (scene.asked) return scene.asked === told.setting.seat ? "" : `${scene.asked} (${told.setting.names[LETTERS.indexOf(scene.asked)]}) is thinking…`;
+  if (scene.asked) return scene.asked === current.setting.seat ? "" : `${scene.asked} (${current.setting.names[LETTERS.indexOf(scene.asked)]}) is thinking…`;
   return "A card was discarded. Waiting for snaps…";
 }
 
 function choose(place) {
   if (place === "stock") return act("draw");
-  if (place === "pile") return act(told.step.ask.choices.includes("take") ? "take" : "drop");
-  if (told.verb === "swap") {
-    if (told.first === null || told.first === place) {
-      told.first = told.first === place ? null : place;
+  if (place === "pile") return act(current.step.ask.choices.includes("take") ? "take" : "drop");
+  if (current.verb === "swap") {
+    if (current.first === null || current.first === place) {
+      current.first = current.first === place ? null : place;
       offer();
       board.at(place)?.focus();
       return undefined;
     }
-    const { choices } = told.step.ask;
-    return act([`swap ${told.first} ${place}`, `swap ${place} ${told.first}`].find((choice) => choices.includes(choice)));
+    const { choices } = current.step.ask;
+    return act([`swap ${current.first} ${place}`, `swap ${place} ${current.first}`].find((choice) => choices.includes(choice)));
   }
-  return act(`${told.verb} ${place}`);
+  return act(`${current.verb} ${place}`);
 }
 
-// Runs the time limit of a snap window; when it ends, the player passes.
+// Runs the clock of a snap window. When the time is up, the player passes.
 function tick() {
   const time = Number(seconds.value) * 1000;
   if (!time) return;
@@ -253,26 +253,26 @@ async function send(what, body) {
 }
 
 function act(action) {
-  const { n } = told.step;
-  const time = told.setting.reaction && asking.n === n ? Math.round(performance.now() - asking.since) : null;
+  const { n } = current.step;
+  const time = current.setting.reaction && asking.n === n ? Math.round(performance.now() - asking.since) : null;
   return send("act", { at: n, action, time });
 }
 
 function undo() {
-  if (told.setting?.practice && told.step) send("undo", { at: told.step.n });
+  if (current.setting?.practice && current.step) send("undo", { at: current.step.n });
 }
 
 async function hint() {
-  if (!told.setting?.practice || !told.step?.ask) return;
-  const { n } = told.step;
+  if (!current.setting?.practice || !current.step?.ask) return;
+  const { n } = current.step;
   hintButton.disabled = true;
   advice.textContent = `${adviser.value} is thinking…`;
   try {
     const { agent, action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
-    if (told.step.n === n) {
-      const some = considered.slice(0, 4).map((one) => `${one.action} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
-      advice.replaceChildren(h("b", {}, `${agent} suggests: ${action}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
-      board.offer(new Map([...board.root.querySelectorAll(".offered")].map((card) => [card.dataset.place, told.verb])), choose, action.split(" ").slice(1));
+    if (current.step.n === n) {
+      const some = considered.slice(0, 4).map((one) => `${inWords(one.action)} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
+      advice.replaceChildren(h("b", {}, `${agent} suggests: ${inWords(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
+      board.offer(new Map([...board.root.querySelectorAll(".offered")].map((card) => [card.dataset.place, current.verb])), choose, action.split(" ").slice(1));
     }
   } catch (error) {
     advice.textContent = error.message;
@@ -291,7 +291,7 @@ function end(step) {
     return;
   }
   const { scores, totals, winners, ranks } = step.end;
-  const { names, seat } = told.setting;
+  const { names, seat } = current.setting;
   const who = (index) => (LETTERS[index] === seat ? "you" : names[index]);
   const rank = ranks?.[LETTERS.indexOf(seat)];
   const title = ranks ? (rank === 1 ? "You won the match" : `The match is over. You finished ${rank}${["th", "st", "nd", "rd"][rank] ?? "th"} of ${names.length}`)
@@ -303,7 +303,7 @@ function end(step) {
       h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${LETTERS[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
     h("div", { class: "row" }, ...(ranks
       ? [h("a", { class: "button primary", href: `watch?table=${number}` }, "Replay the match"), h("a", { class: "button", href: path("record"), download: "" }, "Save the match"), h("a", { class: "button", href: "./" }, "New table")]
-      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: told.step.n }) }, "Next round")])),
+      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")])),
   ].filter(Boolean));
   // Not modal, so that the table with all cards turned up stays visible.
   if (!dialog.open) dialog.show();
@@ -312,7 +312,7 @@ function end(step) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input, textarea")) return;
-  const asked = told.step?.ask;
+  const asked = current.step?.ask;
   const key = event.key.toLowerCase();
   if (event.key.startsWith("Arrow") && board) {
     const offered = [...board.root.querySelectorAll('.card[aria-disabled="false"]')];
@@ -327,7 +327,7 @@ document.addEventListener("keydown", (event) => {
   if (key === "h") return hint();
   if (key === "m" && asked.matches.length && asked.choices.includes(`snap ${asked.matches[0]}`)) return act(`snap ${asked.matches[0]}`);
   if (/^[1-9]$/.test(key)) {
-    const card = board.at(told.setting.seat + key);
+    const card = board.at(current.setting.seat + key);
     if (card?.getAttribute("aria-disabled") === "false") card.click();
     return;
   }
@@ -343,7 +343,7 @@ function listen() {
   source.addEventListener("step", (event) => { queue.push(JSON.parse(event.data)); play(); });
   source.addEventListener("error", async () => {
     const wasClosed = source.readyState === EventSource.CLOSED;
-    if (!told.setting || wasClosed) {
+    if (!current.setting || wasClosed) {
       source.close();
       const problem = await ask(path("record")).catch((error) => error);
       const text = problem instanceof Error ? problem.message : "the table does not respond";

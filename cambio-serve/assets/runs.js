@@ -12,8 +12,8 @@ const MEANINGS = {
 // The interval in milliseconds at which the list is updated during a run.
 const AGAIN = 3000;
 
-// The head of a sortable table: a click on a column sorts upwards, a second click downwards. Numbers are compared as numbers.
-// `state` keeps the choice when the table is rebuilt.
+// The head of a sortable table: the first click on a column sorts in ascending order, the second in descending order.
+// Numbers are compared as numbers. `state` keeps the order when the table is rebuilt.
 function columns(state, ...names) {
   const head = h("tr", {}, ...names.map((name, index) => h("th", { scope: "col" },
     name ? h("button", { type: "button", class: "sorts", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name) : "")));
@@ -46,7 +46,7 @@ function list({ root, runs }) {
             h("progress", { max: run.of, value: run.matches, "aria-label": `Progress of ${run.title}` })])),
           h("td", {}, run.report ? h("a", { href: `runs/report?run=${encodeURIComponent(run.name)}`, target: "_blank", rel: "noopener" }, "report") : "", " ",
             run.problem ? "" : h("a", { href: `runs?run=${encodeURIComponent(run.name)}` }, "matches"))))))));
-  // No update while an element of the list has the focus, so that keyboard users keep their place.
+  // The list is not updated while one of its elements has the focus, so that keyboard users keep their place.
   if (runs.some((run) => !run.problem && run.matches < run.of)) {
     const again = () => {
       if (document.hidden || main.contains(document.activeElement)) return setTimeout(again, AGAIN);

@@ -19,19 +19,19 @@ async function show(made) {
   }
 }
 
-// Reads one record from a file, by its line.
+// Reads one match from a file with one record per line. `line` is the number of the match, counted from 1.
 async function read(file, line) {
   const records = (await file.text()).split("\n").filter((text) => text.trim());
   const record = records[line - 1];
   if (!record) throw new Error(`${file.name} has ${records.length} ${records.length === 1 ? "match" : "matches"}: choose a number from 1 to ${records.length}`);
   const answer = await fetch("api/film", { method: "POST", headers: { "Content-Type": "application/json" }, body: record });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(content.error);
+  return content;
 }
 
 function begin(problem) {
-  const line = h("input", { type: "number", min: 1, value: 1, "aria-label": "Which match of the file" });
+  const line = h("input", { type: "number", min: 1, value: 1, "aria-label": "Number of the match in the file" });
   const file = h("input", { type: "file", accept: ".jsonl,.json", "aria-label": "File with matches", onchange: () => file.files[0] && show(read(file.files[0], Number(line.value))) });
   const drop = h("div", {
     class: "drop",

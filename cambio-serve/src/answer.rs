@@ -30,7 +30,7 @@ impl From<SessionError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response<Body> {
-        // The sentence may quote untrusted text.
+        // Shortens the sentence and escapes control characters, because it may quote untrusted text.
         let sentence = cambio_core::text::excerpt(&self.1).up_to(2000).to_string();
         (self.0, json(&serde_json::json!({ "error": sentence }))).into_response()
     }
@@ -51,7 +51,7 @@ struct ReplayAnswer<'a> {
     record: &'a str,
 }
 
-/// Makes the replay of a record on a blocking thread.
+/// Responds with the replay of a record, which is made on a blocking thread.
 pub(crate) async fn show(record: Record) -> ApiResult {
     let made = tokio::task::spawn_blocking(move || (Replay::of(&record), record.to_json())).await;
     let (replay, text) =

@@ -26,7 +26,7 @@ use crate::assets;
 use crate::matches;
 use crate::runs;
 
-/// The most bytes of a request's body, and of a body that contains a record.
+/// The maximum size in bytes of a request's body, and of a body that contains a record.
 const BODY: usize = 64 * 1024;
 const RECORD: usize = 8 * 1024 * 1024;
 
@@ -71,7 +71,7 @@ fn file(asset: Option<assets::Asset>) -> ApiResult {
     Ok(([(header::CONTENT_TYPE, asset.kind)], asset.text).into_response())
 }
 
-/// Parses a JSON body. The content type is required because a form of another site cannot send it.
+/// Parses a JSON body. The content type is required because a form on another site cannot send this type.
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, ApiError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind != "application/json" {
@@ -111,7 +111,7 @@ async fn options(State(state): Shared) -> ApiResult {
     let mut agents = Vec::new();
     for entry in state.settings.roster.entries().iter().filter(|entry| !entry.sees_all()) {
         let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
-        // Skips agents that need a quoted text.
+        // Skips agents whose spec needs a quoted text.
         if state.settings.roster.parse(entry.name()).is_ok() {
             let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
             agents.push(AgentOption { spec, about, params: params.join(", ") });
@@ -172,7 +172,7 @@ async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResul
         return Err(ApiError::bad(format!("the reaction time must be {from} to {to} ms, found {median} ms")));
     }
     let config = SessionConfig { deal, person, opponents, notes: request.notes, practice: request.practice, reaction };
-    // On a blocking thread, because agents may read a network from disk.
+    // Runs on a blocking thread, because agents may read a network from disk.
     let session = tokio::task::spawn_blocking(move || Session::new(config)).await;
     let session = session.map_err(|_| {
         ApiError(StatusCode::INTERNAL_SERVER_ERROR, "an agent could not be started; this is a bug in cambio".to_owned())
@@ -191,12 +191,12 @@ async fn events(
     state.sessions.think(&opened);
     let steps = stream::unfold(
         (opened.watch(), opened, None::<u64>, Vec::new()),
-        |(mut told, opened, from, mut due)| async move {
+        |(mut changes, opened, from, mut due)| async move {
             loop {
                 if let Some(event) = due.pop() {
-                    return Some((Ok(event), (told, opened, from, due)));
+                    return Some((Ok(event), (changes, opened, from, due)));
                 }
-                let is_closed = told.borrow_and_update().is_none();
+                let is_closed = changes.borrow_and_update().is_none();
                 if is_closed {
                     return None;
                 }
@@ -213,9 +213,9 @@ async fn events(
                 };
                 let from = Some(last + 1);
                 if let Some(event) = due.pop() {
-                    return Some((Ok(event), (told, opened, from, due)));
+                    return Some((Ok(event), (changes, opened, from, due)));
                 }
-                if told.changed().await.is_err() {
+                if changes.changed().await.is_err() {
                     return None;
                 }
             }
@@ -235,7 +235,7 @@ struct ActionRequest {
     time: Option<u32>,
 }
 
-/// Handles a request at a table, then lets its agents continue.
+/// Handles a request at a table, then lets the agents of this table continue.
 fn at_table(
     state: &Arc<AppState>,
     table: u64,
@@ -292,7 +292,7 @@ async fn close(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
     Ok(done())
 }
 
-/// On a blocking thread, because the lock of a session may be held while an agent receives events.
+/// Returns the record of a table, from a blocking thread, because a session is locked while agents receive events.
 async fn record_of(state: &Arc<AppState>, table: u64) -> Result<Record, ApiError> {
     let opened = state.open_session(table)?;
     let record = tokio::task::spawn_blocking(move || opened.session().record()).await;

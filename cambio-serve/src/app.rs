@@ -16,10 +16,10 @@ use crate::app_state::AppState;
 use crate::request_guard::{HEADERS, POLICY, RequestGuard};
 use crate::settings::Settings;
 
-/// The time limit of a response, including reading the body. Longer computations run in the background.
+/// The time limit from the head of a request to the response. Longer computations run in the background.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// The application: maps a request to a response, and owns the tables. Clones share the tables.
+/// Maps requests to responses, and owns the tables. Clones share the tables.
 ///
 /// ```
 /// use axum::body::Body;
@@ -45,7 +45,7 @@ pub struct App {
 }
 
 impl App {
-    /// An application for this port of the loopback address. Requests must contain the token.
+    /// An application for this port of the loopback address. The path of each request must begin with the token.
     pub fn new(settings: Settings, token: String, port: u16) -> App {
         let state = Arc::new(AppState::new(settings));
         App { guard: Arc::new(RequestGuard::new(token, port)), router: api::router(Arc::clone(&state)), state }

@@ -12,7 +12,7 @@ use crate::reviews::Reviews;
 use crate::sessions::{OpenSession, Sessions};
 use crate::settings::Settings;
 
-/// The most rule files that pages may send, because the process keeps each one in memory.
+/// The maximum number of rule files that pages may send, because the process keeps each of them in memory.
 const MOST_RULES: usize = 1000;
 
 /// The state that all request handlers share.

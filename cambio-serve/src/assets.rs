@@ -1,4 +1,4 @@
-//! The static files of the pages, compiled in.
+//! The static files of the pages, compiled into the program.
 
 use cambio_view::{TABLE_JS, VIEWER_CSS, WATCH_JS};
 
@@ -7,7 +7,7 @@ pub(crate) struct Asset {
     pub(crate) text: &'static str,
 }
 
-/// The page at a path without leading slash.
+/// The page at a path that does not begin with a slash.
 pub(crate) fn page(path: &str) -> Option<Asset> {
     let text = match path {
         "" => include_str!("../assets/home.html"),

@@ -9,9 +9,9 @@
 //! when it is over.
 //!
 //! # Access
-//! The address contains a random token. The `Host` must be this machine and the `Origin` this server. Bodies, headers,
-//! connections, tables and times are limited. Specs that start programs or read files are rejected unless the settings
-//! allow them.
+//! The address contains a random token. The `Host` must be this machine and the `Origin` this server. The sizes of
+//! requests, the numbers of connections and tables, and all times are limited. Specs that start programs or read files
+//! are rejected unless the settings allow them.
 
 mod answer;
 mod api;

@@ -1,4 +1,4 @@
-//! Search for matches of a run, by their rows, or by their records if the rows do not contain the property.
+//! Searches a run for matches with a property, in the rows of the run, or in the records if the rows do not show it.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Lines};
@@ -19,11 +19,11 @@ use crate::answer::{ApiError, ApiResult, json};
 use crate::app_state::AppState;
 use crate::runs::{aside, folder, may_start};
 
-/// The most matches in a list.
+/// The maximum number of matches in a list.
 const LISTED: usize = 50;
-/// The most rows that a search reads.
+/// The maximum number of matches that a search reads.
 const SCANNED: u64 = 2_000_000;
-/// Time limit for scanning records and replaying matches.
+/// The time limit for scanning records and replaying matches.
 const LOOKING: Duration = Duration::from_secs(10);
 
 /// The property of the matches in a list.
@@ -32,11 +32,11 @@ const LOOKING: Duration = Duration::from_secs(10);
 enum MatchFilter {
     /// All matches, in the order of the rows.
     All,
-    /// A caller failed.
+    /// A call failed.
     Failed,
-    /// A snapped card was wrong.
+    /// A snap was wrong.
     Wrong,
-    /// A card of another seat was snapped.
+    /// A seat snapped another seat's matching card.
     Foreign,
     /// A seat snapped a card that it had not seen.
     Guess,
@@ -50,7 +50,7 @@ enum MatchFilter {
 pub(crate) struct MatchListRequest {
     run: String,
     kind: MatchFilter,
-    /// An agent that takes part; empty for any agent.
+    /// The agent that must take part; empty for any agent.
     #[serde(default)]
     agent: String,
 }
@@ -71,7 +71,7 @@ impl MatchFilter {
     }
 }
 
-/// A match of a list, with its players by seat.
+/// A match of a list. The players are in the order of their seats.
 #[derive(Serialize)]
 struct ListedMatch {
     #[serde(flatten)]
@@ -85,7 +85,7 @@ struct ListedMatch {
     at: Option<(usize, usize)>,
 }
 
-/// The largest score difference between two seats.
+/// The largest score difference between two seats in a round.
 fn swing(round: &RoundRow<'_>) -> f64 {
     let units = || round.scores.iter().map(|score| score.units());
     f64::from(units().max().unwrap_or(0) - units().min().unwrap_or(0)) / f64::from(Score::UNITS)
@@ -163,7 +163,7 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
     Ok(json(&found.await?))
 }
 
-/// The records of a run: stored ones, in the order of the rows, or replayed ones.
+/// The records of a run: read from a file in the order of the rows, or made by playing the matches again.
 enum RunRecords {
     Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
     Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
@@ -191,7 +191,7 @@ impl RunRecords {
         Ok(RunRecords::Played { plan, block: None })
     }
 
-    /// Advances to the record of this row, if it has one. Must be called for every row in order.
+    /// Advances to the record of this row, if the row has one. Must be called for every row in order.
     fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) {
         let RunRecords::Stored { lines, next, own } = self else { return };
         *next = next.take().or_else(|| lines.next()?.ok());
@@ -205,7 +205,7 @@ impl RunRecords {
         *own = if fits { next.take() } else { None };
     }
 
-    /// The record of the row of the last `step`, which has this block number and rotation; `None` if it has no record.
+    /// The record of the row in the last call of `step`, which has this block and rotation; `None` if there is none.
     fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, ApiError> {
         match self {
             RunRecords::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
@@ -220,7 +220,7 @@ impl RunRecords {
     }
 }
 
-/// The round and number of the first decision that snapped a card which its seat had not seen.
+/// The round and the number of the first decision in which a seat snapped a card that it had not seen.
 fn first_guess(record: &Record) -> Option<(usize, usize)> {
     #[derive(Default)]
     struct SnapGuesses {
@@ -242,7 +242,7 @@ fn first_guess(record: &Record) -> Option<(usize, usize)> {
         }
     }
     let mut guesses = SnapGuesses::default();
-    // The part before a flaw counts too.
+    // If the record has an error, a guess before the error still counts, so the result is ignored.
     let _ = replay(record, &mut guesses);
     guesses.first
 }

@@ -27,7 +27,7 @@ impl RequestGuard {
             (first, values.next().is_some())
         };
         let is_ours = |host: &str| self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
-        // Prevents DNS rebinding: a foreign host name that resolves to this machine.
+        // Prevents DNS rebinding: the host name of another site that resolves to this machine.
         match of(header::HOST) {
             (Some(host), false) if is_ours(host) => {}
             _ => return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be 127.0.0.1 or localhost"),
@@ -46,7 +46,7 @@ impl RequestGuard {
         }
         let path = uri.path().strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
-        // Hashes are compared in constant time.
+        // Compares hashes, because this takes constant time.
         if blake3::hash(token.as_bytes()) != blake3::hash(self.token.as_bytes()) {
             return turn(
                 StatusCode::FORBIDDEN,
@@ -67,7 +67,7 @@ pub(crate) const HEADERS: [(header::HeaderName, HeaderValue); 6] = [
     (header::HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// The content security policy of our pages.
+/// The content security policy of all pages except those in run folders.
 pub(crate) const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -10,9 +10,9 @@ use tokio::sync::Semaphore;
 
 use crate::sessions::locked;
 
-/// The number of playouts for each chance.
+/// The number of playouts for each estimated chance to win.
 const PLAYOUTS: u32 = 200;
-/// The most reviews that are kept.
+/// The maximum number of reviews that are kept.
 const KEPT: usize = 64;
 /// A review stops if no page has requested its progress for this time.
 const UNWATCHED: Duration = Duration::from_secs(20);
@@ -26,9 +26,9 @@ pub(crate) struct ReviewJob {
     number: u64,
     of: RoundKey,
     progress: Mutex<ReviewProgress>,
-    /// The time of the last request.
+    /// The time of the last request for the progress.
     asked: Mutex<Instant>,
-    /// Whether it is running or scheduled.
+    /// Whether the review is running or scheduled.
     runs: Mutex<bool>,
 }
 
@@ -38,7 +38,7 @@ impl ReviewJob {
     }
 }
 
-/// The most recent reviews. One is computed at a time.
+/// The most recent reviews, of which one is computed at a time.
 #[derive(Debug)]
 pub(crate) struct Reviews {
     jobs: Mutex<(u64, VecDeque<Arc<ReviewJob>>)>,
@@ -50,7 +50,7 @@ impl Reviews {
         Reviews { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Starts the review of a round, counted from 1, unless it exists. Returns its number. Fails without such a round.
+    /// Starts the review of a round (counted from 1) unless the review exists, and returns the number of the review.
     pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, SessionError> {
         let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
             return Err(SessionError(format!("the match has no round {round}")));

@@ -16,7 +16,7 @@ use crate::answer::{ApiError, ApiResult, json, show};
 use crate::app_state::AppState;
 use crate::request_guard::STORED_POLICY;
 
-/// The most listed folders, and their greatest depth below the root.
+/// The maximum number of folders in the list, and their maximum depth below the root.
 const FOLDERS: usize = 200;
 const DEPTH: usize = 2;
 
@@ -36,7 +36,7 @@ struct RunSummary {
     matches: u64,
     of: u64,
     report: bool,
-    /// The error if the folder cannot be read.
+    /// Why the folder cannot be read, if it cannot.
     problem: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn folder(state: &AppState, name: &str) -> Result<PathBuf, ApiError> 
     found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
 }
 
-/// Runs blocking work on a blocking thread.
+/// Runs work that blocks, such as reading files, on a thread for such work.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -118,7 +118,7 @@ async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult 
     Ok((head, text.await?).into_response())
 }
 
-/// Fails if the run has an agent that starts a program or reads a file and that the settings do not allow.
+/// Fails if an agent of the run starts a program or reads a file, unless the settings allow this agent.
 pub(crate) fn may_start(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
     let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
     quoted.try_for_each(|agent| state.agent(&agent.label).map(|_| ()))

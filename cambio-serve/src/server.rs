@@ -16,13 +16,13 @@ use tower::service_fn;
 use crate::app::App;
 use crate::settings::Settings;
 
-/// The most connections at once. A browser opens up to six for each window.
+/// The maximum number of simultaneous connections. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
-/// The time limit for the head of a request.
+/// The time limit for reading the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
-/// The most bytes of the head of a request.
+/// The maximum size of the head of a request in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
-/// The interval at which the loop checks `stop`.
+/// The interval at which the accept loop calls `stop`.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A server bound to an address.
@@ -63,7 +63,7 @@ impl Server {
         &self.address
     }
 
-    /// Serves requests until `stop` returns true; it is called ten times a second.
+    /// Serves requests until `stop` returns true. `stop` is called ten times a second.
     pub fn run(self, mut stop: impl FnMut() -> bool) {
         let Server { runtime, listener, app, .. } = self;
         runtime.block_on(async {
@@ -82,7 +82,7 @@ impl Server {
                 });
             }
         });
-        // Running searches are abandoned.
+        // Does not wait for searches that are still running.
         runtime.shutdown_background();
     }
 }
@@ -103,6 +103,6 @@ async fn serve(app: App, stream: TcpStream) {
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
-    // Connection errors concern only this client.
+    // Errors of the connection are ignored, because they concern only this client.
     let _ = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(answer)).await;
 }

@@ -19,7 +19,7 @@ pub(crate) struct OpenSession {
     pub(crate) hints: Semaphore,
 }
 
-/// Locks a mutex and ignores poisoning: the data is consistent between calls.
+/// Locks a mutex and ignores poisoning, because the data is consistent between calls.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -42,9 +42,9 @@ impl OpenSession {
     }
 
     fn tell(&self, last: u64) {
-        self.changed.send_if_modified(|told| match told {
-            Some(told) if *told != last => {
-                *told = last;
+        self.changed.send_if_modified(|known| match known {
+            Some(known) if *known != last => {
+                *known = last;
                 true
             }
             _ => false,
@@ -52,7 +52,7 @@ impl OpenSession {
     }
 }
 
-/// The open tables by number, and the last number.
+/// The open tables by number, and the number of the table that was opened last.
 #[derive(Debug, Default)]
 struct SessionTable {
     last: u64,
@@ -73,7 +73,7 @@ impl Sessions {
         Sessions { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
     }
 
-    /// Opens a table after closing idle ones. Fails if the maximum number is open.
+    /// Closes idle tables, then opens a table. Fails if the maximum number of tables is open.
     pub(crate) fn open(&self, session: Session) -> Result<u64, SessionError> {
         let mut open = locked(&self.open);
         open.sessions.retain(|_, opened| !opened.is_idle(self.idle));

@@ -14,14 +14,14 @@ pub struct Settings {
     pub allowed: Vec<String>,
     /// The folder whose run folders are shown.
     pub runs: PathBuf,
-    /// The most open tables.
+    /// The maximum number of open tables.
     pub tables: usize,
     /// A table that has had no open page for this time is closed when another one is opened.
     pub idle: Duration,
 }
 
 impl Settings {
-    /// 64 tables, idle ones closed after two hours, run folders under `runs`.
+    /// The default settings: 64 tables, idle tables closed after two hours, run folders under `runs`.
     pub fn new(roster: Roster) -> Settings {
         Settings {
             roster,

@@ -1,4 +1,4 @@
-//! Hostile clients, malformed requests and broken agents get a clear error, and cause no other harm.
+//! Hostile clients, malformed requests and broken agents get a clear error and do not affect other matches.
 
 use crate::asking::{HOST, Page, TOKEN, amount, get, post, read, run, sentence};
 use axum::body::Body;
@@ -113,13 +113,13 @@ fn a_decision_is_carried_out_once_and_only_for_the_seat_to_act() {
         assert_eq!(act(0, "call").await, (409, "`call` is not possible now; choose one of: draw".to_owned()));
         assert!(act(0, "fly").await.1.starts_with("`fly` is not a decision"));
         assert_eq!(act(0, "draw").await.0, 200);
-        // The other tab had not seen that decision.
+        // A request from another tab, which had not seen that decision, is rejected.
         assert_eq!(act(0, "draw").await, (409, "the table has changed since then; look at it again".to_owned()));
         let step = page.next().await.unwrap();
         assert!(step["ask"]["question"].as_str().unwrap().starts_with("you hold "), "{step}");
         let (status, why) = sentence(get(&app, "api/tables/1/record").await).await;
         assert_eq!((status, why.starts_with("the match is in progress")), (409, true));
-        // After undo the same card is drawn again.
+        // After an undo the same card is drawn again.
         let undone = format!(r#"{{"at":{}}}"#, step["n"]);
         assert_eq!(read(post(&app, "api/tables/1/undo", undone).await).await.0, 200);
         let back = page.next().await.unwrap();
@@ -127,14 +127,14 @@ fn a_decision_is_carried_out_once_and_only_for_the_seat_to_act() {
         assert_eq!(act(back["n"].as_u64().unwrap(), "draw").await.0, 200);
         let again = page.next().await.unwrap();
         assert_eq!(again["scene"]["held"], step["scene"]["held"]);
-        // A closed table ends its pages.
+        // Closing a table ends the event streams of its pages.
         read(post(&app, "api/tables/1/close", "{}").await).await;
         while page.next().await.is_some() {}
         assert_eq!(act(9, "drop").await.0, 404);
     });
 }
 
-/// Panics, or decides illegally.
+/// An agent that panics if the field is true, and otherwise decides illegally.
 struct Broken(bool);
 
 impl Agent for Broken {
@@ -194,7 +194,7 @@ fn a_thousand_tables_are_refused_beyond_the_bound() {
     });
 }
 
-/// A random request, with valid and invalid parts.
+/// A random request that combines valid and invalid parts.
 fn fuzzed(stream: &mut Stream) -> Request<Body> {
     let mut pick = |list: &[&str]| list[stream.below(list.len() as u32) as usize].to_owned();
     let method = pick(&["GET", "GET", "POST", "POST", "POST", "HEAD", "PUT"]);

@@ -2,7 +2,7 @@
 //!
 //! A match is played with random decisions and stopped when the person has to decide. The second world exchanges cards
 //! of the deck that the seat has not seen, and changes the secret declarations of other seats in an open window. Both
-//! worlds are played over the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
+//! worlds are played through the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use cambio_core::{
 use cambio_serve::{App, Settings};
 use cambio_view::{ReactionTimes, Session, SessionConfig};
 
-/// Takes the decisions of its seat from a script.
+/// An agent that takes the decisions of its seat from a script.
 struct Scripted {
     script: Arc<Vec<(Seat, Action)>>,
     seat: Seat,
@@ -72,7 +72,7 @@ fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
 }
 
 impl World {
-    /// A random match up to a decision of the person; `None` if it ended before.
+    /// A random match up to a decision of the person; `None` if the match ended before such a decision.
     fn play(key: Key, stream: &mut Stream) -> Option<World> {
         let rules = Rules::preset(PRESETS[stream.below(6) as usize]).unwrap();
         let seats = 2 + stream.below(3) as usize;
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// The match at its end, and all sightings of the person; `None` if a decision is illegal or of the wrong seat.
+    /// The match after the script, and all sightings of the person; `None` if the script does not fit this world.
     fn perceived(&self) -> Option<(Playing, Vec<Sighting>)> {
         let mut playing = Playing::observed(self.deal.clone(), self.seats, &mut ()).unwrap();
         let mut sightings: Vec<Sighting> = playing.sightings(self.person).collect();
@@ -106,7 +106,8 @@ impl World {
         Some((playing, sightings))
     }
 
-    /// Another world with the same sightings, so that the person cannot distinguish it; this world if none is found.
+    /// Another world with the same sightings, so that the person cannot distinguish the two worlds. Returns a clone of
+    /// this world if no other is found.
     fn forged(&self, stream: &mut Stream) -> World {
         let (playing, sightings) = self.perceived().unwrap();
         let round = playing.rounds();
@@ -119,7 +120,7 @@ impl World {
         for _ in 0..24 {
             let mut other = world.clone();
             let mut deck = other.deal.deck(round).to_vec();
-            // One card is from the first hands or the next draws, because these matter most.
+            // At least one of the two cards is from the hands or the first draws, because these cards matter most.
             let near = (self.seats * 6).min(deck.len());
             let (one, two) = (stream.below(near as u32) as usize, stream.below(deck.len() as u32) as usize);
             deck.swap(one, two);
@@ -155,7 +156,7 @@ impl World {
             .collect()
     }
 
-    /// Plays the match over an app, and returns every byte that the person's pages received.
+    /// Plays the match through an app, and returns every byte that the person's pages received.
     async fn played(&self, notes: bool) -> String {
         let script = Arc::new(self.script.clone());
         let own: Vec<Action> =

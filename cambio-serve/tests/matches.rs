@@ -1,4 +1,4 @@
-//! Searches for matches of a run.
+//! The search for matches of a run.
 
 use std::path::Path;
 

@@ -50,7 +50,7 @@ fn a_round_is_reviewed_in_the_background_once() {
         assert_eq!((status, what.as_str()), (409, "the match has no round 2"));
         assert_eq!(sentence(begin(0, 0).await).await.0, 409);
         assert_eq!(sentence(get(&app, "api/appraisals/77").await).await.0, 404);
-        // More reviews than are kept: the first one is dropped, and can be requested again.
+        // With more reviews than are kept, the first review is dropped. It can be requested again.
         for deal in 2..70 {
             number(deal).await;
         }

@@ -48,8 +48,8 @@ fn slow_clients_are_disconnected_and_do_not_delay_others() {
     let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
     let mut slow: Vec<TcpStream> = (0..SLOW).map(|_| address.connect()).collect();
     for (number, stream) in slow.iter_mut().enumerate() {
-        // The head of the request never ends. In the full version, which takes a minute, half of the clients send a
-        // head but not the body.
+        // These clients never finish the head of the request. In the full test, which takes a minute, half of the
+        // clients send a complete head and only a part of the body.
         let body = if number % 2 == 0 || !full { "" } else { "Content-Length: 100\r\n\r\n{" };
         write!(stream, "{head}{body}").unwrap();
     }

@@ -7,7 +7,6 @@ use cambio_core::rng::Stream;
 use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Sighting, Spot, Standing, State, Table};
 use serde::Serialize;
 
-/// The number of sampled worlds.
 const WORLDS: usize = 600;
 
 /// A seat's beliefs about the cards that it does not see. Cards of the same rank and points form one class.
@@ -50,7 +49,7 @@ impl CardClasses {
         CardClasses { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
     }
 
-    /// For each spot, the share of worlds with a card of each class there.
+    /// For each spot and each class, the share of the worlds in which the card at the spot is of this class.
     fn shares(&self, worlds: &[State], spots: &[Spot]) -> Vec<Vec<f64>> {
         let mut shares = vec![vec![0.0; self.names.len()]; spots.len()];
         for world in worlds {
@@ -64,7 +63,7 @@ impl CardClasses {
     }
 }
 
-/// Tracks the sightings of a seat.
+/// Computes a seat's beliefs from its sightings.
 pub(crate) struct BeliefTracker {
     classes: CardClasses,
     knowledge: Knowledge,
@@ -147,7 +146,7 @@ mod tests {
             state.apply(decision.parse().unwrap(), &mut dice, &mut sink).unwrap();
         }
         let beliefs = believer.believe(&state.observe(Seat::B), &state);
-        // Ranks 2 to 10, aces, jacks, queens, jokers, and kings by colour where the points differ.
+        // The classes are 2 to 10, aces, jacks, queens, jokers, and the kings of each colour if their points differ.
         assert!(beliefs.classes.len() >= 13 && beliefs.unseen.len() == 6, "{beliefs:?}");
         let points: Vec<i32> = beliefs
             .classes

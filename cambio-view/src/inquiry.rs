@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::card_probabilities::{BeliefTracker, CardProbabilities};
 use crate::session::{SessionConfig, SessionError};
+use crate::words::action_in_words;
 
 /// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]
@@ -23,7 +24,7 @@ struct ConsideredView {
     visits: Option<u32>,
 }
 
-/// The unit of the values and the candidates, the most visited or the most valuable first.
+/// The unit of the values, and the candidates: the most visited first, or without visits the most valuable first.
 fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<ConsideredView>) {
     let view = |one: &ConsideredAction| ConsideredView {
         action: one.action.to_string(),
@@ -32,9 +33,9 @@ fn view_of(explanation: Option<&Explanation>) -> (Option<&'static str>, Vec<Cons
         visits: one.visits,
     };
     let mut considered: Vec<ConsideredView> =
-        explanation.into_iter().flat_map(|told| &told.considered).map(view).collect();
+        explanation.into_iter().flat_map(|explanation| &explanation.considered).map(view).collect();
     considered.sort_by(|one, other| other.visits.cmp(&one.visits).then(other.value.total_cmp(&one.value)));
-    (explanation.map(|told| told.unit), considered)
+    (explanation.map(|explanation| explanation.unit), considered)
 }
 
 /// The decision of an agent in a person's place, and the candidates that it considered.
@@ -49,22 +50,22 @@ pub struct Hint {
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} suggests: {}", self.agent, self.action)?;
-        let some: Vec<String> =
-            self.considered.iter().take(4).map(|one| format!("{} {:.2}", one.action, one.value)).collect();
+        write!(f, "{} suggests: {}", self.agent, action_in_words(&self.action))?;
+        let valued = |one: &ConsideredView| format!("{} {:.2}", action_in_words(&one.action), one.value);
+        let some: Vec<String> = self.considered.iter().take(4).map(valued).collect();
         if some.len() > 1 { write!(f, " (values: {})", some.join(", ")) } else { Ok(()) }
     }
 }
 
 /// Asks an agent to decide in the person's place. The hint contains the decision and, if the agent can explain itself,
-/// the candidates that it compared. The agent receives only the events that the person has seen. It also decides at
-/// each earlier decision of the person, so that its random stream has the same position as in a match.
+/// the candidates that it compared. The agent receives only the events that the person has seen. The agent also decides
+/// at each earlier decision of the person, so that its random stream has the same position as in a match.
 ///
 /// # Errors
 /// If it is not the person's turn to decide, or the agent fails.
 ///
 /// # Panics
-/// Only if the agent panics.
+/// If the agent panics.
 pub fn hint(config: &SessionConfig, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, SessionError> {
     let failed = |error: MatchError| {
         SessionError(match error {
@@ -110,7 +111,7 @@ struct Inquiry<'a> {
     key: Key,
     round: usize,
     decision: usize,
-    /// The current position: rounds that have begun, decisions of this round.
+    /// The current position: the number of rounds that have begun, and of decisions in this round.
     at: (usize, usize),
     /// The agent and the tracker of the seat's beliefs, from the first round on.
     seated: Option<(Players<Box<dyn Agent>>, BeliefTracker)>,
@@ -206,7 +207,7 @@ impl Observer for Inquiry<'_> {
 /// Asks an agent at a decision of a record, given by the numbers of the round and the decision, both counted from 1.
 ///
 /// # Errors
-/// If the record has no such decision or a flaw before it, or the agent fails.
+/// If the record has no such decision or has an error before that decision, or if the agent fails.
 pub fn inquire(
     record: &Record,
     (round, decision): (usize, usize),

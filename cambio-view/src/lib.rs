@@ -1,9 +1,9 @@
 //! Views of a match for people: the table, events in words, sessions, replays, hints and reviews.
 //!
 //! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser. A
-//! [`Session`] is a session: a person's match against agents. It returns [`SessionJob`]s, which the caller runs on any thread.
-//! A [`Replay`] is the replay of a finished match. [`inquire`] shows the candidates that an agent considers at one
-//! decision of a record, and [`review`] reviews a round: it computes the cost of each decision.
+//! [`Session`] is one person's match against agents. The session returns [`SessionJob`]s, which the caller runs on any
+//! thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
+//! considers at one decision of a record, and [`review`] computes the cost of each decision in a round.
 //!
 //! # Hidden information
 //! The steps of a session contain only observations, sightings and public information. Replays, explanations and

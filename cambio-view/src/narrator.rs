@@ -30,7 +30,7 @@ pub struct Narrator {
 }
 
 impl Narrator {
-    /// A narrator of matches by these rules.
+    /// A narrator for matches under these rules.
     pub fn new(rules: &Rules) -> Narrator {
         Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
     }
@@ -53,8 +53,8 @@ impl Narrator {
         &self.labels[card.kind()]
     }
 
-    /// Describes an event in one line, indented by its level: round, turn or action; `None` if it has no text. `seen`
-    /// returns the face if the reader may see it.
+    /// Describes an event in one line, which is indented according to its level: round, turn or action. Returns `None`
+    /// for an event that needs no line. `seen` returns the face if the reader may see it.
     pub fn line<F: Copy>(&self, event: &Event<F>, seen: impl Fn(F) -> Option<Card>) -> Option<String> {
         let name = |card: Card| self.label(card);
         let behind = |face: F| seen(face).map_or(String::new(), |card| format!(": {}", name(card)));
@@ -73,10 +73,10 @@ impl Narrator {
             Event::Kept { seat, spot, replaced } => {
                 format!("    {seat} keeps it in {spot} and discards {}", name(replaced))
             }
-            Event::Looked { seat, spot, face } => format!("    {seat} looks at {spot}{}", behind(face)),
+            Event::Looked { seat, spot, face } => format!("    {seat} peeks at {spot}{}", behind(face)),
             Event::Swapped { seat, one, other } => format!("    {seat} swaps {one} and {other}"),
-            Event::Shown { spot, card } => format!("    {spot} is shown to all: {}", name(card)),
-            Event::Skipped { seat } => format!("    {seat} declines"),
+            Event::Shown { spot, card } => format!("    {spot} is turned up: {}", name(card)),
+            Event::Skipped { seat } => format!("    {seat} skips"),
             Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
                 let verdict = match verdict {
@@ -98,7 +98,7 @@ impl Narrator {
         })
     }
 
-    /// The question to the seat to act, as a clause. With `notes` it names the cards that the seat knows to match.
+    /// The question to the seat to act, as a clause. With `notes`, it includes the cards that the seat knows to match.
     pub fn question(&self, view: &Observation<'_>, notes: bool) -> String {
         let (table, rules) = (view.table(), view.rules());
         match table.phase() {

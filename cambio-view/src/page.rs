@@ -1,7 +1,7 @@
 //! The messages to the page of a playing seat.
 //!
-//! They are built only from [`Observation`]s, [`Sighting`]s and public information. This module receives no state and
-//! no referee's event, so no hidden card can leave it.
+//! The messages are built only from [`Observation`]s, [`Sighting`]s and public information. This module receives no
+//! state and no referee's event, so it cannot reveal a hidden card.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::words::{rules_in_short, scores_in_words};
 
 /// The number of recent steps that are kept for pages that fell behind.
 const KEPT: usize = 64;
-/// The most lines of the current round that a newly opened page receives.
+/// The maximum number of lines about the current round that a newly opened page receives.
 const LINES: usize = 200;
 
 /// The part of a page that stays the same during a match: rules, cards, players and the person's options.
@@ -35,12 +35,12 @@ pub(crate) struct PageSetup {
     pub(crate) notes: bool,
     /// Whether hints and undo are allowed.
     pub(crate) practice: bool,
-    /// The median of the agents' reaction times in milliseconds, if races are decided by speed.
+    /// The median of the agents' reaction times in milliseconds, if speed decides snap races.
     pub(crate) reaction: Option<u32>,
 }
 
 impl PageSetup {
-    /// The setting with notes, without practice, and with races decided by chance.
+    /// A setup with notes and without practice, in which chance decides snap races.
     pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> PageSetup {
         PageSetup {
             rules: rules.name(),
@@ -64,7 +64,7 @@ pub struct Prompt {
     pub question: String,
     /// The legal decisions.
     pub choices: Vec<String>,
-    /// The cards that the seat knows to match; empty without notes.
+    /// The spots of the cards that the seat knows to match; empty if notes are off.
     pub matches: Vec<String>,
     /// Whether this is a snap window, in which the page may run a clock.
     pub window: bool,
@@ -73,7 +73,7 @@ pub struct Prompt {
 /// How a round ended.
 #[derive(Serialize, Clone, Debug)]
 pub struct RoundEnd {
-    /// The scores explained: a sentence for each seat, seat a first.
+    /// A sentence about the score of each seat, seat a first.
     pub scores: Vec<String>,
     /// The totals of the match, seat a first.
     pub totals: Vec<String>,
@@ -110,9 +110,9 @@ impl RoundEnd {
 /// One step of the match as a seat perceives it.
 #[derive(Serialize, Clone, Debug)]
 pub struct PageStep {
-    /// The number of the step. A decision contains it, so that a decision for an outdated table is rejected.
+    /// The number of the step. A page sends it with a decision, so that a decision for an outdated table is rejected.
     pub n: u64,
-    /// The events in words. Without notes they do not name cards that only this seat saw.
+    /// The events in words. If notes are off, these lines do not name cards that only this seat saw.
     pub lines: Vec<String>,
     moves: Vec<CardMove>,
     /// Cards that the seat has just seen: their spots and kinds.
@@ -123,12 +123,12 @@ pub struct PageStep {
     pub ask: Option<Prompt>,
     /// The end of the round, if it has just ended.
     pub end: Option<RoundEnd>,
-    /// The reason if the match has stopped.
+    /// Why the match has stopped, if it has.
     pub trouble: Option<String>,
 }
 
 impl PageStep {
-    /// The step for these sightings and the table that the seat sees after them.
+    /// Creates the step from these sightings and from the table as the seat sees it after them.
     pub(crate) fn new(
         narrator: &Narrator,
         sightings: &[Sighting],
@@ -167,7 +167,7 @@ impl PageStep {
         }
     }
 
-    /// Turns the step into the end of a round: every card that the sightings turned up is shown.
+    /// Makes this step the last of a round: shows every card that was turned up, and asks no question.
     pub(crate) fn ending(mut self, end: RoundEnd, sightings: &[Sighting]) -> PageStep {
         for sighting in sightings {
             if let Event::TurnedUp { spot, card } = *sighting {
@@ -177,19 +177,19 @@ impl PageStep {
         PageStep { end: Some(end), ask: None, ..self }
     }
 
-    /// Adds a line before the others.
+    /// Adds a line before the lines of the events.
     pub(crate) fn saying(mut self, line: &str) -> PageStep {
         self.lines.insert(0, line.to_owned());
         self
     }
 
-    /// Adds a line after the others, if there is one.
+    /// Adds a line after the lines of the events, if there is one.
     pub(crate) fn adding(mut self, line: Option<String>) -> PageStep {
         self.lines.extend(line);
         self
     }
 
-    /// Marks the step at which the match stopped for this reason; `None` changes nothing.
+    /// If the match has stopped for this reason, adds the reason and removes the question.
     pub(crate) fn in_trouble(self, trouble: Option<String>) -> PageStep {
         PageStep { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
     }

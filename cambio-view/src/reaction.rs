@@ -5,19 +5,20 @@ use cambio_core::engine::RaceOrder;
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
 use cambio_core::rules::MAX_SEATS;
 
-/// The standard deviation of a log time, as a factor.
+/// The standard deviation of the logarithm of a reaction time, as a factor.
 const SPREAD: f64 = 1.35;
-/// The shortest reaction time in milliseconds. A faster one is a guess: it is the false-start limit in athletics.
+/// The shortest reaction time in milliseconds. In athletics, a faster reaction counts as a false start.
 const FASTEST: u32 = 100;
-/// The allowed medians, in milliseconds.
+/// The allowed medians of the agents' reaction times, in milliseconds.
 pub const MEDIANS: std::ops::RangeInclusive<u32> = 200..=5000;
 
 /// The reaction times of all seats in one race that is decided by speed.
 ///
-/// A person's time runs from the opening of the window on its page to its snap. An agent decides at once, so its time
-/// is drawn from a log-normal distribution, which nearly fits people in reaction tasks (Luce 1986, "Response Times").
-/// The median is chosen. Two of three times are between the median divided by 1.35 and multiplied by 1.35, and none is
-/// below 100 ms. The draws come from the race stream of the deal, so a replayed match has the same times.
+/// A person's time runs from the opening of the window on the page to the snap. An agent decides at once, so its time
+/// is drawn from a log-normal distribution, which approximates human reaction times (Luce 1986, "Response Times").
+/// The user chooses the median. Two of three times are between the median divided by 1.35 and the median
+/// multiplied by 1.35, and none is below 100 ms. The draws come from the race stream of the deal, so a replayed match
+/// has the same times.
 ///
 /// ```
 /// use cambio_core::{Seat, rng::Key};
@@ -37,13 +38,13 @@ fn normal(stream: &mut Stream) -> f64 {
 }
 
 impl ReactionTimes {
-    /// Draws the times of a race with this median in milliseconds; round and race are counted from 0.
+    /// Draws the times of all seats in one race. `median` is in milliseconds; `round` and `race` are counted from 0.
     pub fn draw(key: Key, round: usize, race: usize, median: u32) -> ReactionTimes {
         let mut stream = key.stream(Purpose::Race, u32::try_from(round).unwrap_or(u32::MAX));
         let mut times = [0; MAX_SEATS];
         for _ in 0..=race {
             for time in &mut times {
-                // At most a few minutes, so it fits.
+                // The time is at most a few minutes, so it fits into 32 bits.
                 *time = (f64::from(median) * libm::pow(SPREAD, normal(&mut stream))).round() as u32;
                 *time = (*time).max(FASTEST);
             }
@@ -51,7 +52,7 @@ impl ReactionTimes {
         ReactionTimes(times)
     }
 
-    /// The times with the person's time in milliseconds; a person without a time is last.
+    /// Replaces the person's drawn time with the measured time in milliseconds; a person without a time is last.
     #[must_use]
     pub fn with(mut self, person: Seat, time: Option<u32>) -> ReactionTimes {
         self.0[person.index()] = time.map_or(u32::MAX, |time| time.max(FASTEST));
@@ -67,11 +68,11 @@ impl ReactionTimes {
 
     /// The times of the seats that snapped, the fastest first: "fastest: b 0.62 s, then a 0.81 s".
     pub fn in_words(&self, order: RaceOrder) -> String {
-        let told = |seat: Seat| match self.0[seat.index()] {
+        let words = |seat: Seat| match self.0[seat.index()] {
             u32::MAX => format!("{seat} (no time)"),
             time => format!("{seat} {:.2} s", f64::from(time) / 1000.0),
         };
-        format!("fastest: {}", order.seats().map(told).collect::<Vec<_>>().join(", then "))
+        format!("fastest: {}", order.seats().map(words).collect::<Vec<_>>().join(", then "))
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::narrator::Narrator;
 use crate::scene::{CardMove, KindView, Scene};
-use crate::words::{rules_in_short, scores_in_words};
+use crate::words::{action_in_words, rules_in_short, scores_in_words};
 
 /// A line of text about an event.
 #[derive(Serialize, Debug)]
@@ -33,7 +33,7 @@ impl EventLine {
     pub fn told(&self, view: Option<char>) -> &str {
         match self {
             EventLine::Private(_, seat, blind) if view.is_some_and(|view| view != *seat) => blind,
-            EventLine::Open(told) | EventLine::Private(told, ..) => told,
+            EventLine::Open(line) | EventLine::Private(line, ..) => line,
         }
     }
 }
@@ -45,7 +45,7 @@ pub struct Frame {
     pub by: Option<char>,
     /// The decision; `None` for the deal.
     pub action: Option<String>,
-    /// Whether it was a secret declaration in a snap window.
+    /// Whether the decision was a secret declaration in a snap window.
     pub secret: bool,
     /// The events that followed, in words.
     pub lines: Vec<EventLine>,
@@ -55,13 +55,13 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The decision as a seat sees it, which hides other seats' declarations in snap windows; with `None` unhidden.
+    /// The decision in the players' words. If `view` is a seat, other seats' declarations in snap windows are hidden.
     pub fn decided(&self, view: Option<char>) -> String {
         match (self.by, &self.action) {
             (Some(by), _) if self.secret && view.is_some_and(|view| view != by) => {
                 format!("{by} chose whether to snap (hidden)")
             }
-            (Some(by), Some(action)) => format!("{by}: {action}"),
+            (Some(by), Some(action)) => format!("{by}: {}", action_in_words(action)),
             _ => "the deal".to_owned(),
         }
     }
@@ -80,7 +80,7 @@ pub struct RoundReplay {
 
 /// A replay: a finished match with every card, the seats that have seen it, and every event in words.
 ///
-/// It is made from a [`Record`], so the match is over or was stopped and saved.
+/// A replay is made from a [`Record`], so the match is over or was stopped and saved.
 #[derive(Serialize, Debug)]
 pub struct Replay {
     /// The players: "greedy against heuristic".
@@ -97,15 +97,15 @@ pub struct Replay {
     pub rounds: Vec<RoundReplay>,
     /// The ranks, seat a first; empty if the record has none.
     pub ranks: Vec<u64>,
-    /// The flaw of the record, if it has one; the frames end before it.
+    /// The error in the record, if it has one; the frames end before the error.
     pub flaw: Option<String>,
 }
 
 impl Replay {
-    /// Makes the replay of a record. A flaw in a decision ends the replay and is shown in [`Replay::flaw`].
+    /// Makes the replay of a record. An error in the record ends the replay and is stored in [`Replay::flaw`].
     ///
     /// # Errors
-    /// If the flaw comes before the first table that could be shown.
+    /// If the error is before the first table that could be shown.
     ///
     /// # Examples
     /// ```
@@ -130,15 +130,15 @@ impl Replay {
     /// assert_eq!(secret.decided(Some('b')), "a chose whether to snap (hidden)");
     /// ```
     pub fn of(record: &Record) -> Result<Replay, InvalidRecord> {
-        let mut camera = ReplayBuilder::default();
-        let replayed = replay(record, &mut camera);
-        camera.cut();
+        let mut builder = ReplayBuilder::default();
+        let replayed = replay(record, &mut builder);
+        builder.cut();
         let flaw = match replayed {
-            Err(flaw) if camera.rounds.is_empty() => return Err(flaw),
+            Err(flaw) if builder.rounds.is_empty() => return Err(flaw),
             Err(flaw) => Some(flaw.to_string()),
             Ok(_) => None,
         };
-        let Some(ReplayStage { rules, seats, .. }) = camera.stage else {
+        let Some(ReplayStage { rules, seats, .. }) = builder.stage else {
             return Err(InvalidRecord { what: "the record has no rounds".to_owned(), ..InvalidRecord::default() });
         };
         let agents = record.fields.get("agents").and_then(Value::as_array);
@@ -155,7 +155,7 @@ impl Replay {
             in_short: rules_in_short(&rules),
             kinds: KindView::all(&rules),
             agents,
-            rounds: camera.rounds,
+            rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,
         })
@@ -169,7 +169,7 @@ impl Replay {
     /// The replay as one self-contained HTML page, which works from disk, offline, and in print.
     #[expect(clippy::missing_panics_doc, reason = "a replay is plain data")]
     pub fn page(&self) -> String {
-        // Escaped, because a `<` in a name could end the script element.
+        // `<` is escaped, because a name that contains `</script>` would end the script element.
         let replay = serde_json::to_string(self).expect("a replay is plain data").replace('<', "\\u003c");
         let (title, script) = (quoted(&self.title), script());
         let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
@@ -272,13 +272,13 @@ impl Observer for ReplayBuilder {
     fn event(&mut self, event: &Event<Card>) {
         let Some(stage) = &self.stage else { return };
         if let Some(line) = stage.narrator.line(event, Some) {
-            let told = line.trim().to_owned();
+            let text = line.trim().to_owned();
             self.lines.push(match event.private() {
                 Some((seat, _)) => {
                     let blind = stage.narrator.line(&event.public(), |face| face).unwrap_or_default();
-                    EventLine::Private(told, seat.letter(), blind.trim().to_owned())
+                    EventLine::Private(text, seat.letter(), blind.trim().to_owned())
                 }
-                None => EventLine::Open(told),
+                None => EventLine::Open(text),
             });
         }
         self.moves.extend(CardMove::of(&event.motion()));

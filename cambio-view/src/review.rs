@@ -19,7 +19,7 @@ impl From<MeanEstimate> for MeanInterval {
     }
 }
 
-/// The best decision found, and how much better it was.
+/// The best decision that was found, and how much worse the actual decision is.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct RegretView {
     best: String,
@@ -33,12 +33,12 @@ impl From<Regret> for RegretView {
     }
 }
 
-/// A decision of the round.
+/// A decision of the round, with its costs.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct ReviewedDecision {
     by: char,
     action: String,
-    /// The costs given the seat's knowledge, and against an oracle; `None` if there was no other legal decision.
+    /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
     known: Option<RegretView>,
     open: Option<RegretView>,
     blunder: bool,
@@ -54,18 +54,18 @@ pub struct ReviewProgress {
     /// The policy of the playouts, and the number of playouts for each chance.
     player: &'static str,
     playouts: u32,
-    /// Whether the chance is to win the round; otherwise to win the match.
+    /// Whether `chances` are the chances to win the round; otherwise, to win the match.
     one_round: bool,
     /// The smallest cost of a blunder.
     least: f64,
     /// Whether the review is finished.
     pub over: bool,
-    /// The flaw of the record, if it has one.
+    /// The error in the record, if it has one.
     pub trouble: Option<String>,
 }
 
 impl ReviewProgress {
-    /// The progress before the first of `of` decisions, with `playouts` playouts for each chance.
+    /// The progress of a review that has not begun, for a round with `of` decisions and `playouts` playouts per chance.
     pub fn new(of: usize, playouts: u32) -> ReviewProgress {
         ReviewProgress {
             decisions: Vec::new(),
@@ -107,7 +107,7 @@ impl Observer for RoundReviewer<'_> {
         }
         let (setup, playouts) = (standing.setup, self.playouts);
         let reviewer = self.reviewer.get_or_insert_with(|| Reviewer::new(&setup.rules, setup.seats, playouts));
-        // A deal resets the knowledge, so the events of earlier rounds are not needed.
+        // A deal resets the seats' knowledge, so the events of earlier rounds are not needed.
         if self.at == self.round {
             reviewer.round_begins(standing);
             self.progress.player = reviewer.player();
@@ -150,7 +150,8 @@ impl Observer for RoundReviewer<'_> {
 }
 
 /// Reviews a round of a record, counted from 1. `tell` receives the progress after each decision, and returns whether
-/// to continue; if not, the result is `None`. A flaw of the record ends the review; [`ReviewProgress::trouble`] reports it.
+/// to continue; if not, the result is `None`. An error in the record ends the review and is stored in
+/// [`ReviewProgress::trouble`].
 ///
 /// # Panics
 /// If the record has no such round.
@@ -163,7 +164,7 @@ pub fn review(
     let of = record.rounds[round - 1].decisions.len();
     let progress = ReviewProgress::new(of, playouts);
     let mut watcher = RoundReviewer { round, playouts, at: 0, reviewer: None, progress, tell, stopped: false };
-    // A flaw in a later round does not matter here.
+    // An error after the reviewed round is ignored.
     let flaw = replay(record, &mut watcher).err().filter(|_| watcher.progress.decisions.len() < of);
     let RoundReviewer { mut progress, stopped, .. } = watcher;
     progress.trouble = flaw.map(|flaw| excerpt(&flaw.to_string()).up_to(500).to_string());

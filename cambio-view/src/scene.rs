@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::words::power_in_words;
 
-/// A kind of card of a deck. In scenes and moves a card is an index into the list of kinds.
+/// A kind of card in a deck. Scenes and moves refer to a card by the index of its kind in [`KindView::all`].
 #[derive(Serialize, Clone, Debug)]
 pub struct KindView {
     /// The label of the card, such as `Kd`.
@@ -23,7 +23,7 @@ pub struct KindView {
     pub power: String,
 }
 
-/// The cards that share the same points and power. A rank whose suits are all alike is listed once, without suits.
+/// All cards with the same points and power. A rank with all its suits in this group is listed once, without suits.
 #[derive(Serialize, Clone, Debug)]
 pub struct CardValue {
     /// The points.
@@ -35,7 +35,7 @@ pub struct CardValue {
 }
 
 impl CardValue {
-    /// All cards of the rules in groups, the fewest points first.
+    /// All cards of the deck in groups, the cards with the fewest points first.
     ///
     /// ```
     /// let worth = cambio_view::CardValue::all(&cambio_core::Rules::preset("classic").unwrap());
@@ -103,19 +103,19 @@ pub struct TableCardView(pub usize, pub Option<usize>, pub String);
 /// The held card.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct HeldCardView {
-    /// The seat that holds it.
+    /// The seat that holds the card.
     pub by: char,
-    /// Its kind, if the page may show it.
+    /// The kind of the card, if the page may show it.
     pub kind: Option<usize>,
-    /// Whether it was taken from the pile, so that all seats know it.
+    /// Whether the card was taken from the pile, so that all seats know the card.
     pub taken: bool,
 }
 
 /// The content of a page that shows a table at one moment.
 ///
 /// [`Scene::seen`] takes an [`Observation`], so the scene shows only faces that this seat has legitimately seen.
-/// [`Scene::of_state`] shows every card; it is for matches that are over. Both list for each card the seats that have
-/// seen it.
+/// [`Scene::of_state`] shows every card; it is for matches that are over. Both scenes also show which seats have seen
+/// each card.
 ///
 /// ```
 /// use cambio_core::{Playing, Rules, Seat, rng::Key};
@@ -157,7 +157,7 @@ pub struct Scene {
     pub stock: usize,
     /// The held card.
     pub held: Option<HeldCardView>,
-    /// The spot of a snapped card, until another card is given for it.
+    /// The empty spot that a gift will fill, while a seat decides which card to give.
     pub gap: Option<String>,
     /// The totals of the match, seat a first.
     pub totals: Vec<String>,
@@ -168,8 +168,8 @@ fn letters(seats: SeatSet) -> String {
 }
 
 impl Scene {
-    /// The table as a seat sees it. With `notes`, the faces that this seat has seen stay visible; without, no card in a
-    /// layout is shown. `round` is counted from 1.
+    /// The table as a seat sees it. With `notes`, the faces that this seat has seen stay visible; without notes, no
+    /// face in a layout is visible. `round` is counted from 1.
     pub fn seen(view: &Observation<'_>, round: usize, totals: &[Score], notes: bool) -> Scene {
         Scene::new(view.table(), |spot| view.face(spot).filter(|_| notes), view.held(), round, totals)
     }
@@ -214,7 +214,7 @@ impl Scene {
         }
     }
 
-    /// Turns a card up at the end of a round; an observation does not contain the cards that are turned up then.
+    /// Shows a card that was turned up at the end of a round, because an observation does not contain such cards.
     pub fn turn_up(&mut self, spot: Spot, card: Card) {
         let layout = self.layouts.get_mut(spot.seat().index()).into_iter().flatten();
         for lying in layout.filter(|lying| lying.0 == spot.number()) {
@@ -243,12 +243,13 @@ fn word(phase: Phase) -> &'static str {
     }
 }
 
-/// A moving card: source, destination, and its kind if all seats see it. Places are `stock`, `pile`, `hand` and spots.
+/// The move of a card: its source, its destination, and its kind if all seats see the card. Sources and destinations
+/// are `stock`, `pile`, `hand` and spots.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct CardMove(String, String, Option<usize>);
 
 impl CardMove {
-    /// The moves of a motion, without faces that only one seat sees.
+    /// The card moves in the motion of an event, without faces that only one seat sees.
     ///
     /// ```
     /// use cambio_core::{Card, Event};

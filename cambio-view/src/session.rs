@@ -13,7 +13,7 @@ use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
 
-/// An agent at the table; a panic becomes an error.
+/// An agent at the table, whose panics become errors.
 type Opponent = Guarded<Box<dyn Agent>>;
 
 /// The configuration of a session.
@@ -47,7 +47,7 @@ impl SessionConfig {
 #[error("{0}")]
 pub struct SessionError(pub String);
 
-/// A session: a person's match against agents.
+/// One person's match against agents.
 ///
 /// The caller runs each [`SessionJob`] on any thread and passes its result to [`Session::finish`].
 ///
@@ -95,7 +95,7 @@ struct SessionDecision {
     time: Option<u32>,
 }
 
-/// A computation of a session, for another thread.
+/// A computation that a session needs, which another thread may run.
 pub struct SessionJob(JobTask);
 
 enum JobTask {
@@ -126,7 +126,7 @@ impl fmt::Debug for JobResult {
 }
 
 impl SessionJob {
-    /// Runs the job; it takes as long as the agent needs.
+    /// Runs the job, which takes as long as the agent needs.
     pub fn run(self) -> JobResult {
         JobResult(match self.0 {
             JobTask::Decide(mut thinker) => {
@@ -142,11 +142,11 @@ impl SessionJob {
     }
 }
 
-/// The events of one decision.
+/// The events that follow from one decision.
 #[derive(Default)]
 pub(crate) struct DecisionEvents {
     pub(crate) before: Vec<Event<Card>>,
-    /// The end of a round; `after` has the first events of the next one.
+    /// The state and result at the end of a round, if it ended; `after` then has the first events of the next round.
     pub(crate) ended: Option<(Box<State>, RoundResult)>,
     pub(crate) after: Vec<Event<Card>>,
     race: Option<RaceOrder>,
@@ -171,7 +171,7 @@ fn seen(events: &[Event<Card>], seat: Seat) -> Vec<Sighting> {
 }
 
 impl Session {
-    /// Starts a session; no seat has decided yet.
+    /// Starts a session, before the first decision.
     ///
     /// # Panics
     /// If the person's seat is not at the table, or the rules do not allow the number of seats.
@@ -227,7 +227,7 @@ impl Session {
         self.feed.last_step()
     }
 
-    /// The session config.
+    /// The configuration of the session.
     pub fn config(&self) -> &SessionConfig {
         &self.config
     }
@@ -237,7 +237,7 @@ impl Session {
         self.decisions.iter().map(|decision| decision.action).collect()
     }
 
-    /// A step with these sightings of the person and the current table.
+    /// Creates a step from the person's sightings and the current table.
     fn step(&self, sightings: &[Sighting]) -> PageStep {
         let playing = self.playing();
         let view = playing.state().observe(self.config.person);
@@ -246,7 +246,7 @@ impl Session {
         step.in_trouble(self.trouble.clone())
     }
 
-    /// If speed decides races: draws the times of the current or next window and sets the order of its race.
+    /// If speed decides races, draws the times of the current or next snap window and sets the order of the race in it.
     fn lay_race(&mut self) -> Option<ReactionTimes> {
         let playing = self.referee.playing();
         let SessionConfig { reaction, person, deal, .. } = &mut self.config;
@@ -266,12 +266,12 @@ impl Session {
         let times = self.lay_race();
         *self.referee.observer_mut() = DecisionEvents::default();
         self.referee.act(action).expect("the decision was checked");
-        let heard = std::mem::take(self.referee.observer_mut());
+        let events = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
-        let speeds = heard.race.zip(times).map(|(order, times)| times.in_words(order));
+        let speeds = events.race.zip(times).map(|(order, times)| times.in_words(order));
         let person = self.config.person;
-        let Some((state, result)) = heard.ended else {
-            let step = self.step(&seen(&heard.before, person)).adding(speeds);
+        let Some((state, result)) = events.ended else {
+            let step = self.step(&seen(&events.before, person)).adding(speeds);
             if step.is_worth_showing() {
                 self.feed.push(step);
             }
@@ -281,11 +281,11 @@ impl Session {
         let (rounds, totals) = (playing.rounds(), playing.totals());
         let ranks = playing.result().map(|result| result.ranks);
         let end = RoundEnd::new(playing.rules(), &result, totals, ranks);
-        let sightings = seen(&heard.before, person);
+        let sightings = seen(&events.before, person);
         let last = PageStep::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.config.notes);
         self.feed.push(last.adding(speeds).ending(end, &sightings));
         if !self.playing().is_over() {
-            self.recess = Some(self.step(&seen(&heard.after, person)));
+            self.recess = Some(self.step(&seen(&events.after, person)));
         }
     }
 
@@ -304,8 +304,8 @@ impl Session {
         Ok(())
     }
 
-    /// Carries out a decision of the person. `at` is the last step that the person saw, `time` milliseconds ago;
-    /// without a time the person is last in a race that speed decides.
+    /// Carries out a decision of the person. `at` is the number of the last step that the person saw, and `time` the
+    /// milliseconds since then; without a time, the person is last in a race that speed decides.
     ///
     /// # Errors
     /// If it is not the person's turn to decide, or the decision is not legal.
@@ -356,7 +356,7 @@ impl Session {
     /// but the given decisions are carried out.
     fn follow(&mut self, decisions: &[SessionDecision]) {
         for &decision in decisions {
-            // The agent's answer and errors do not count.
+            // Only the effect on the agent's state matters, so its answer and its errors are ignored.
             let _ = self.referee.ask();
             if !self.playing().state().allows(decision.action) {
                 return;
@@ -385,7 +385,7 @@ impl Session {
         Some(SessionJob(JobTask::Decide(thinker)))
     }
 
-    /// Takes the result of a job.
+    /// Applies the result of a job.
     pub fn finish(&mut self, done: JobResult) {
         self.is_busy = false;
         match done.0 {
@@ -454,7 +454,7 @@ impl fmt::Debug for Session {
     }
 }
 
-/// The error of an agent at the start, with its name.
+/// Describes an error at the start of a match, with the name of the agent that failed.
 fn trouble_of(error: &MatchError, names: &[String]) -> String {
     match error {
         MatchError::Failed(failure) => {

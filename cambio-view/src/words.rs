@@ -8,7 +8,7 @@ use cambio_core::rules::knob::{
 use cambio_core::rules::{Power, PowerStep};
 use cambio_core::{Rules, Score, Seat};
 
-/// Summarizes rules in three lines: the aim, a turn, a snap. They are generated from the knobs, so they fit any rules.
+/// Summarizes rules in three lines: the aim, a turn, a snap. All lines are generated from the knobs of the rules.
 ///
 /// ```
 /// use cambio_core::Rules;
@@ -71,7 +71,7 @@ fn turn(rules: &Rules) -> String {
     let mut line = match spec.peek {
         Peek::Slots(0) => format!("You have {} face-down cards. ", spec.hand.get()),
         Peek::Slots(mask) => {
-            format!("You have {} face-down cards and see {} of them at the start. ", spec.hand.get(), mask.count_ones())
+            format!("You have {} face-down cards and peek at {} at the start. ", spec.hand.get(), mask.count_ones())
         }
         Peek::Choose(number) => format!("You have {} face-down cards and peek at {number} of them. ", spec.hand.get()),
     };
@@ -109,15 +109,15 @@ fn snap(rules: &Rules) -> String {
             ", your own or another player's. For another player's card, you give them one of yours."
         }
     };
-    line += " Only the first right card counts. A wrong card costs a penalty card";
+    line += " Only the first matching card counts. A wrong card costs a penalty card";
     line += match spec.late {
-        Late::Penalise => ", and so does a right card that comes too late.",
+        Late::Penalise => ", and so does a matching card that comes too late.",
         Late::TakeBack | Late::Abort => ".",
     };
     line
 }
 
-/// The suit letters that end the labels of known decks, with their names.
+/// For each known deck, the letters at the end of its card labels, with the names of the suits.
 const SUITS: [&[(&str, &str)]; 2] = [
     &[("c", "clubs"), ("d", "diamonds"), ("h", "hearts"), ("s", "spades")],
     &[("C", "Schilten (shields)"), ("E", "Eicheln (acorns)"), ("R", "Rosen (roses)"), ("S", "Schellen (bells)")],
@@ -129,13 +129,13 @@ const SUITS: [&[(&str, &str)]; 2] = [
 /// use cambio_core::Rules;
 ///
 /// let text = cambio_view::cards_in_short(&Rules::preset("classic").unwrap());
-/// assert_eq!(text, "10h is the 10 of hearts. Suits: c clubs, d diamonds, h hearts, s spades. JK: joker.");
+/// assert_eq!(text, "10h is the 10 of hearts. Suits: c clubs, d diamonds, h hearts, s spades. JK is a joker.");
 /// ```
 pub fn cards_in_short(rules: &Rules) -> String {
     let kinds: Vec<_> = rules.kinds().iter().filter(|kind| kind.copies > 0 && !kind.suit.is_empty()).collect();
     let known =
         SUITS.iter().find(|suits| kinds.iter().all(|kind| suits.iter().any(|(letter, _)| *letter == kind.suit)));
-    let mut told = match (known, kinds.iter().find(|kind| kind.rank == "10").or(kinds.first())) {
+    let mut text = match (known, kinds.iter().find(|kind| kind.rank == "10").or(kinds.first())) {
         (_, None) => return String::new(),
         (Some(suits), Some(kind)) => {
             let of = suits.iter().find(|(letter, _)| *letter == kind.suit).map_or("", |(_, name)| name);
@@ -149,9 +149,9 @@ pub fn cards_in_short(rules: &Rules) -> String {
         }
     };
     if rules.kinds().iter().any(|kind| kind.label == "JK" && kind.copies > 0) {
-        told += ". JK: joker";
+        text += ". JK is a joker";
     }
-    told + "."
+    text + "."
 }
 
 /// The power of a card in words, such as "peek at any card, then swap two cards"; empty for no power.
@@ -175,6 +175,12 @@ pub(crate) fn step_in_words(step: PowerStep) -> String {
         _ => "turn up one card of each opponent",
     };
     step.to_string().split(" or ").map(words).collect::<Vec<_>>().join(", or ")
+}
+
+/// A decision in the players' words; `inWords` in `table.js` does the same.
+pub(crate) fn action_in_words(action: &str) -> String {
+    let text = action.replace("drop", "discard").replace("look", "peek").replace("peek", "peek at");
+    text.replace("show", "turn up").replace("take", "take the open card").replace("end", "end the turn")
 }
 
 /// Explains the scores of a round: a sentence for each seat, seat a first.
@@ -254,7 +260,8 @@ mod tests {
 
     use super::*;
 
-    /// The points and score sentences of the first round with this outcome of an early call by seat a.
+    /// Seat a calls as early as possible. Returns the points and the score sentences of the first round in which the
+    /// call succeeds or fails as requested.
     fn called(lines: &str, succeeds: bool) -> ([i32; 2], Vec<String>) {
         let rules = RulesSpec::from_toml(lines).unwrap().validate().unwrap();
         for deal in 0.. {
@@ -266,7 +273,7 @@ mod tests {
                 playing.act(action).unwrap();
             }
             let result = playing.last_round().unwrap();
-            // A tie has its own sentence.
+            // Skips ties, which have another sentence.
             if result.succeeded.contains(Seat::A) == succeeds && result.points()[0] != result.points()[1] {
                 return ([result.points()[0], result.points()[1]], scores_in_words(&rules, result));
             }

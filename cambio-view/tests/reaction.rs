@@ -6,7 +6,7 @@ use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
 use cambio_view::{Session, SessionConfig, hint};
 
 /// Plays a match in seat b against three random players. The person snaps in every window, after `time` milliseconds;
-/// with `again`, it takes some decisions back and repeats them.
+/// with `again`, the person takes some decisions back and repeats them.
 fn played(deal: u64, time: Option<u32>, again: bool) -> Record {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(8, deal));
     let opponents = vec![roster().parse("random").unwrap(); 3];
@@ -45,7 +45,7 @@ fn the_fastest_seat_is_first_and_a_seat_without_a_time_is_last() {
     assert!(quick.len() > 10 && none.len() > 10, "{quick:?} {none:?}");
     assert!(quick.iter().all(|&(place, _)| place == 0), "{quick:?}");
     assert!(none.iter().all(|&(place, of)| place + 1 == of), "{none:?}");
-    // With the agents' median as its time, the person is not always first or last.
+    // A person whose time is the agents' median is not always first or last.
     let even = races(Some(700));
     assert!(even.iter().any(|&(place, _)| place == 0) && even.iter().any(|&(place, _)| place > 0), "{even:?}");
 }

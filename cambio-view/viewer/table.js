@@ -1,6 +1,6 @@
-// Draws a table: seats with their cards, stock, pile and the held card. It shows scenes and offers choices; it contains no rules.
+// Draws a table: seats with their cards, stock, pile and the held card. This module shows scenes and offers choices; it contains no rules.
 
-// Text glyphs for suits, never emoji.
+// The glyph, the name and the colour of each suit. The suffix \uFE0E selects the text form of a glyph instead of the emoji.
 const GLYPHS = {
   h: ["♥\uFE0E", "hearts", "red"], d: ["♦\uFE0E", "diamonds", "red"],
   c: ["♣\uFE0E", "clubs", "black"], s: ["♠\uFE0E", "spades", "black"],
@@ -31,6 +31,10 @@ const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 function suit(kind) {
   return GLYPHS[kind.suit] ?? [SIGNS[kind.rank] ?? "", kind.suit, COLOURS[kind.suit] ?? ""];
 }
+
+// A decision in the players' words; `action_in_words` in `words.rs` does the same.
+const VERBS = { drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn" };
+export const inWords = (action) => action.replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
 
 // A card in words, for screen readers.
 export function spoken(kind) {
@@ -109,7 +113,7 @@ export class Board {
     card.setAttribute("aria-label", card.dataset.label);
   }
 
-  // Shows a scene. `sees` returns whether the face of a card in a layout is shown, `seesHeld` the same for the held card.
+  // Shows a scene. `sees` returns whether to show the face of a card in a layout, `seesHeld` whether to show the face of the held card.
   render(scene, { sees = () => true, seesHeld = () => true } = {}) {
     this.scene = scene;
     this.root.dataset.phase = scene.phase;
@@ -161,7 +165,7 @@ export class Board {
       const isShown = kind !== null && sees({ letter, slot, seenBy });
       this.face(card, isShown ? kind : null, spot);
       card.append(h("span", { class: "spot", "aria-hidden": "true" }, spot));
-      // A visible face already shows that the seat at the bottom has seen the card.
+      // The seat at the bottom is not listed on a visible face, which already shows that this seat has seen the card.
       const watchers = [...seenBy].filter((one) => !(isShown && one === this.me));
       if (watchers.length) card.append(h("span", { class: "seen", "aria-hidden": "true", title: `seen by ${watchers.join(", ")}` }, watchers.join("")));
     }
@@ -179,7 +183,7 @@ export class Board {
     return this.spots.get(place) ?? { stock: this.stock, pile: this.pile, hand: this.hand }[place]?.card;
   }
 
-  // The position of a place, even if no card lies there yet.
+  // The position of a place on the screen, even if no card lies there yet.
   whereabouts(place) {
     const element = this.at(place) ?? this.seats.get(place[0])?.cards;
     return element?.getBoundingClientRect();
@@ -229,7 +233,7 @@ export class Board {
     }
   }
 
-  // Makes places clickable. `verbs` maps a place to the words for choosing it; `chosen` is called with the chosen place.
+  // Makes places clickable. `verbs` maps each of them to the words before its name, such as `peek at`; `chosen` is called with the chosen place.
   offer(verbs, chosen, marked = []) {
     this.chosen = chosen;
     for (const card of this.root.querySelectorAll(".card")) {

@@ -1,5 +1,5 @@
 // The replay viewer: steps through a finished match with every card.
-import { Board, h, LETTERS } from "./table.js";
+import { Board, h, inWords, LETTERS } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
 // `explain` asks the server for an agent's evaluation, and `chances` creates the panel below the table; a page from disk has neither.
@@ -10,7 +10,7 @@ export function watch(root, film, { explain, chances } = {}) {
   let view = "all";
   let timer = null;
   let drawn = -1;
-  // A frame in a notebook has no own address.
+  // A frame in a notebook does not have its own address.
   const hasAddress = location.protocol !== "about:";
 
   const board = h("div");
@@ -29,9 +29,9 @@ export function watch(root, film, { explain, chances } = {}) {
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "the agent that decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
-  const why = h("button", { type: "button", onclick: understand, title: "Show how an agent rates the choices here (key: w)" }, "Explain this decision");
+  const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
   const controls = h("div", { class: "controls" },
     slider,
     h("div", { class: "row" },
@@ -53,7 +53,7 @@ export function watch(root, film, { explain, chances } = {}) {
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
       film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
-    film.flaw ? h("p", { class: "trouble" }, `The record has an error, so the match is shown only up to there: ${film.flaw}`) : "",
+    film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
       h("div", { class: "theatre" }, board, caption, controls, panel?.element),
       h("div", { class: "side" },
@@ -73,14 +73,14 @@ export function watch(root, film, { explain, chances } = {}) {
   // The text of a line in the current view.
   function words(line) {
     if (typeof line === "string") return line;
-    const [told, seat, blind] = line;
-    return view === "all" || view === seat ? told : blind;
+    const [full, seat, blind] = line;
+    return view === "all" || view === seat ? full : blind;
   }
 
-  // The decision as text; another seat's declaration in a snap window is hidden.
+  // The decision in the players' words. In the view of one seat, the declarations of other seats in snap windows are hidden.
   function decided(frame) {
     if (!frame.by) return "the deal";
-    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : `${frame.by}: ${frame.action}`;
+    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : `${frame.by}: ${inWords(frame.action)}`;
   }
 
   function go(to, moves = true) {
@@ -126,7 +126,7 @@ export function watch(root, film, { explain, chances } = {}) {
       h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
   }
 
-  // Prints all rounds, one after the other.
+  // Before printing, adds the text of all rounds to the page.
   function print() {
     const [r] = places[at];
     const rest = film.rounds.map((round, other) => h("section", { class: "paper" }, h("h2", {}, `Round ${other + 1}`),
@@ -138,7 +138,7 @@ export function watch(root, film, { explain, chances } = {}) {
   addEventListener("beforeprint", print);
   addEventListener("afterprint", () => root.querySelectorAll(".paper").forEach((paper) => paper.remove()));
 
-  // Shows an agent's evaluation of the current decision.
+  // Shows a bot's evaluation of the current decision.
   async function understand() {
     const [r, d] = places[at];
     const { by, action } = film.rounds[r].frames[d];
@@ -147,29 +147,29 @@ export function watch(root, film, { explain, chances } = {}) {
     const agent = asked.value || film.agents[LETTERS.indexOf(by)];
     reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
     try {
-      const told = await explain(r + 1, d, agent);
+      const found = await explain(r + 1, d, agent);
       if (at !== was) return;
-      const most = Math.max(...told.considered.map((one) => Math.abs(one.value)), 1e-9);
+      const most = Math.max(...found.considered.map((one) => Math.abs(one.value)), 1e-9);
       const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
       reasons.replaceChildren(
-        h("p", {}, told.decided === action ? `${told.agent} would do the same.` : `${told.agent} would choose: ${told.decided}.`,
-          told.considered.length ? ` Values: ${told.unit}.` : " This agent gives no values."),
-        told.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...told.considered.slice(0, 12).map((one) =>
-          h("tr", {}, h("th", { scope: "row" }, one.action, one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
+        h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${inWords(found.decided)}.`,
+          found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values."),
+        found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
+          h("tr", {}, h("th", { scope: "row" }, inWords(one.action), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",
-        ...strips(told.beliefs, told.seat));
+        ...strips(found.beliefs, found.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
     }
   }
 
-  // A strip for each card that the seat does not see: a darker cell is more likely, and a frame marks the true card.
+  // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.
   function strips(beliefs, seat) {
     if (!beliefs?.unseen.length) return [];
     const classes = beliefs.classes.map((name) => name.replace("-", "−"));
     const { unseen } = beliefs;
     const percent = (share) => `${Math.round(100 * share)} %`;
-    // The content security policy forbids style attributes.
+    // The shade is set by the script, because the content security policy forbids style attributes.
     const shaded = (cell, share) => {
       cell.style.setProperty("--share", Math.min(1, 2.5 * share));
       return cell;
@@ -177,15 +177,15 @@ export function watch(root, film, { explain, chances } = {}) {
     const strip = ({ spot, truth, even, inferred }) => {
       const shares = inferred ?? even;
       const likeliest = shares.indexOf(Math.max(...shares));
-      const said = `${spot} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, from the seen cards alone ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
+      const label = `${spot} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, based only on the seen cards ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
       return h("tr", {}, h("th", { scope: "row" }, spot),
-        h("td", {}, h("div", { class: "strip", role: "img", "aria-label": said, title: said },
+        h("td", {}, h("div", { class: "strip", role: "img", "aria-label": label, title: label },
           ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
         h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])));
     };
     const isInferred = unseen.some((one) => one.inferred);
     return [
-      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : "given the cards that it has seen"}. Stronger colour means more likely. The frame marks the real card.`),
+      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the real card.`),
       h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", "real card", "its chance"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
