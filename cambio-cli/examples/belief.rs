@@ -1,11 +1,11 @@
-//! How well sampled worlds predict the cards that their owner has seen and the watching seat has not:
+//! Measures how well sampled worlds predict the cards that their owner has seen and the watching seat has not:
 //! `cargo run --release -p cambio-cli --example belief -- --matches 1000`.
 //!
-//! `learned` plays itself at two seats. At one in eight decisions with a choice of the watching seat, worlds are
-//! sampled: evenly, or weighted by the likelihood of the other seat's decisions under the network. Each sampling method
-//! predicts the class of every such card by its frequency in the worlds (with the estimator of Krichevsky and Trofimov
-//! 1981, which adds half a world per class). The table has the mean cross-entropy, -ln(probability of the truth), and
-//! its perplexity, the effective number of classes.
+//! `learned` plays itself at two seats. At one in eight of the watching seat's decisions with a choice, worlds are
+//! sampled: uniformly, or weighted by the likelihood of the other seat's decisions under the network. Each sampling
+//! method predicts the class of every such card by its frequency in the worlds (with the estimator of Krichevsky and
+//! Trofimov 1981, which adds half a world per class). The table has the mean cross-entropy, -ln(probability of the
+//! truth), and its perplexity, the effective number of classes.
 
 use std::error::Error;
 
@@ -19,7 +19,7 @@ use indicatif::ProgressBar;
 /// Measures how well sampled worlds predict hidden cards.
 #[derive(Parser)]
 struct Args {
-    /// The rules
+    /// The preset of the rules
     #[arg(long, default_value = "classic")]
     rules: String,
     /// The number of matches
@@ -44,13 +44,13 @@ fn draws() -> [(&'static str, SamplingSettings); 4] {
 /// Worlds are sampled at one in this number of decisions.
 const ONE_IN: u64 = 8;
 
-/// The cards of the other seat that it has seen and this seat has not.
+/// The cards of the other seat that the other seat has seen and this seat has not.
 fn hidden(view: &Observation<'_>) -> Vec<Spot> {
     let (table, other) = (view.table(), view.seat().next(2));
     table.layout(other).without(view.known()).intersection(table.seen(other)).iter_from(other).collect()
 }
 
-/// The sum of the cross-entropies of the predictions of each card's class.
+/// The cross-entropy of the predicted class of each card, summed over the cards.
 fn bet(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
     let class = |world: &State, spot| space.class_of(world.face(spot).expect("a card lies there"));
     let loss = |&spot: &Spot| {

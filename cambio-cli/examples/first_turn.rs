@@ -4,7 +4,7 @@
 //! cargo run --release -p cambio-cli --example first_turn -- --rules experiments/house.toml --deals 200000
 //! ```
 //!
-//! There are two seats. The caller calls at its first turn; the other seat never calls first and has its last turn.
+//! There are two seats. The caller calls at its first turn; the other seat never calls first, and takes its last turn.
 //! Each deal is played twice: with the caller in seat a, which starts, and in seat b, which calls after the other
 //! seat's first turn. In each table a deal counts once, so the matches of a row are independent, and its interval is
 //! Wilson's (1927).
@@ -28,7 +28,7 @@ struct Args {
     /// Presets, or rule files; their matches have one round
     #[arg(long, num_args = 1.., default_values = ["experiments/house.toml"])]
     rules: Vec<String>,
-    /// The opponents, which never call first; `plain` draws, and keeps a card if one of its known cards is higher
+    /// The opponents, which never call first; `plain` draws, and keeps the card if one of its known cards is higher
     #[arg(long, num_args = 1.., default_values = ["greedy(call_at=-20)", "plain"])]
     opponent: Vec<String>,
     /// The number of deals
@@ -97,13 +97,13 @@ impl Observer for MatchObserver {
     }
 }
 
-/// The results of the matches with one sum.
+/// The results of the matches in which the known cards have the same sum.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     matches: u64,
     wins: u64,
     ties: u64,
-    /// Wins if the dealt layouts were scored.
+    /// The number of wins if the layouts were scored as they were dealt.
     wins_as_dealt: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How close to perfect play the inputs of a network allow it to come, on solved games:
+//! Measures how close to perfect play a network can come with its inputs, on solved games:
 //! `cargo run --release -p cambio-cli --example inputs -- --games mini-p`.
 //!
 //! A network makes the same decision at information sets with equal inputs. For each game this example finds, by CFR+
@@ -24,7 +24,7 @@ struct Args {
     iterations: u64,
 }
 
-/// The view of a network: the inputs of each candidate, and the candidate of each choice.
+/// What a network can distinguish: the inputs of each candidate, and the candidate for each choice.
 fn perceive(
     inputs: &NetworkInputs,
     moment: &InfosetView<'_>,
@@ -59,16 +59,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
         let sets = Seat::ALL[..2].iter().map(|&seat| game.information_sets(seat)).sum::<usize>();
         let (inputs, mut evaluation) = (NetworkInputs::new(&rules), NetworkEvaluation::default());
-        let told = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut evaluation))?;
+        let abstraction = Abstraction::of(&game, |moment| perceive(&inputs, moment, &mut evaluation))?;
         let until = StopCondition { iterations: args.iterations, exploitability: f64::MIN_POSITIVE };
         let (mut made, mut found) = (0, f64::NAN);
-        told.solve(&until, &mut |progress| {
+        abstraction.solve(&until, &mut |progress| {
             if let SolverProgress::Iterated { iterations, exploitability: Some(exploitability) } = progress {
                 eprintln!("{name}: {exploitability:.5} after {iterations} iterations");
                 (made, found) = (iterations, exploitability);
             }
         });
-        println!("| `{name}` | {sets} | {} | {made} | {found:.4} |", told.classes());
+        println!("| `{name}` | {sets} | {} | {made} | {found:.4} |", abstraction.classes());
     }
     Ok(())
 }

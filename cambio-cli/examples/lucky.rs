@@ -9,7 +9,7 @@ impl Agent for Lucky {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let choices = view.choices();
         let own = view.table().layout(view.seat());
-        let wish = match view.table().phase() {
+        let preferred = match view.table().phase() {
             Phase::Start | Phase::Close if view.table().turns() > 6 => Some(Action::Call),
             Phase::Start => Some(Action::Draw),
             Phase::Held(_) => own.without(view.known()).first_from(view.seat()).map(Action::Keep),
@@ -19,7 +19,7 @@ impl Agent for Lucky {
             _ => None,
         };
         let fallback = [Action::Pass, Action::End, Action::Drop, Action::Skip];
-        let legal = wish.into_iter().chain(fallback).find(|&action| choices.contains(action));
+        let legal = preferred.into_iter().chain(fallback).find(|&action| choices.contains(action));
         legal.or_else(|| choices.nth(0)).ok_or_else(|| "there is no legal decision".into())
     }
 }

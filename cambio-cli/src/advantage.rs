@@ -20,33 +20,33 @@ use crate::solve::Format;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agent
+    /// The agent whose decisions are measured
     agent: String,
-    /// The policy to compare with, which also plays in the other seats: `learned`, or a preset of the heuristic
+    /// The policy to compare with, which also plays in the other seats: `learned`, or a heuristic such as `sharp`
     #[arg(long, value_name = "POLICY", default_value = "learned")]
     over: String,
-    /// A preset, or a rule file. One round is played on each deal
+    /// The rules: a preset or a rule file. One round is played on each deal
     #[arg(long, default_value = "classic")]
     rules: String,
     /// The number of seats
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::setting::seats)]
     seats: usize,
-    /// The number of deals, each played with the agent in every seat
+    /// The number of deals; each is played once with the agent in each seat
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_DEALS))]
     deals: u64,
-    /// The number of playouts after each of the two decisions where agent and policy differ
+    /// The number of playouts after each of the two decisions, wherever the agent and the policy differ
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     playouts: u32,
     /// The seed of the deals: a whole number or any text
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
     seed: Seed,
-    /// The number of threads; 0 means one for each core. The result does not depend on it
+    /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
-    /// How the result is printed
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -106,7 +106,7 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
     })
 }
 
-/// In percent of the win of a round.
+/// A mean with its interval, in percent of the win of a round.
 fn percent(interval: &Interval) -> String {
     let half = interval.half_width().map_or_else(|| "–".to_owned(), |half| format!("{:.2}", 100.0 * half));
     format!("{:+7.2} ± {half}", 100.0 * interval.mean)
@@ -130,5 +130,5 @@ fn print(
     writeln!(out, "results, above an equal share          {}", percent(&worth.results))?;
     writeln!(out)?;
     writeln!(out, "Worth: the gain per round from decisions that differ from {over}'s, if")?;
-    writeln!(out, "{over} plays on in every seat; 95 % intervals, clustered by deal.")
+    writeln!(out, "{over} plays the rest of the round in all seats; 95 % intervals, clustered by deal.")
 }

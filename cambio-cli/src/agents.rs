@@ -12,7 +12,7 @@ use crate::say::count;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only this agent; without it, all are listed
+    /// List only this agent; without a name, all agents are listed
     #[arg(conflicts_with = "check")]
     name: Option<String>,
     /// Check an agent: it must decide legally and reproducibly, not remember earlier matches, and not depend on hidden
@@ -23,10 +23,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
         value_parser = clap::value_parser!(u64).range(1..))]
     matches: u64,
-    /// With --check: only on this preset; may be given several times
+    /// With --check: play only on this preset; may be given several times
     #[arg(long, value_name = "PRESET", requires = "check", value_parser = PRESETS)]
     rules: Vec<String>,
-    /// With --check: only at this number of seats; may be given several times
+    /// With --check: play only at this number of seats; may be given several times
     #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: Vec<u8>,
 }

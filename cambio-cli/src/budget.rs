@@ -10,19 +10,19 @@ use crate::exit::{CliResult, Exit};
 /// The target precision and the machines.
 #[derive(Debug, clap::Args)]
 pub(super) struct BudgetTarget {
-    /// A small run of the experiment; the estimate is based on its time per match and its intervals
+    /// Instead of --detect: a small run of the experiment, whose intervals and time per match give the estimate
     #[arg(long, value_name = "DIR", requires = "within", conflicts_with = "detect")]
     pub(super) cost: Option<std::path::PathBuf>,
-    /// The target precision: half the width of the widest interval of rank points, such as 0.005
+    /// With --cost: the target precision, which is half the width of the widest interval of rank points, such as 0.005
     #[arg(long, value_name = "HALF", value_parser = crate::setting::probability, requires = "cost")]
     within: Option<f64>,
-    /// The number of machines
+    /// With --cost: the number of machines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     machines: u64,
-    /// The number of cores of each machine
+    /// With --cost: the number of cores of each machine
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     cores: u64,
-    /// The price of one core for one hour
+    /// With --cost: the price of one core for one hour
     #[arg(long, value_name = "PRICE", default_value_t = 0.04, value_parser = crate::setting::positive)]
     price: f64,
 }
@@ -89,7 +89,7 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
         1000.0 * seconds,
         stored.plan.deals
     )?;
-    writeln!(out, "on {cores} cores it takes {took:.3} hours, the merge {merge:.3} hours; the price is {price:.2}")?;
+    writeln!(out, "on {cores} cores, play takes {took:.3} hours and the merge {merge:.3}; the price is {price:.2}")?;
     if cores > batches {
         writeln!(out, "one core plays a whole batch, so at most {batches} cores have work")?;
     }

@@ -1,4 +1,4 @@
-//! `cambio match`: a tournament without a file.
+//! `cambio match`: a tournament without an experiment file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The agents. With fewer seats than agents, every selection plays; with more, agents play in several seats
+    /// The agents. With more agents than seats, every combination plays; with fewer, agents play in several seats
     #[arg(required = true, num_args = 2.., value_name = "AGENT")]
     agents: Vec<String>,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Write the rows, tables and report to this folder, which must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How the tables are printed
+    /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         unit: if rounds { Unit::Rounds } else { Unit::Match },
         ..Experiment::at(&rules, args.setting.seats(), &args.agents)
     };
-    // Records are an option beside the experiment, as with `cambio run --records`.
+    // The stored experiment file does not contain `records`, as with `cambio run --records`.
     let toml = experiment.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);

@@ -9,19 +9,19 @@ use crate::say::say;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder of the run
+    /// The run folder
     folder: PathBuf,
     /// The format of the files
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The folder for the files; it must not exist
+    /// The folder for the exported files; it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum Format {
-    /// matches.parquet, rounds.parquet and players.parquet; needs the feature `parquet`
+    /// matches.parquet, rounds.parquet and players.parquet; requires a program with the Cargo feature `parquet`
     #[default]
     Parquet,
 }
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let extent = stored.extent();
     if !extent.is_whole() {
-        say!("note: the run is not complete; {} of {} batches are written", extent.batches, extent.of);
+        say!("note: the run is not complete; {} of {} batches are exported", extent.batches, extent.of);
     }
     Ok(Exit::Done)
 }

@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Continue the interrupted training in the folder
     #[arg(long)]
     resume: bool,
-    /// Learn to beat only this agent, without a recipe. The best intermediate network then plays fresh deals; its gain
+    /// Learn to beat this one agent, without a recipe. The best intermediate network then plays fresh deals; its gain
     /// is a lower bound on the exploitability of the agent
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["recipe", "clone"])]
     exploit: Option<String>,
@@ -40,10 +40,10 @@ pub(super) struct Args {
     /// `cambio run --records` has written
     #[arg(long, value_name = "RECORDS", num_args = 1.., conflicts_with = "recipe")]
     clone: Vec<String>,
-    /// With --clone: the name of the agent in the records [default: the only agent that they name]
+    /// With --clone: the name of the agent in the records [default: the only agent in the records]
     #[arg(long, value_name = "NAME", requires = "clone")]
     agent: Option<String>,
-    /// With --exploit or --clone: a preset, or a rule file [default: classic, or the preset of the records]
+    /// With --exploit or --clone: the rules, a preset or a rule file [default: classic, or the preset of the records]
     #[arg(long, conflicts_with_all = ["recipe", "resume"])]
     rules: Option<String>,
     /// With --exploit: the number of seats
@@ -51,21 +51,22 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
     /// With --exploit or --clone: start from the network in this file, from the bundled network (`shipped`), or from
-    /// `nothing` [default: shipped if it supports the cards]
+    /// scratch (`nothing`) [default: shipped if it supports the cards]
     #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
     from: Option<String>,
-    /// With --exploit: the number of fresh deals, played in all seats [default: 1/40 of the matches, 1000 to 50000]
+    /// With --exploit: the number of fresh deals, each played in all seats [default: 1/40 of the training matches, but
+    /// at least 1000 and at most 50000]
     #[arg(long, value_name = "N", requires = "exploit", conflicts_with = "resume",
         value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     deals: Option<u64>,
-    /// The number of matches [default: from the recipe; with --exploit, a fifth of the training matches of the --from
-    /// network, or 1000000; with --clone, each record eight times]
+    /// The number of training matches [default: from the recipe; with --exploit, a fifth of the training matches of the
+    /// --from network, otherwise 1000000; with --clone, each record eight times]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(1..))]
     matches: Option<u64>,
     /// The seed, instead of the seed in the recipe
     #[arg(long, value_name = "SEED", conflicts_with = "resume")]
     seed: Option<u64>,
-    /// The number of threads; 0 means one for each core. The network does not depend on it
+    /// The number of threads; 0 means one for each core. The network does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
     /// Do not show progress
@@ -102,7 +103,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             Ok(None) => break,
             Err(LearnError::Interrupted) => {
                 progress.finish();
-                say!("interrupted; `cambio learn --out {} --resume` continues", args.out.display());
+                say!("interrupted; `cambio learn --out {} --resume` continues the training", args.out.display());
                 return Ok(Exit::Interrupted);
             }
             Err(error) => {
@@ -131,12 +132,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Prints the result of a responder on the fresh deals.
+/// Prints how often a responder wins the fresh deals.
 fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) -> std::io::Result<()> {
     let JudgedRow { against, seats, level, matches, deals, .. } = row;
     writeln!(out, "{against} on {} at {seats} seats, a lower bound", recipe.rules)?;
     let equals = 100.0 / *seats as f64;
-    writeln!(out, "a responder wins   {}; an equal wins {equals:.1} %", percent(row.share, row.low, row.high))?;
+    writeln!(out, "a responder wins   {}; an equally strong one {equals:.1} %", percent(row.share, row.low, row.high))?;
     writeln!(out, "deals              {deals} in all seats, not used for training or selection")?;
     let chosen = recipe.evaluation.deals;
     writeln!(out, "responder          levels/{level}.net, after {matches} matches, selected on {chosen} other deals")
@@ -146,7 +147,7 @@ fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) 
 fn agreed(row: &AgreedRow) -> String {
     let AgreedRow { agent, decisions, deals, by_chance, .. } = row;
     format!(
-        "the clone agrees with {} of {decisions} decisions of {agent} with a choice, on {deals} held-out deals; {:.1} % by chance",
+        "the clone agrees with {} of {decisions} decisions in which {agent} has a choice, on {deals} held-out deals; {:.1} % by chance",
         percent(row.share, row.low, row.high),
         100.0 * by_chance
     )
@@ -163,7 +164,7 @@ fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
     Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.as_bytes())?)
 }
 
-/// The recipe that the arguments give, if they give one.
+/// The recipe from the arguments; `None` if the arguments only resume a training.
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
     let mut recipe = match (&args.recipe, &args.exploit, &args.clone[..]) {
         (Some(path), ..) => {
@@ -189,7 +190,7 @@ fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
 /// The value of --from for a network that starts from scratch.
 const NOTHING: &str = "nothing";
 
-/// The network to start from, if there is one.
+/// The network to start from; `None` for random weights.
 fn from<'a>(args: &'a Args, rules: &Rules, seats: &[usize]) -> Option<&'a str> {
     match args.from.as_deref() {
         Some(NOTHING) => None,
@@ -215,7 +216,7 @@ fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Err
     Ok(recipe)
 }
 
-/// The rules of a recipe. The path of a rule file is relative to the recipe.
+/// The rules of a recipe. The path of a rule file is relative to the recipe file.
 fn rules(args: &Args, recipe: &Recipe) -> Result<Rules, Box<dyn std::error::Error>> {
     let folder = args.recipe.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
     Ok(read_rules(&recipe.rules, folder)?)

@@ -55,17 +55,17 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Play a match at the terminal
+    /// Play a match in the terminal
     #[command(
         after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --practice\n  cambio play --plain --no-notes --seed 5 --record match.jsonl"
     )]
     Play(play::Args),
-    /// Step through a match of a run or of a record file at the terminal
+    /// Step through a match from a run or a record file in the terminal
     #[command(
         after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
     )]
     Watch(watch::Args),
-    /// Serve pages to play, watch matches and read runs in a browser
+    /// Start a local web server to play, watch matches and view runs
     #[command(
         after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --with 'external(\"python3 bot.py\")'"
     )]
@@ -76,7 +76,7 @@ enum Command {
         after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl\n  cambio replay --html match.html runs/quickstart/records.jsonl"
     )]
     Replay(replay::Args),
-    /// Play an experiment and write its rows, tables and report
+    /// Run an experiment and write its rows, tables and report
     #[command(
         after_help = "Examples:\n  cambio run experiments/quickstart.toml --out runs/quickstart\n  cambio run experiments/quickstart.toml --out runs/quickstart --resume\n  cambio run experiments/quickstart.toml --out runs/small --deals 100"
     )]
@@ -86,7 +86,7 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Print the tables of a run or of `tune`, and rewrite its report
+    /// Print the tables of `run` or `tune` again, and rewrite the report
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md"
     )]
@@ -102,12 +102,12 @@ enum Command {
         after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --machines 100 --cost runs/quickstart --within 0.005"
     )]
     Plan(plan::Args),
-    /// Play an experiment on many machines through a shared store
+    /// Run an experiment on many machines through a shared store
     #[command(
         after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
     )]
     Units(units::Args),
-    /// Write job files that play an experiment on Slurm or Kubernetes
+    /// Write job files that run an experiment on Slurm or Kubernetes
     #[command(
         after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
     )]
@@ -122,7 +122,7 @@ enum Command {
     Sprt(sprt::Args),
     /// Measure what an agent's decisions gain over a policy's decisions
     #[command(
-        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nThe command plays the round on from both decisions wherever agent and policy\ndiffer. This removes most of the luck of the cards, so intervals are about half\nas wide as with results."
+        after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nWherever the agent and the policy differ, the command plays the rest of the\nround after each of the two decisions. This removes most of the luck of the\ncards, so intervals are about half as wide as those from the rounds' results."
     )]
     Advantage(advantage::Args),
     /// Solve a small game exactly
@@ -138,7 +138,7 @@ enum Command {
     /// Train a network by self-play, to beat an agent, or to imitate one
     #[command(
         override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe trained network is an agent: learned(\"runs/classic/network.net\")."
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
     )]
     Learn(learn::Args),
     /// List the agents and their parameters, or check an agent
@@ -172,7 +172,7 @@ enum Command {
 /// ```
 #[expect(clippy::needless_pass_by_value, reason = "the roster is made for this call")]
 pub fn main(roster: Roster) -> ExitCode {
-    // Processes that bots start end with the command.
+    // Processes that bots have started must end when the command ends.
     cambio_agents::adopt_orphans();
     let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
         say!("error: this is a bug in cambio; please report the message above");
@@ -221,7 +221,7 @@ fn run(roster: &Roster) -> Exit {
     result.unwrap_or_else(|error| Exit::of(error.as_ref()))
 }
 
-/// The headings of `cambio --help`, each with its first subcommand.
+/// The headings of `cambio --help`, each after the name of the first subcommand below it.
 const HEADINGS: [(&str, &str); 5] = [
     ("play", "Play and watch"),
     ("run", "Experiments"),
@@ -251,7 +251,7 @@ fn command() -> clap::Command {
     ))
 }
 
-/// The code of the README and of the book compiles and runs.
+/// Doctests of the code in the README and in the book.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../README.md")]

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A file that is written at the end of long work. Its name ends with `.new` until it is complete. If the work fails,
-/// the file is removed, unless the process is killed.
+/// A file that is written at the end of a long computation. Its name ends with `.new` until it is complete. If the
+/// computation fails, the file is removed, unless the process is killed.
 pub(super) struct OutputFile {
     path: PathBuf,
     new: PathBuf,
@@ -13,7 +13,7 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Checks, before the work starts, that the file does not exist and can be written.
+    /// Checks, before the computation starts, that the file does not exist and can be written.
     pub(super) fn reserve(path: &Path) -> Result<OutputFile, String> {
         if path.symlink_metadata().is_ok() {
             return Err(format!("{} already exists; choose another file", path.display()));
@@ -45,7 +45,7 @@ impl OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        // The file has been renamed or is incomplete. A failure to remove it is ignored.
+        // The file has its final name already, or is incomplete. A failure to remove the `.new` file is ignored.
         let _ = std::fs::remove_file(&self.new);
     }
 }

@@ -21,21 +21,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The maximum number of bytes of an answer.
 const LINE: u64 = 4096;
 
-/// The player at an input and an output. The player leaves the match when either of them is closed.
+/// A player who uses a text input and a text output. The player leaves the match when either is closed.
 pub(super) struct Person<O> {
     /// The typed lines. A separate thread reads them, so that an interrupt is noticed.
     lines: Receiver<io::Result<Vec<u8>>>,
     /// Cancelled when the user interrupts.
     interrupt: CancelToken,
     out: O,
-    /// Why the player has left, if the player has left.
+    /// The reason why the player has left; `None` during the match.
     left: Option<String>,
 }
 
-/// The answer to `?`.
+/// The help that `?` prints.
 const HELP: &str = "Type a decision from the list, such as `keep a2`. You can shorten its word, as in
 `k a2`, or type only its card, `a2`. Enter alone takes the only possible
-decision, or passes; if you know a card that matches, it asks first.
+decision, or passes; if you know a card that matches, press Enter twice to pass.
 Seats are letters and cards are numbers: b1 is the first card of seat b.
 Some rules let you touch a card as a bluff, or cheat: look at one of your own
 cards and take a penalty card.
@@ -46,7 +46,7 @@ cards and take a penalty card.
 impl<O: Write> Person<O> {
     pub(super) fn new(mut input: impl BufRead + Send + 'static, out: O, interrupt: CancelToken) -> Person<O> {
         let (sender, lines) = sync_channel(1);
-        // The thread ends with the receiver, the input or the process.
+        // The thread ends when the receiver is dropped, the input ends or the process ends.
         std::thread::spawn(move || {
             let lines = std::iter::from_fn(|| next_line(&mut input, LINE).transpose());
             lines.map_while(|line| sender.send(line).ok()).for_each(drop);
@@ -62,11 +62,11 @@ impl<O: Write> Person<O> {
         for text in texts.iter().filter(|text| !text.is_empty()) {
             self.say(&filled(text, "  "));
         }
-        let (mut round, mut told, mut is_board_due) = (0, None, false);
+        let (mut round, mut shown, mut is_board_due) = (0, None, false);
         loop {
             let step = session.latest();
             let at = step.n;
-            if told.replace(at) != Some(at) {
+            if shown.replace(at) != Some(at) {
                 is_board_due |= self.tell(step, round, session.config().notes, &kinds);
                 round = step.scene.round;
             }
@@ -107,8 +107,10 @@ impl<O: Write> Person<O> {
         if is_new {
             self.say(&format!("\nround {}: seat {} starts", step.scene.round, step.scene.turn));
         }
+        // No turn had begun before the step: its lines are about the first peeks.
+        let is_early = step.scene.turns == step.lines.iter().filter(|line| line.starts_with("turn of ")).count();
         for line in &step.lines {
-            let is_lead = is_new || ["turn of ", " peeks at ", "the round ends"].iter().any(|part| line.contains(part));
+            let is_lead = is_new || is_early || ["turn of ", "the round ends"].iter().any(|part| line.contains(part));
             let indent = if is_lead { "  " } else { "    " };
             self.say(&format!("{indent}{line}"));
         }
@@ -235,7 +237,7 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
         }
     }
     for (_, spots) in &mut verbs {
-        // The choices begin with the deciding seat; the player looks for a card by its name.
+        // The choices begin with the cards of the deciding seat, but players expect cards in the order of their names.
         spots.sort_by_key(|spot| spot.parse().map(|spot: Spot| (spot.seat().index(), spot.number())).ok());
     }
     let shown = verbs.iter().map(|(verb, spots)| match (verb.as_str(), &spots[..]) {
@@ -247,7 +249,7 @@ fn offer(choices: &[impl AsRef<str>]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The decision that an answer means. The answer has the words of a decision, possibly shortened, or only its cards.
+/// The decision that an answer means: its words, possibly shortened, or only its cards.
 /// Fails with a message for the player if the answer fits no choice or several.
 fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String> {
     let mut given: Vec<&str> = answer.split_whitespace().collect();

@@ -18,13 +18,13 @@ pub(super) struct Args {
     /// The difference in payoff to detect, such as 0.01 rank points
     #[arg(long, value_name = "EFFECT", value_parser = positive, required_unless_present = "cost")]
     detect: Option<f64>,
-    /// A run; its rows give the deviation of every pair of its agents
+    /// A run folder, which gives the standard deviation for every pair of its agents
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
-    /// The standard deviation of the difference between two agents in one deal, instead of --run
+    /// Instead of --run: the standard deviation of the difference in payoff between two agents in one deal
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
-    /// The number of agents; all their pairs are compared together
+    /// The number of agents; all pairs of them are compared simultaneously
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "run", value_parser = clap::value_parser!(u64).range(2..=100))]
     agents: u64,
     /// The probability of finding a difference if there is none
@@ -37,11 +37,11 @@ pub(super) struct Args {
     target: budget::BudgetTarget,
 }
 
-/// A larger number of deals is not printed.
+/// The largest number of deals that is printed as a number.
 const UNHEARD: u64 = 1 << 62;
 
 impl Args {
-    /// The number of deals that a comparison needs at the level `alpha`.
+    /// The number of deals that a comparison needs at the significance level `alpha`, as text.
     fn deals(&self, detect: f64, deviation: f64, alpha: f64) -> String {
         match clusters_needed(detect, deviation, alpha, self.power) {
             deals if deals > UNHEARD => "more than 10^18".to_owned(),
@@ -63,9 +63,9 @@ pub(super) fn run(args: &Args) -> CliResult {
             let pairs = args.agents * (args.agents - 1) / 2;
             let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
             let deals = args.deals(detect, deviation, alpha);
-            writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents together", args.agents)?;
+            writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents, all together", args.agents)?;
         }
-        writeln!(out, "by the noncentral t distribution; the verdict of a run compares all pairs together")?;
+        writeln!(out, "from the noncentral t distribution; the verdict of a run compares all pairs simultaneously")?;
         return Ok(Exit::Done);
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
@@ -83,19 +83,19 @@ pub(super) fn run(args: &Args) -> CliResult {
         let own = error * (pair.deals as f64).sqrt();
         let (rules, seats) = (&pair.rules, pair.seats);
         let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);
-        let told = |alpha: Option<f64>| {
+        let deals = |alpha: Option<f64>| {
             let effective = if is_share { widened(own, detect) } else { own };
             alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, effective, alpha))
         };
         let cell = stored.plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
         let together = cell.and_then(|cell| derived.together[cell].as_ref());
         let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
-        writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", told(Some(args.alpha)), told(together))?;
+        writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", deals(Some(args.alpha)), deals(together))?;
     }
     writeln!(
         out,
-        "alone: for the interval of a pair; together: for the simultaneous interval of all pairs of its table,"
+        "alone: deals for the interval of one pair; together: deals for simultaneous intervals of all pairs of a table,"
     )?;
-    writeln!(out, "which the verdict of a run uses. –: the difference was the same in every deal.")?;
+    writeln!(out, "which the verdict of a run uses. –: the difference of the pair is the same in every deal.")?;
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// An opponent; repeat the option for up to seven opponents, in the order of the seats
     #[arg(long, value_name = "AGENT", default_value = "heuristic")]
     against: Vec<String>,
-    /// A preset, or a rule file
+    /// The rules: a preset or a rule file
     #[arg(long, default_value = "classic")]
     rules: String,
     /// Your seat
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// The seed of the deal: a whole number or any text [default: random]
     #[arg(long, value_name = "SEED")]
     seed: Option<String>,
-    /// Write the record of a finished match to this file; it must not exist
+    /// After the match, write its record to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Err(format!("--seat must be from a to {last} at {seats} seats, found {}", args.seat).into());
     }
     let record = args.record.as_deref().map(OutputFile::reserve).transpose()?;
-    let others = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
+    let opponents = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // An interrupt also ends the processes of bots.
     let interrupt = stop_on_signal(Exit::Failed)?;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     rules.covers(seats)?;
     let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
     let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-    let config = SessionConfig { deal, person, opponents: others, notes, practice, reaction: None };
+    let config = SessionConfig { deal, person, opponents, notes, practice, reaction: None };
     let mut out = std::io::stdout();
     let ending = if is_plain {
         writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
             let end = session.latest().end.as_ref();
-            // The screen with the scores is gone; the prompt has already printed them.
+            // The full screen with the scores is closed, so print the scores; the prompt has already printed them.
             let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
             scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);

@@ -35,7 +35,7 @@ impl ProgressDisplay {
             // `wide_msg` truncates the message to the rest of the line.
             let style = "{bar:10} {human_pos}/{human_len} matches {rate}/s {eta} left  {wide_msg}";
             let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // A write error only omits the rate.
+                // After a write error, only the rate is missing, so the error is ignored.
                 let _ = write!(out, "{:.0}", state.per_sec());
             };
             let bar = ProgressBar::new(of);
@@ -92,7 +92,7 @@ impl ProgressDisplay {
         }
     }
 
-    /// Whether there is a bar. It already shows the number of matches.
+    /// Whether there is a bar, which already shows the number of matches.
     pub(super) fn has_bar(&self) -> bool {
         self.bar.is_some()
     }

@@ -19,13 +19,13 @@ use crate::say::{count, next_line, plain, say};
 pub(super) struct Args {
     /// A file with one record per line; - reads standard input
     file: PathBuf,
-    /// How the outcomes are printed
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Print the records with missing results filled in; the outcomes go to standard error
     #[arg(long)]
     fill: bool,
-    /// With --fill: add the legal decisions at every decision to each round, as x-legal
+    /// With --fill: add the field x-legal to each round, with the legal choices at every decision
     #[arg(long, requires = "fill")]
     legal: bool,
     /// Print every event of every record
@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Write a self-contained page that shows one match step by step. FILE must not exist
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// With --html: the line of the record to show
+    /// With --html: the number of the line whose record is shown
     #[arg(long, value_name = "N", default_value_t = 1, requires = "html", value_parser = clap::value_parser!(u64).range(1..))]
     line: u64,
 }
@@ -47,7 +47,7 @@ enum Format {
     Json,
 }
 
-/// If this number of lines fails at the start of a file, it is not a file of records.
+/// A file is not a file of records if this number of lines fail before any line passes.
 const HOPELESS: u64 = 10;
 
 /// The maximum number of bytes in a line.
@@ -157,7 +157,7 @@ fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Resu
     Ok(replay(&record, &mut ()))
 }
 
-/// Collects the legal decisions at every decision.
+/// Collects the legal choices at every decision.
 #[derive(Default)]
 struct Legal {
     rounds: Vec<Vec<Vec<String>>>,
@@ -174,7 +174,7 @@ impl Observer for Legal {
     }
 }
 
-/// Prints every event as a line.
+/// Collects every event as a line of text.
 #[derive(Default)]
 struct Transcript {
     text: String,

@@ -15,15 +15,16 @@ use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder of a run or of `tune`
+    /// The folder that `run` or `tune` has written
     folder: PathBuf,
-    /// How the tables are printed
+    /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Print only; do not write files
+    /// Only print; do not write files
     #[arg(long)]
     dry: bool,
-    /// Compare every agent with this one instead of printing the tables, by simultaneous intervals (Dunnett)
+    /// Instead of the tables, print the differences of all other agents from this agent, with simultaneous intervals
+    /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
     baseline: Option<String>,
 }

@@ -13,10 +13,10 @@ use crate::say::plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The preset or mini game to print; without it, all are listed
+    /// The preset or mini game to print; without a name, all presets and mini games are listed
     #[arg(conflicts_with = "check")]
     preset: Option<String>,
-    /// Check a rule file instead
+    /// Instead of printing rules, check this rule file
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 }

@@ -19,10 +19,10 @@ use crate::tables::{self, Format};
 pub(super) struct Args {
     /// The experiment file
     spec: PathBuf,
-    /// The run folder; without --resume it must not exist
+    /// The folder for the run's files; without --resume it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The number of threads; 0 means one for each core. The rows do not depend on it
+    /// The number of threads; 0 means one for each core. The rows do not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
     /// Continue an interrupted run, or start one if the folder does not exist
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Do not show progress
     #[arg(long, short)]
     quiet: bool,
-    /// How the tables are printed
+    /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -67,14 +67,14 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n <= MOST_THREADS).ok_or_else(|| format!("must be a number from 0 to {MOST_THREADS}"))
 }
 
-/// Returns a token that is cancelled when the user interrupts. Play then stops soon, and the processes of bots end. A
-/// second interrupt ends the command at once, with `exit`.
+/// Returns a token that is cancelled by an interrupt (Ctrl-C). Matches then stop soon, and the processes of bots end. A
+/// second interrupt ends the command at once, with the exit code `exit`.
 pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
     let token = CancelToken::new();
     let interrupted = token.clone();
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {
-            // The files of a run are consistent at any moment.
+            // The files of a run are consistent at all times, so the process may exit here.
             cambio_agents::end_orphans();
             std::process::exit(exit as i32);
         }
@@ -141,9 +141,9 @@ fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
         Ok(()) => {
             let faults = &report.derived.faults;
             if let Some(first) = faults.first() {
-                let became = if first.policy == "void" { "void, with their deal blocks" } else { "forfeited" };
-                let faulty = count(faults.len() as u64, "match");
-                say!("{faulty} {became}, because an agent was at fault; {folder}/faults.csv lists the faults");
+                let became = if first.policy == "void" { "voided with their deal blocks" } else { "forfeited" };
+                let matches = count(faults.len() as u64, "match");
+                say!("{matches} {became}, because an agent was at fault; {folder}/faults.csv lists the faults");
             }
             match out {
                 _ if is_quiet => {}
@@ -178,7 +178,7 @@ fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
         }
         _ => {
             say!("error: {error}");
-            say!("{folder} has {matches}; with more of that resource or fewer --threads, --resume continues the run");
+            say!("{folder} has {matches}; with more of the resource or fewer --threads, --resume continues the run");
         }
     }
     Exit::Interrupted

@@ -1,4 +1,4 @@
-//! The progress display of a run, with the agent that leads.
+//! The progress display of a run, which also shows the leading agent.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ pub(super) struct RunProgressDisplay<'p> {
     plan: &'p Plan,
     progress: ProgressDisplay,
     is_quiet: bool,
-    /// The number of matches played by this process, and by earlier ones.
+    /// The numbers of matches that this process and that earlier processes have played.
     played: Cell<u64>,
     before: u64,
 }
@@ -41,7 +41,7 @@ impl RunProgressDisplay<'_> {
         });
     }
 
-    /// The leader of the cell that is being played, with its interval.
+    /// The leading agent of the cell that is being played, with the interval of its mean payoff.
     fn leader(&self, run: &cambio_sim::PlayProgress<'_>) -> String {
         let index = run.digest.last_cell;
         let cell = &run.digest.cells[index];
@@ -51,7 +51,7 @@ impl RunProgressDisplay<'_> {
         let leader =
             (0..self.plan.agents.len()).filter_map(of).max_by(|one, other| worth(one).total_cmp(&worth(other)));
         leader.map_or_else(String::new, |(agent, interval)| {
-            // The display updates continuously, so the interval has to hold at any time.
+            // The display is updated continuously, so the interval must be anytime-valid.
             let ends = interval.ends_at(anytime::factor(interval.clusters));
             let half = ends.map(|(low, high)| (interval.mean - low).max(high - interval.mean));
             let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));

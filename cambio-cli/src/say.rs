@@ -7,8 +7,8 @@ use cambio_core::text::excerpt;
 /// Longer messages are truncated to this number of characters.
 const MESSAGE: usize = 10_000;
 
-/// Prints a line on standard error, like `eprintln!`. All messages use it, because they may quote untrusted text: see
-/// [`plain`].
+/// Prints a line on standard error, like `eprintln!`. All messages use this macro, because they may quote untrusted
+/// text: see [`plain`].
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(&format!($($words)*)) };
 }

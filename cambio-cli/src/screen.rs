@@ -1,6 +1,7 @@
 //! The full-screen terminal interface, for playing a match and for watching a replay.
 //!
-//! `sit` and `replay_view` turn their state into lines, and keys change the state. So both are tested without a terminal.
+//! `SessionView` and `ReplayView` turn their state into lines, and keys change the state. So both can be tested without
+//! a terminal.
 
 mod board;
 mod help_overlay;
@@ -26,7 +27,7 @@ pub(crate) use session::{SessionEnd, sit};
 /// The minimum size of the window, in columns and rows.
 const LEAST: (u16, u16) = (80, 24);
 
-/// Ctrl-C, or a terminal that is gone: the user leaves at once.
+/// The key code for Ctrl-C and for a terminal that is gone: the user leaves at once.
 const LEAVE: KeyCode = KeyCode::Null;
 
 /// Whether standard input and output are a terminal that supports full-screen drawing.
@@ -61,8 +62,8 @@ fn is_gone() -> bool {
     false
 }
 
-/// The terminal events, read by a separate thread. If the terminal is gone, crossterm hangs while it reads an event;
-/// polling first does not prevent this.
+/// Receives the terminal events, which a separate thread reads. If the terminal is gone, crossterm hangs while it
+/// reads an event; polling first does not prevent this.
 fn read_events() -> Receiver<io::Result<Event>> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || while sender.send(event::read()).is_ok() {});
@@ -106,7 +107,7 @@ impl Screen {
         Ok(())
     }
 
-    /// The next key, if one is pressed within this time. Returns [`LEAVE`] if the terminal is gone.
+    /// The next key, if the user presses one within `wait`. Returns [`LEAVE`] if the terminal is gone.
     fn key(&self, wait: Duration) -> io::Result<Option<KeyCode>> {
         let Ok(event) = self.events.recv_timeout(wait) else {
             return Ok(is_gone().then_some(LEAVE));

@@ -12,17 +12,17 @@ use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The port on this machine; 0 picks a free one
+    /// The port on this machine; 0 picks a free port
     #[arg(long, value_name = "PORT", default_value_t = 8417)]
     port: u16,
     /// The folder that contains the run folders to show
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs: PathBuf,
-    /// Allow pages to use this agent, which reads a file or runs a command, such as 'external("python3 bot.py")'; may be given
+    /// Also offer an agent that reads a file or runs a command, such as 'external("python3 bot.py")'; may be given
     /// several times
     #[arg(long, value_name = "AGENT")]
     with: Vec<String>,
-    /// The maximum number of open tables
+    /// The maximum number of tables that are open at the same time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = tables)]
     tables: usize,
 }

@@ -9,7 +9,7 @@ use crate::run::threads;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SettingArgs {
-    /// A preset, or a rule file [default: classic]
+    /// The rules: a preset or a rule file [default: classic]
     #[arg(long)]
     pub(super) rules: Option<String>,
     /// The number of seats [default: 2]
@@ -21,7 +21,7 @@ pub(super) struct SettingArgs {
     /// The seed of the deals: a whole number or any text
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
     pub(super) seed: Seed,
-    /// The number of threads; 0 means one for each core. The result does not depend on it
+    /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
     /// Do not show progress
@@ -33,7 +33,7 @@ pub(super) fn seats(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "must be a number from 2 to 8".to_owned())
 }
 
-/// Reads the spec of an agent that does not see hidden cards. `flag` names the option in the error.
+/// Reads the spec of an agent, which must not see hidden cards. `flag` is the name of the option for the error.
 pub(super) fn player(roster: &Roster, flag: &str, spec: &str) -> Result<AgentSpec, Box<dyn std::error::Error>> {
     let agent = roster.parse(spec)?;
     if agent.sees_all() {

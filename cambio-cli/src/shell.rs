@@ -9,13 +9,13 @@ use crate::exit::{CliResult, Exit};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionArgs {
-    /// The shell
+    /// The shell for which the completions are printed
     shell: clap_complete::Shell,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ManArgs {
-    /// The folder; it is created if it does not exist
+    /// The folder for the pages; it is created if it does not exist
     folder: PathBuf,
 }
 

@@ -30,20 +30,21 @@ pub(super) struct Args {
     /// Write the average strategy to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree to this file in Gambit's format. It must not exist; --memory-limit also limits its size
+    /// Write the game tree to this file in Gambit's EFG format. The file must not exist; --memory-limit also limits its
+    /// size
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
-    /// The seed of the sampling solver
+    /// With --algorithm mccfr: the seed of the sampling
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// How the result is printed
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
-/// The options for memory and progress of a computation.
+/// The options that limit the memory of a computation and hide its progress.
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
     /// The memory limit, such as 500MB or 8GB; a game that needs more is rejected
@@ -64,10 +65,10 @@ impl LimitArgs {
 enum Algorithm {
     /// Discounted counterfactual regret minimisation
     Dcfr,
-    /// CFR+
+    /// Counterfactual regret minimisation with the changes of CFR+
     #[value(name = "cfr+")]
     Plus,
-    /// External sampling, for games that do not fit into memory
+    /// Monte Carlo CFR with external sampling, for games that do not fit into memory
     Mccfr,
 }
 
@@ -120,7 +121,7 @@ impl SolveProgressDisplay {
             }
             SolverProgress::Iterated { .. } => {}
             SolverProgress::Asked { sets } => {
-                self.line.status(|| format!("querying the agent: {sets} information sets"))
+                self.line.status(|| format!("querying the agent: {sets} information sets"));
             }
         }
     }

@@ -21,24 +21,24 @@ pub(super) struct Args {
     agent: String,
     /// The opponent
     other: String,
-    /// Read the deals of this run in order instead of playing; --rules and --seats select one of its tables
+    /// Read the deals of this run in order instead of playing; --rules and --seats select one of the run's tables
     #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "seed", "threads"])]
     run: Option<PathBuf>,
     #[command(flatten)]
     setting: SettingArgs,
-    /// The hypothesis H0: the agent is better than the opponent by ELO points
+    /// The hypothesis H0: the agent is better than the opponent by ELO Elo points
     #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
-    /// The hypothesis H1: the agent is better by ELO points. It must be above H0
+    /// The hypothesis H1: the agent is better than the opponent by ELO Elo points, more than in H0
     #[arg(long, value_name = "ELO", default_value_t = 10.0, allow_negative_numbers = true)]
     elo1: f64,
-    /// Use normalized Elo: the score divided by the standard deviation of a game
+    /// Use normalized Elo, which measures the score in standard deviations of a game
     #[arg(long)]
     normalized: bool,
-    /// The probability of accepting H1 if H0 holds
+    /// The probability of accepting H1 if H0 is true
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     alpha: f64,
-    /// The probability of accepting H0 if H1 holds
+    /// The probability of accepting H0 if H1 is true
     #[arg(long, default_value_t = 0.05, value_parser = crate::setting::probability)]
     beta: f64,
     /// Stop without a decision after N deals
@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Also write the JSON object of --format json to this file; it must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How the result is printed
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -61,7 +61,7 @@ enum Format {
     Json,
 }
 
-/// The largest Elo difference. Beyond it, the stronger side practically always wins.
+/// The largest difference in Elo that is accepted. Beyond it, the stronger side practically always wins.
 const MOST_ELO: f64 = 5000.0;
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
     }
     if args.elo1 <= args.elo0 {
-        return Err(format!("--elo1 must be above --elo0, {}, found {}", args.elo0, args.elo1).into());
+        return Err(format!("--elo1 must be above --elo0 ({}), found {}", args.elo0, args.elo1).into());
     }
     if args.alpha + args.beta >= 1.0 {
         let (alpha, beta) = (args.alpha, args.beta);
@@ -83,11 +83,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let scale = if args.normalized { EloScale::Normalized } else { EloScale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = SprtQuestion { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
-    let (told, stored) = match &args.run {
+    let (report, stored) = match &args.run {
         Some(folder) => stored(args, folder, &question, roster)?,
         None => (played(args, &question, roster)?, None),
     };
-    let json = || json(args, &told, stored.as_ref());
+    let json = || json(args, &report, stored.as_ref());
     if let Some(file) = &args.out {
         write_whole(file, format!("{:#}\n", json()).as_bytes())?;
     }
@@ -95,12 +95,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if args.format == Format::Json {
         writeln!(out, "{}", json())?;
     } else {
-        print(args, &told.answer, stored.as_ref(), &mut out)?;
+        print(args, &report.answer, stored.as_ref(), &mut out)?;
     }
     Ok(Exit::Done)
 }
 
-/// The result of a test, with its setting.
+/// The result of a test, with the rules, seats and seed of the test.
 struct SprtReport {
     rules: String,
     seats: usize,
@@ -143,8 +143,8 @@ struct Stored {
     void_deals: u64,
 }
 
-fn json(args: &Args, told: &SprtReport, stored: Option<&Stored>) -> serde_json::Value {
-    let SprtReport { rules, seats, seed, answer } = told;
+fn json(args: &Args, report: &SprtReport, stored: Option<&Stored>) -> serde_json::Value {
+    let SprtReport { rules, seats, seed, answer } = report;
     let score = answer.scores.interval(2.0, Support::Share);
     let verdict = match answer.verdict {
         Verdict::First => "first",

@@ -11,7 +11,7 @@ pub(super) enum Format {
     /// Aligned text for people
     #[default]
     Table,
-    /// summary.csv
+    /// The contents of summary.csv
     Csv,
     /// The rows of all derived files as one JSON object
     Json,
@@ -50,7 +50,7 @@ pub(super) fn print_baseline(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
-    let told = |row: &BaselineRow| {
+    let texts = |row: &BaselineRow| {
         let ends = row.low.zip(row.high);
         let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
@@ -74,7 +74,7 @@ pub(super) fn print_baseline(
                 "| rules | seats | agent | deals | difference | 95 %, simultaneous | p | verdict |\n|---|---|---|---|---|---|---|---|"
             )?;
             for row in rows {
-                let (interval, p, word) = told(row);
+                let (interval, p, word) = texts(row);
                 let (rules, agent) = (bar_free(&row.rules), bar_free(&row.agent));
                 let (seats, deals, difference) = (row.seats, row.deals, row.difference);
                 writeln!(
@@ -91,7 +91,7 @@ pub(super) fn print_baseline(
                     table = Some((&row.rules, row.seats));
                     writeln!(out, "{}, {} seats, {} deals", row.rules, row.seats, row.deals)?;
                 }
-                let (interval, p, word) = told(row);
+                let (interval, p, word) = texts(row);
                 writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
             }
             writeln!(
@@ -133,7 +133,7 @@ fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Half the width of an interval, if it is about symmetric around its mean.
+/// Half the width of an interval, if the interval is about symmetric around its mean.
 fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     let (below, above) = (mean - low, high - mean);
     is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
@@ -157,15 +157,15 @@ fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
     half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} ± {half}"))
 }
 
-/// The mark of ratings that needed a prior.
+/// The mark for ratings that needed a prior.
 fn mark(fit: &str) -> &'static str {
     if fit == Fit::Regularised.method() { "~" } else { "" }
 }
 
 fn elo(rating: &RatingRow) -> String {
     let mark = rating.fit.map_or("", mark);
-    let told = |elo: f64| format!("{mark}{}", in_full(elo, rating.elo_low, rating.elo_high, 0));
-    rating.elo.map_or("–".to_owned(), told)
+    let text = |elo: f64| format!("{mark}{}", in_full(elo, rating.elo_low, rating.elo_high, 0));
+    rating.elo.map_or("–".to_owned(), text)
 }
 
 /// One table for each rule system and number of seats, at most 80 columns wide unless a label is wider.

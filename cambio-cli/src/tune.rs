@@ -22,7 +22,7 @@ use crate::say::say;
 use crate::setting::{SettingArgs, positive, probability};
 
 const MOST_GENERATIONS: i64 = 100_000;
-/// The number of deals that a race plays at a time. The result does not depend on it.
+/// The number of deals that the method `race` plays at a time. The result does not depend on this number.
 const RACE_STEP: u64 = 16;
 
 #[derive(Debug, clap::Args)]
@@ -30,17 +30,17 @@ pub(super) struct Args {
     /// The agent, with a question mark in place of each value to tune: `greedy(call_at=?)`
     #[arg(long, value_name = "SPEC")]
     agent: String,
-    /// The values of a question mark, ends included: 0..15, or 0..1:0.1 with a step. Give one range for each question
-    /// mark, in order
+    /// The values to try for a question mark, including both ends: 0..15, or 0..1:0.1 with a step. Give one range for
+    /// each question mark, in order
     #[arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)]
     range: Vec<String>,
-    /// The opponents of the candidates: one spec for all other seats, one spec for each, or `self` for the candidates
-    /// themselves [default: the agent with its default values]
+    /// The opponents of the candidates: one spec for all other seats, one spec for each other seat, or `self` for the
+    /// candidates themselves [default: the agent with its default values]
     #[arg(long, value_name = "SPEC")]
     field: Vec<String>,
     #[command(flatten)]
     setting: SettingArgs,
-    /// The payoff that is maximized
+    /// The payoff to optimize
     #[arg(long, default_value = "rank_points", value_parser = payoff())]
     payoff: Payoff,
     /// The search method
@@ -75,10 +75,10 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 enum MethodArg {
-    /// All values play the same deals; gives the whole curve
+    /// All values play the same deals, which gives the whole response curve
     #[default]
     Sweep,
-    /// The race of Kim and Nelson (2001): values drop out as soon as they are too far behind
+    /// Racing (Kim and Nelson 2001): values drop out as soon as they are too far behind
     Race,
     /// Sequential halving: repeatedly drops the worse half of the values
     Halving,
@@ -94,9 +94,9 @@ fn payoff() -> impl TypedValueParser<Value = Payoff> {
             "rank_points",
             "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ on average; the mean pairwise score",
         ),
-        (Payoff::Win, "win", "The share of the win: 1 / k with k winners"),
+        (Payoff::Win, "win", "The win share: 1 / k for each of k winners"),
         (Payoff::Points, "points", "The agent's points over the rounds of the match; fewer are better"),
-        (Payoff::Margin, "margin", "The mean points of the table minus the agent's; more is better, 0 is average"),
+        (Payoff::Margin, "margin", "The mean points of all seats minus the agent's; more is better, 0 is average"),
     ];
     let values = PAYOFFS.map(|(_, name, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(values).try_map(|name| {
@@ -105,7 +105,7 @@ fn payoff() -> impl TypedValueParser<Value = Payoff> {
     })
 }
 
-/// The command that repeats this tuning: every option that differs from its default and changes the result.
+/// The command that repeats this tuning, with every option that differs from its default and changes the result.
 fn command(args: &Args) -> String {
     let mut words = vec!["cambio".to_owned(), "tune".to_owned(), "--agent".to_owned(), args.agent.clone()];
     let mut option = |name: &str, value: String, default: &str| {
@@ -175,7 +175,7 @@ impl Args {
 
 const ONLY_ITSELF: &str = "--field self requires --method sweep and no other --field";
 
-/// The error, with the names of the options.
+/// The error, with the names of options instead of the names of fields.
 fn in_options(error: TuneError) -> Box<dyn std::error::Error> {
     match error {
         TuneError::Measure(error) => error.into(),
@@ -244,7 +244,7 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
     let mut text = format!("itself, {deals} deals\n");
     text += "     field  best reply  gain  not distinguishable from the best reply\n";
     for (rival, curve) in points.chunks(values.len()).enumerate() {
-        // Of equal means, the first.
+        // If several means are equal, the first value is the best.
         let best = curve.iter().rev().max_by(|one, other| one.mean.total_cmp(&other.mean)).expect("there is a value");
         let level = curve.iter().filter(|point| point.among_best == Some(true));
         let set: Vec<&str> = level.map(|point| &*point.value).collect();
@@ -282,9 +282,9 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
         writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
             .expect("a string accepts writes");
     }
-    text += "* best, = not distinguishable from it; best: share of bootstrap resamples won\n";
+    text += "* best, = not distinguishable from it; column best: share of bootstrap resamples with the best mean\n";
     if points.iter().any(|point| point.is_mirror) {
-        text += "exact: it plays only copies of itself, so its share is fixed\n";
+        text += "exact: the value plays only copies of itself, so its share is fixed\n";
     }
     text
 }

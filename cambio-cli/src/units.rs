@@ -31,17 +31,17 @@ enum UnitsCommand {
     Begin(BeginArgs),
     /// Play the missing batches of one part and commit them to the store
     Play(PlayArgs),
-    /// Show the progress of the store, its missing batches and the cost of each lineup
+    /// Show the progress, the missing batches and the time per match of each lineup
     Show(StoreArg),
-    /// Replay some units and compare their bytes
+    /// Replay some stored units and check that the bytes are the same
     Check(CheckArgs),
-    /// Merge all units into a run folder with the same bytes as one run
+    /// Merge all units into a run folder, with the same bytes as a run on one machine
     Merge(MergeArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct StoreArg {
-    /// The store: a folder that all machines share; with the feature `cloud` also s3://, gs:// or az://
+    /// The store: a folder that all machines share; with the Cargo feature `cloud` also s3://, gs:// or az://
     #[arg(long, value_name = "PLACE")]
     store: String,
 }
@@ -60,19 +60,20 @@ struct BeginArgs {
 struct PlayArgs {
     #[command(flatten)]
     store: StoreArg,
-    /// The part to play, counted from 0 [default: `SLURM_ARRAY_TASK_ID` or `JOB_COMPLETION_INDEX`]
+    /// The number of the part to play, from 0 [default: from the environment variable `SLURM_ARRAY_TASK_ID` or
+    /// `JOB_COMPLETION_INDEX`]
     #[arg(long, value_name = "I", requires = "of", allow_negative_numbers = true)]
     index: Option<u64>,
-    /// The number of parts; without it, all missing batches are played
+    /// The number of parts; without --of, all missing batches are played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     of: Option<u64>,
     /// Play these batches, such as 16..32, instead of a part
     #[arg(long, value_name = "FROM..TO", value_parser = batches, conflicts_with_all = ["index", "of"])]
     batches: Option<Range<u64>>,
-    /// Also replay the batches that the store has, and compare the bytes
+    /// Also replay the batches that the store already contains, and compare the bytes
     #[arg(long)]
     again: bool,
-    /// The number of threads; 0 means one for each core. The rows do not depend on it
+    /// The number of threads; 0 means one for each core. The rows do not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
     /// Do not show progress
@@ -99,10 +100,10 @@ struct MergeArgs {
     /// The folder for the merged run; it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Wait until the store has all units; a fault ends the wait
+    /// Wait until the store has all units; stop waiting if an agent was at fault
     #[arg(long)]
     wait: bool,
-    /// How the tables are printed
+    /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Do not show progress
@@ -113,7 +114,7 @@ struct MergeArgs {
 fn batches(text: &str) -> Result<Range<u64>, String> {
     let read = |text: &str| text.parse::<u64>().ok();
     let range = text.split_once("..").and_then(|(from, to)| Some(read(from)?..read(to)?));
-    range.filter(|range| !range.is_empty()).ok_or_else(|| "must be FROM..TO, two whole numbers, such as 16..32".into())
+    range.filter(|range| !range.is_empty()).ok_or_else(|| "must be FROM..TO with FROM < TO, such as 16..32".into())
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
@@ -135,12 +136,12 @@ fn begin(args: &BeginArgs, roster: &Roster) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The batches of this process, from the options or from the environment of an array job or indexed job.
+/// The batches that this process plays, from the options or from the environment of an array job or indexed job.
 fn part(args: &PlayArgs, plan: &Plan) -> Result<Range<u64>, String> {
     if let Some(batches) = &args.batches {
         let all = plan.batch_count();
-        let told = format!("--batches must end at {all} or below, found {}..{}", batches.start, batches.end);
-        return if batches.end <= all { Ok(batches.clone()) } else { Err(told) };
+        let error = format!("--batches must end at {all} or below, found {}..{}", batches.start, batches.end);
+        return if batches.end <= all { Ok(batches.clone()) } else { Err(error) };
     }
     let Some(of) = args.of else { return Ok(0..plan.batch_count()) };
     let by_job = || {
@@ -209,7 +210,7 @@ fn show(args: &StoreArg) -> CliResult {
     let (all, matches) = (plan.batch_count(), plan.matches());
     writeln!(out, "{}: {matches} matches in {all} batches", if plan.name.is_empty() { "run" } else { &plan.name })?;
     let (units, done) = (count(units.len() as u64, "unit"), count(all - left, "batch"));
-    writeln!(out, "{units} with {done}; {left} missing")?;
+    writeln!(out, "{units} with {done}; {} missing", count(left, "batch"))?;
     for batches in missing.iter().take(10) {
         writeln!(out, "missing: --batches {}..{}", batches.start, batches.end)?;
     }
@@ -252,7 +253,7 @@ fn check(args: &CheckArgs, roster: &Roster) -> CliResult {
 /// How often a waiting merge polls the store.
 const LOOK: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Waits until the store has all units or a fault. Also waits until the store has the experiment.
+/// Waits for the experiment, and then until the store has all units or a fault.
 fn wait(store: &UnitStore, is_quiet: bool) -> Result<(), RunError> {
     let bar = ProgressDisplay::spinner(is_quiet);
     loop {

@@ -12,7 +12,7 @@ use crate::say::plain;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder of the run
+    /// The run folder
     folder: PathBuf,
     /// Replay N batches, spread evenly over the run
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -25,7 +25,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| args.folder.join(name));
     let stored = match StoredRun::open(&args.folder) {
-        // A folder without any of these files is not a run, rather than a damaged one.
+        // A folder with only some of these files is a damaged run. A folder without any of them is not a run.
         Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
             writeln!(std::io::stdout().lock(), "wrong: {}", plain(&error.to_string()))?;
             return Ok(Exit::Wrong);

@@ -20,13 +20,13 @@ pub(super) struct Args {
     /// A file with one record per line, or a run folder
     #[arg(value_name = "FILE|RUN")]
     path: PathBuf,
-    /// The match: the line of the file, or the row of the run's matches.csv
+    /// The number of the match: its line in the file, or its row in the run's matches.csv
     #[arg(long = "match", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     number: u64,
     /// The round to start at
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     round: u64,
-    /// The decision in that round to start at; 0 is the deal
+    /// The decision in the round to start at; 0 is the deal, before the first decision
     #[arg(long, value_name = "N", default_value_t = 0)]
     decision: u64,
 }
@@ -58,7 +58,7 @@ fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error
     Err(format!("{} has no record in line {number}; it has {}", path.display(), count(lines, "line")).into())
 }
 
-/// A match of a run, replayed from its key.
+/// Plays a match of a run again, and returns its record.
 fn of_run(folder: &Path, number: u64, roster: &Roster) -> Result<Record, Box<dyn std::error::Error>> {
     let run = StoredRun::open(folder)?;
     let (mut left, mut which) = (number as usize - 1, None);

@@ -38,7 +38,7 @@ fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
         fs::write(folder.join("spec.toml"), spec).unwrap();
         let out = format!("{rotations}{seats}");
         prints(&folder, &format!("run spec.toml --quiet --out {out}"));
-        // A run plays one rotation of a mirror; verify plays them all.
+        // `run` plays only one rotation of a mirror lineup; `verify` plays all rotations.
         prints(&folder, &format!("verify {out} --all"));
         for row in table(&folder.join(&out).join("summary.csv")) {
             for column in ["rank_points", "rank_points_low", "rank_points_high"] {
@@ -62,7 +62,7 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
     assert_eq!((&printed["verdict"], ratio <= low), (&"first".into(), true), "{one}");
     let counts: u64 = printed["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(counts, printed["deals"].as_u64().unwrap());
-    // The true value is far from both hypotheses, so stopping hardly biases the mean.
+    // The true value is far from both hypotheses, so early stopping hardly biases the mean.
     let number = |name: &str| printed[name].as_f64().unwrap();
     assert!((number("estimate") - number("score")).abs() < 0.005, "{one}");
     assert!(number("estimate_low") < number("estimate") && number("estimate") < number("estimate_high"), "{one}");
@@ -98,7 +98,7 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
         assert!(rest.trim_start().starts_with(end) && rest.lines().count() == 1, "{rest}");
         let number = played.lines().nth(2).unwrap().trim().split(' ').next().unwrap().parse::<u64>().unwrap();
         assert_eq!(rest.contains(&format!("deal {} of the run", number - 1)), end == "stopped at deal ", "{rest}");
-        // The same in JSON, followed by the fields of the run.
+        // As JSON, the result is also the same, and the fields that describe the run come last.
         let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
         let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo} --format json"));
         assert!(read.starts_with(played.trim_end().strip_suffix('}').unwrap()), "{read} is not {played}");
@@ -124,8 +124,8 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
     }
 }
 
-/// The best threshold of `greedy` against itself on `classic`, by the long sweep below: 0.5029 ± 0.0018 on 20,000
-/// deals, where 5 has 0.5 and 7 has 0.4993. `CAMBIO_FULL` repeats it.
+/// The best threshold of `greedy` against `greedy` on `classic`. A sweep with 20,000 deals gave it 0.5029 ± 0.0018 rank
+/// points; 5 had 0.5 and 7 had 0.4993. `CAMBIO_FULL=1` repeats the sweep.
 const BEST: i64 = 6;
 
 #[test]
@@ -137,7 +137,7 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
     let found: serde_json::Value = serde_json::from_str(&one).unwrap();
     let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
     let (results, decisions) = (&found["results"], &found["decisions"]);
-    // Both estimate the same value; the estimate from decisions has the narrower interval.
+    // Results and decisions estimate the same value; the estimate from decisions has the narrower interval.
     let apart = number(decisions, "mean") - number(results, "mean");
     assert!(apart.abs() < number(decisions, "half_width") + number(results, "half_width"), "{found}");
     assert!(number(decisions, "half_width") < 0.75 * number(results, "half_width"), "{found}");
@@ -217,7 +217,7 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
         }
         assert_eq!(points.len(), 16);
     }
-    // A value that has dropped out of a race has no later scores, for any number of threads.
+    // With the method `race`, a value that has dropped out has no later scores, for any number of threads.
     let race = |out: &str| table(&folder.join(out).join("scores.csv"));
     assert!(race("race").last().unwrap().values().any(String::is_empty));
     for file in ["scores.csv", "curve.csv", "report.html"] {
@@ -258,7 +258,7 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
         ("tune --agent greedy(call_at=?) --range 15", "--range must be FROM..TO or FROM..TO:STEP, such as"),
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
         ("tune --agent greedy(call_at=?) --range 0..1 --out self", "self already exists; choose another --out"),
-        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above --elo0, 5, found 5"),
+        ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above --elo0 (5), found 5"),
         ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
     ] {
         let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
@@ -364,7 +364,7 @@ fn a_fault_stops_forfeits_or_voids() {
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
     let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    // An unfinished match has no points, so it cannot be lost by points.
+    // A forfeited match has no points, so the payoff cannot be points.
     fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
     let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "points"]);
     assert_eq!(output.status.code(), Some(1));
@@ -375,7 +375,7 @@ fn a_fault_stops_forfeits_or_voids() {
 #[cfg(unix)]
 fn intervals_of_all_pairs_are_wider_than_single_ones_where_blocks_are_void() {
     let folder = folder("void");
-    // A bot that exits at its first decision of some matches, by their seeds, and otherwise takes the first legal decision.
+    // If the seed ends in 0, 2, 4 or 6, the bot exits at its first decision; otherwise it takes the first legal one.
     let script = r#"read line; echo '{"protocol":1,"name":"sh","version":"0"}'
 while read line; do case $line in
 *'"type":"begin"'*) exits=; case $line in *[0246]'}') exits=1;; esac;;
@@ -434,7 +434,7 @@ fn tables_are_printed_for_people_programs_and_pages() {
     let points = prints(&folder, "run points.toml --quiet --out points");
     assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
     assert!(points.contains("* the best by points a match, and agents not distinguishable from it"));
-    // `statsmodels` TTestPower: 284.5.
+    // TTestPower in the Python package `statsmodels` gives 284.5.
     let printed = prints(&folder, "plan --detect 0.05 --deviation 0.3");
     assert!(printed.starts_with("285 deals for one pair alone"), "{printed}");
     assert!(prints(&folder, "plan --detect 0.01 --run out").contains("classic, 2 seats: random – greedy"));

@@ -13,12 +13,12 @@ while read -r line; do case $line in *'"type":"decide"'*)
 rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}";; esac; done
 "#;
 
-/// The spec of the bot in a file.
+/// The spec of a bot whose program is a shell script.
 fn bot(file: &str) -> String {
     format!("'external(\"sh {file}\",start_ms=60000,deadline_ms=60000)'")
 }
 
-/// A number of seconds that no other process sleeps.
+/// A unique number of seconds, so that a test can find its own `sleep` in the list of processes.
 fn nap(number: u32) -> u32 {
     1_000_000 + std::process::id() * 10 + number
 }

@@ -38,7 +38,7 @@ agents = ["random", "random(pass=0.9)", "greedy"]
 
 const TABLES: [&str; 6] = ["matches.csv", "rounds.csv", "players.csv", "summary.csv", "records.jsonl", "report.html"];
 
-/// Runs the experiment with additional arguments; returns the written files.
+/// Runs the experiment with additional arguments, and returns the contents of the written files.
 fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let output = cambio(folder, &format!("run spec.toml --records --quiet --out {out}{words}"));
@@ -107,7 +107,8 @@ fn a_difference_without_spread_tells_nobody_from_the_best() {
         let table = text(&output.stdout).to_owned();
         table.lines().take_while(|line| !line.is_empty()).filter(|line| line.starts_with("* ")).count()
     };
-    // One agent wins both of two deals. It does not win all of 60, and there the two are distinguishable.
+    // With 2 deals, one agent wins both, and the interval of the difference is missing. With 60 deals, the agents are
+    // distinguishable.
     assert_eq!((stars(2), stars(60)), (2, 1));
 }
 

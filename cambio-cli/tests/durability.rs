@@ -34,7 +34,7 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     let full = crate::amount(false, true);
     let (kills, deals) = if full { (100, 4000) } else { (6, 1500) };
     let folder = played("kill", deals);
-    // The delay before the kill is at most 0.7 of the time of the whole run.
+    // The delay before the kill is at most 70 % of the time that the whole run takes.
     let timing = fs::read_to_string(folder.join("whole/timing.csv")).unwrap();
     let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
     let (mut state, mut hit, mut finished, mut resumed) = (1_u64, 0, 0, 0);
@@ -123,7 +123,7 @@ fn a_folder_is_written_by_one_process_at_a_time() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The names in a folder, in order.
+/// The sorted names of the entries in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();
@@ -133,7 +133,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
-    let rounds = crate::amount(20, 200);
+    let rounds = crate::amount(6, 200);
     let folder = played("starts", 4);
     for processes in [2, 4] {
         let mut busy = 0;
@@ -145,7 +145,7 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
             for output in &outputs {
                 let printed = said(output);
                 match output.status.code() {
-                    // A process that starts after the end finds a complete run.
+                    // A process that starts after another process has finished finds a complete run.
                     Some(0) => done += 1,
                     Some(1) if printed.contains("at-once is being written by another process") => busy += 1,
                     _ => panic!("round {round}: {printed}"),
@@ -166,11 +166,11 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
 fn what_a_killed_process_leaves_blocks_nobody() {
     let folder = played("remains", 400);
     play_units(&folder, 2);
-    // The lock file of a dead process.
+    // A killed process leaves a lock file behind.
     fs::write(folder.join("killed.lock"), "").unwrap();
     let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume");
     assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
-    // A folder of the user is not removed.
+    // A folder that the user has created is not removed.
     fs::create_dir(folder.join("merged.new")).unwrap();
     let output = cambio(&folder, "units merge --store store --out merged --quiet");
     assert!(said(&output).contains("merged.new already exists"), "{}", said(&output));
@@ -210,7 +210,7 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
         ("spec.toml", &|text| text.to_owned() + "\n", "spec.toml is damaged: it has been modified"),
         ("manifest.json", &swapped("\"compiler\": \"rustc ", "\"compiler\": \"Rustc "), "has been modified"),
         ("manifest.json", &again, "has been modified"),
-        // These have a new, valid hash.
+        // The next three manifests have a new, valid hash.
         ("manifest.json", &|text| sealed(&again(text)), "has been modified"),
         ("manifest.json", &|text| sealed(&text.replace("\"programs\"", "\"programm\"")), "has been modified"),
         ("manifest.json", &|text| sealed(&text.replacen('{', "{\n  \"machine\": 1,", 1)), "has been modified"),
@@ -275,7 +275,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     fs::remove_file(whole.join("manifest.json")).unwrap();
     assert_eq!(cambio(&folder, "verify whole").status.code(), Some(4));
     fs::write(whole.join("manifest.json"), lost).unwrap();
-    // A truncated ledger is not a smaller run.
+    // A truncated ledger is an error, not a smaller run.
     let (ledger, summary) = (whole.join("ledger.jsonl"), fs::read(whole.join("summary.csv")).unwrap());
     let text = fs::read_to_string(&ledger).unwrap();
     fs::write(&ledger, text.split_inclusive('\n').take(1).collect::<String>()).unwrap();
@@ -283,7 +283,7 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
     assert_eq!(output.status.code(), Some(4), "{}", said(&output));
     assert!(said(&output).contains("and the manifest says that the run is complete"), "{}", said(&output));
     assert!(fs::read(whole.join("summary.csv")).unwrap() == summary);
-    // For an interrupted run, this is only a warning.
+    // For an interrupted run, missing batches only cause a warning.
     change("manifest.json", "\"outcome\": \"complete\"", "\"outcome\": \"interrupted\"");
     let stopped = sealed(&fs::read_to_string(whole.join("manifest.json")).unwrap());
     fs::write(whole.join("manifest.json"), stopped).unwrap();
@@ -420,7 +420,7 @@ fn damage_is_found_and_named_and_derived_files_are_made_again() {
 #[test]
 fn rows_that_are_not_what_play_gives_are_found_by_playing_again() {
     let folder = played("forged", 20);
-    // A forgery with valid hashes: the rows of another seed with this lock file.
+    // A forgery with valid hashes: the rows of a run with another seed, with the lock file of this run.
     let spec = fs::read_to_string(folder.join("spec.toml")).unwrap().replace("seed = 8", "seed = 9");
     fs::write(folder.join("other.toml"), spec).unwrap();
     assert!(cambio(&folder, "run other.toml --out other --records --quiet").status.success());

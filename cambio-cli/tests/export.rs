@@ -72,7 +72,7 @@ mod parquet_files {
     /// The maximum number of rows in a row group.
     const GROUP: i64 = 1 << 16;
 
-    /// The text of the CSV cell of a value, and its type. Null fits every type.
+    /// The text of a value as a CSV cell, and the name of its type. The type of an empty cell is `null`.
     fn cell(value: &Field) -> (String, &'static str) {
         match value {
             Field::Null => (String::new(), "null"),
@@ -220,7 +220,7 @@ mod parquet_files {
         fs::create_dir(folder.join("mine")).unwrap();
         refuses("export run --out mine", 1, "mine already exists; choose another path");
         assert_eq!(fs::read_dir(folder.join("mine")).unwrap().count(), 0);
-        // The remains of a killed export.
+        // A killed export leaves such a folder behind.
         fs::create_dir(folder.join("columns.new")).unwrap();
         refuses("export run --out columns", 1, "columns.new exists");
         fs::remove_dir(folder.join("columns.new")).unwrap();

@@ -1,6 +1,6 @@
-//! Whatever the input, the command answers with one sentence: no panic, no endless reading, no control characters.
+//! Whatever the input, the command answers with one sentence: no panic, no unbounded reading, no control characters.
 //!
-//! `CAMBIO_FULL=1` tries every odd value for every flag.
+//! `CAMBIO_FULL=1` tries every malformed or extreme value for every flag.
 #![cfg(target_os = "linux")]
 
 use crate::folder::folder;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const MEMORY: u32 = 6_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the command with bounded memory. It is killed after `PATIENCE`.
+/// Runs the command with bounded memory, and kills it after `PATIENCE`.
 fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output {
     let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\" {outputs}");
     let mut child = Command::new("sh")
@@ -172,7 +172,7 @@ fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
     assert!(printed.contains("cannot read /dev/zero: a line has more than 67108864 bytes"), "{printed}");
     let printed = refusal(&folder, "replay folder");
     assert!(printed.starts_with("error: cannot read folder: "), "{printed}");
-    // So is the length of a player's answer.
+    // The length of a player's answer is limited, too.
     let output = bounded(&folder, &["play"], "< /dev/zero");
     assert_orderly(&output, &"play");
     assert!(said(&output).contains("a line has more than 4096 bytes"), "{}", said(&output));
@@ -210,7 +210,7 @@ fn the_files_of_a_run_folder_are_files() {
 #[test]
 fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
     let folder = folder("quotes");
-    let long = "x".repeat(10_000_000);
+    let long = "x".repeat(crate::amount(1_000_000, 10_000_000));
     for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
         let quoted = serde_json::Value::from(foreign).to_string().replace('\u{9b}', "\\u009b");
         let record =
@@ -246,7 +246,7 @@ fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
             assert!(output.stdout.len() + output.stderr.len() < 3000, "{words:?}, {shown}");
         }
     }
-    // The same on the command line, where texts are shorter.
+    // Now the same on the command line, where an argument cannot be as long as a file.
     let long = "y".repeat(100_000);
     for foreign in ["\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2J\r", &long] {
         for words in [
@@ -336,7 +336,7 @@ fn files_of_other_systems_and_names_that_are_no_text_are_read() {
     assert!(!folder.join("none").exists());
 }
 
-/// The flags with a value that the help of a subcommand lists.
+/// The flags that take a value, from the help of a subcommand.
 fn flags(folder: &Path, command: &str) -> Vec<String> {
     let help = tried(folder, &[command, "--help"]);
     assert!(help.status.success(), "{command}: {}", said(&help));
@@ -403,7 +403,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
         let words: Vec<&str> = line.split(' ').collect();
         for flag in flags(&folder, words[0]) {
             for (number, value) in odd.into_iter().enumerate() {
-                // The user can ask for endless work, so these flags do not get large values.
+                // A large value of these flags is a valid request for a very long run, so the test does not try one.
                 let is_work = matches!(
                     &*flag,
                     "--iterations"
@@ -430,7 +430,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
                     tries += 1;
                     continue;
                 }
-                // The value replaces the value in the command line, if there is one.
+                // If the command line already has the flag, the new value replaces the old one.
                 let mut words: Vec<&str> = words.clone();
                 if let Some(at) = words.iter().position(|word| *word == flag) {
                     words.drain(at..at + 2);

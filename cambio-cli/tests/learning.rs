@@ -34,7 +34,7 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let printed = done(&folder, &clone);
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[..2], ["clone/network.net", "clone/report.html"]);
-    assert!(lines[2].contains("decisions of greedy with a choice, on 4 held-out deals"), "{printed}");
+    assert!(lines[2].contains("decisions in which greedy has a choice, on 4 held-out deals"), "{printed}");
     let recipe = fs::read_to_string(folder.join("clone/recipe.toml")).unwrap();
     for said in ["agent = \"greedy\"", "records = [\"run\"]", "from = \"shipped\""] {
         assert!(recipe.contains(said), "{recipe}");
@@ -50,7 +50,10 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let printed = done(&folder, &[&["learn", "--exploit", "learned(\"clone/network.net\")"][..], &respond].concat());
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[2], "learned(\"clone/network.net\") on classic at 2 seats, a lower bound");
-    assert!(lines[3].starts_with("a responder wins   ") && lines[3].ends_with("; an equal wins 50.0 %"), "{printed}");
+    assert!(
+        lines[3].starts_with("a responder wins   ") && lines[3].ends_with("; an equally strong one 50.0 %"),
+        "{printed}"
+    );
     assert_eq!(lines[4], "deals              60 in all seats, not used for training or selection");
     assert!(lines[5].ends_with("selected on 200 other deals"), "{printed}");
     let recipe = fs::read_to_string(folder.join("responder/recipe.toml")).unwrap();
@@ -69,7 +72,7 @@ fn a_responder_to_rules_of_ones_own_begins_with_nothing() {
     assert!(printed.contains("random on mini-m1 at 2 seats, a lower bound"), "{printed}");
     let recipe = fs::read_to_string(folder.join("out/recipe.toml")).unwrap();
     assert!(!recipe.contains("from ="), "{recipe}");
-    // Training can start from this network, but not with other cards.
+    // Another training can start from this network, but not on rules with other cards.
     let other = ["--matches", "500", "--quiet", "--out", "more", "--from", "out/network.net"];
     done(&folder, &[&["learn", "--exploit", "greedy", "--rules", "mini-m1"][..], &other].concat());
     let other = ["--matches", "500", "--quiet", "--out", "else", "--from", "out/network.net"];

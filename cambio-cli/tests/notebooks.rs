@@ -1,7 +1,7 @@
 //! The notebooks run from scratch on small runs, and their stored outputs are complete, small and free of local paths.
 //!
-//! The test installs their Python packages from the public registry into a separate virtual environment. If that is not
-//! possible, it is skipped with a message.
+//! The test installs the Python packages of the notebooks from the public registry into a separate virtual environment.
+//! If that is not possible, the test is skipped with a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,8 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../notebooks")
 }
 
-/// The Python of a virtual environment with the packages of the notebooks; created again when their list changes.
+/// The Python of a virtual environment with the packages of the notebooks. If the list of packages has changed, the
+/// environment is created again.
 fn python() -> Option<PathBuf> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("notebooks-venv");
     let (python, wanted) = (home.join("bin/python"), self::home().join("requirements.txt"));
@@ -54,19 +55,19 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The first two notebooks; all of them with `CAMBIO_FULL=1`.
+/// Runs the first notebook, or all notebooks with `CAMBIO_FULL=1`.
 #[test]
 fn notebooks_run_from_scratch() {
     let Some(python) = python() else {
         println!("skipped: cannot create a Python environment with the packages of notebooks/requirements.txt");
         return;
     };
-    let notebooks = &NOTEBOOKS[..crate::amount(2, NOTEBOOKS.len())];
+    let notebooks = &NOTEBOOKS[..crate::amount(1, NOTEBOOKS.len())];
     let runs = folder("notebooks");
     let made = Command::new("sh")
         .arg(home().join("runs.sh"))
         .arg(&runs)
-        .arg("small")
+        .arg(crate::amount("first", "small"))
         .env("CAMBIO", env!("CARGO_BIN_EXE_cambio"))
         .output()
         .unwrap();
@@ -105,7 +106,7 @@ fn kept_notebooks_have_all_outputs_and_nothing_of_a_machine() {
         let cells = notebook["cells"].as_array().unwrap();
         let code: Vec<_> = cells.iter().filter(|cell| cell["cell_type"] == "code").collect();
         for (cell, number) in code.iter().zip(1..) {
-            // The notebook was run once, from top to bottom, to its end.
+            // The notebook was run once, from top to bottom.
             assert_eq!(cell["execution_count"], number, "{name}: {}", cell["source"]);
             let outputs = cell["outputs"].as_array().unwrap();
             assert!(outputs.iter().all(|output| output["output_type"] != "error"), "{name}: {}", cell["source"]);

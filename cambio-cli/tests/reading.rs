@@ -1,9 +1,9 @@
-//! The notebook that reads a run computes the figures of `summary.csv` in Python.
+//! The notebook that reads a run computes, in Python, the same figures as in `summary.csv`.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The 97.5 % quantile of Student's t with 60 degrees of freedom, from tables.
+/// The 97.5 % quantile of Student's t with 60 degrees of freedom, from a published table.
 const QUANTILE: f64 = 2.000_297_822_014_26;
 
 #[test]
@@ -40,7 +40,7 @@ fn the_notebook_agrees_with_the_summary() {
         let found = computed.iter().find(|found| found.iter().take(5).eq(key)).unwrap_or_else(|| panic!("{key:?}"));
         let (mean, error): (f64, f64) = (found[5].parse().unwrap(), found[6].parse().unwrap());
         assert!((mean - number("rank_points")).abs() < 1e-12, "{key:?}");
-        // The score interval at the effective sample size.
+        // Compute the score interval with the effective sample size.
         let (size, squared) = (mean * (1.0 - mean) / (error * error), QUANTILE * QUANTILE);
         let half = QUANTILE * (mean * (1.0 - mean) / size + squared / (4.0 * size * size)).sqrt();
         for (end, sign) in [("rank_points_low", -1.0), ("rank_points_high", 1.0)] {

@@ -352,7 +352,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let difference = found["validation"]["difference"].as_f64().unwrap();
     let shown = format!("{difference:+.4}").replace('-', "−");
     assert!(said[1].starts_with("On 150 fresh deals it averages ") && said[1].contains(&shown), "{}\n{shown}", said[1]);
-    // The command on the page gives the same page.
+    // The command on the page writes the same page again.
     let command = text(all(&document, "pre").next().unwrap()).replace('\'', "");
     let again = command.strip_prefix("cambio ").unwrap();
     assert_eq!(page, tune(again, "again"));
@@ -443,7 +443,7 @@ fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_
         let number = |name: &str| row[name].parse::<f64>().unwrap();
         assert_eq!((&*row["tables"], &*row["deals"], &*row["games"]), ("2", "40", "320"));
         assert!(row["fit"] == "likelihood" && number("elo_low") < number("elo") && number("elo") < number("elo_high"));
-        // It is between the ratings of the tables, and more precise than at least one of them.
+        // The pooled rating is between the ratings of the tables, and more precise than at least one of them.
         let of_tables: Vec<_> = ratings.iter().filter(|rating| rating["agent"] == row["agent"]).collect();
         let mut elos: Vec<f64> = of_tables.iter().map(|rating| rating["elo"].parse().unwrap()).collect();
         elos.sort_by(f64::total_cmp);
@@ -560,7 +560,7 @@ fn a_value_that_meets_itself_is_exact_and_says_why() {
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, &words.split(' ').collect::<Vec<_>>());
     assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
-    assert!(shown.contains("exact: it plays only copies of itself, so its share is fixed"), "{shown}");
+    assert!(shown.contains("exact: the value plays only copies of itself, so its share is fixed"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
     let rows = table(&folder.join("out/curve.csv"));

@@ -1,5 +1,6 @@
-//! Units in an S3 bucket give the bytes of one run. The server is the Python package moto, which the test installs from the
-//! public registry into a separate virtual environment. If that is not possible, the test is skipped with a message.
+//! Units in an S3 bucket give the same bytes as one run. The server is the Python package moto, which the test installs
+//! from the public registry into a separate virtual environment. If that is not possible, the test is skipped with a
+//! message.
 
 #![cfg(feature = "cloud")]
 
@@ -25,7 +26,7 @@ fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// A Python with moto. `CAMBIO_MOTO` can name an existing one.
+/// The path of a Python that has the package moto. `CAMBIO_MOTO` can give the path of an existing Python.
 fn python() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CAMBIO_MOTO") {
         return Some(named.into());

@@ -1,4 +1,4 @@
-//! `cambio solve` and `cambio exploit` on the command line, and the responder on a game with a known exact gap.
+//! `cambio solve` and `cambio exploit` on the command line, and the responder on a game with known exploitabilities.
 
 use std::fs;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
         "exploit --game mini-m1 --strategy m0.txt",
         "m0.txt: the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`",
     );
-    // A rejected save leaves no file behind, and changes no file.
+    // A command that fails leaves no file behind, and changes no file.
     refuses(&folder, "solve --game classic --save classic.txt", "too large");
     assert!(!folder.join("classic.txt").exists());
     refuses(&folder, "solve --game mini-m0 --save m0.efg --efg text.txt", "text.txt already exists");
@@ -229,7 +229,7 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
     }
 }
 
-/// Calibration: the responder finds at least nine tenths of the exact gap of deterministic agents.
+/// Calibration: the responder's gain is at least nine tenths of the exact exploitability of deterministic agents.
 #[test]
 fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     let rules = Rules::preset("mini-m1").unwrap();
@@ -248,7 +248,7 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
         println!("{spec}: {gain} of {exact}");
         assert!(gain <= exact + 1e-12, "nothing gains more than a best response");
         assert!(gain >= 0.9 * exact, "{spec}: {gain} of {exact}");
-        // In seat a it gains no more than the best response of that seat.
+        // In seat a, the responder gains no more than the best response of seat a.
         let best = game.best_response(Seat::A, &strategy).value;
         assert!(game.value_between(&response, &strategy) <= best + 1e-12);
     }
@@ -265,8 +265,9 @@ fn exploitability(game: &Game, spec: &str, seeds: std::ops::Range<u64>) -> f64 {
     seeds.map(each).sum::<f64>() / count
 }
 
-/// Checks the search tree for strategy fusion: a tree with fusion stays at 0.026 with 1,000 iterations
-/// (`cambio-solve/tests/fusion.rs`). A single search with 1,000 iterations is noisy, so several are averaged.
+/// Checks the search tree for strategy fusion: a tree with fusion stays at an exploitability of
+/// 0.026 with 1,000 iterations (`cambio-solve/tests/fusion.rs`). A single search with 1,000 iterations is noisy, so
+/// several searches are averaged.
 #[test]
 fn the_tree_of_multiple_observers_fuses_no_strategies() {
     let game = Game::compile(&Rules::preset("mini-m1").unwrap(), &Limits::default(), &mut |_| {}).unwrap();

@@ -1,4 +1,5 @@
-//! The full-screen interface: the command runs on a pseudo-terminal of 80×24 characters; tests send keys and read the screen.
+//! The full-screen interface. The command runs on a pseudo-terminal of 80×24 characters; the tests send keys and read
+//! the screen.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -88,14 +89,18 @@ fn a_person_plays_a_match_in_place_and_can_watch_it_then() {
     let record = record.to_str().unwrap();
     let mut terminal =
         Terminal::start(&["play", "--against", "greedy", "--rounds", "--seed", "5", "--record", record], SIZE);
-    terminal.until(&["Goal: end the round with the fewest points.", "JK: joker", "Press any key to continue"]);
+    terminal.until(&[
+        "Goal: end the round with the fewest points.",
+        "10h is the 10 of hearts.",
+        "Press any key to continue",
+    ]);
     terminal.press(" ");
     let first = terminal.until(&["a  you", "b  greedy", "discard pile: empty", "Your turn", "d draw"]);
     terminal.press("d");
     let held = terminal.until(&["you hold"]);
     assert_eq!(first.lines().next(), held.lines().next(), "the table is drawn in place");
     terminal.press("x");
-    // Until the match is over: pass, draw, discard, skip, call.
+    // Until the match is over, call if possible; otherwise pass or skip.
     for _ in 0..400 {
         let shown = terminal.shown();
         if shown.contains("Enter: leave") {
@@ -159,7 +164,7 @@ fn a_screen_reader_is_asked_line_by_line() {
 fn it_ends_where_the_terminal_goes_away() {
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
-    // Otherwise the child inherits the master end, which keeps the terminal open.
+    // Without this flag, the child process inherits the master end, which keeps the terminal open.
     fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let slave = |fd: &OwnedFd| Stdio::from(fd.try_clone().unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));

@@ -1,4 +1,4 @@
-//! Many machines give the same bytes as one machine, even if processes are killed.
+//! A run on many machines gives the same bytes as a run on one machine, even if processes are killed.
 
 use crate::command::{assert_same, cambio, command, done, said};
 use crate::folder::folder;
@@ -124,7 +124,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
     assert!(said(&output).contains("cannot write"), "{}", said(&output));
     assert!(units(&folder.join("store")).is_empty());
     assert_eq!(fs::read_dir(folder.join("store/aside")).unwrap().count(), 0, "nothing is left aside");
-    // Another machine plays the unit.
+    // Another machine can still play the unit.
     done(&folder, "units play --store store --quiet");
     done(&folder, "units merge --store store --out many --quiet");
 }
@@ -141,7 +141,7 @@ fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
     assert!(
         job.contains("completions: 4\n") && job.contains("deals = 120") && job.contains("image: &image \"cambio:1\"")
     );
-    // The scripts run with a fake `sbatch`, which runs all parts, in another order.
+    // The scripts run with a fake `sbatch`, which runs all parts in a different order.
     let stand_in = "#!/bin/sh\nfor last; do :; done\ncase $last in\n*play*) for i in 3 1 0 2; do \
                     SLURM_ARRAY_TASK_ID=$i sh \"$last\" >&2 || exit 1; done; echo 1;;\n*) sh \"$last\" >&2; echo 2;;\nesac\n";
     let bin = folder.join("bin");
@@ -165,8 +165,8 @@ fn a_target_precision_is_priced_from_a_run() {
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out small --quiet");
     let printed = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
-    assert!(printed.contains("hours of one core") && printed.contains("on 1000 cores it takes "), "{printed}");
-    // There are more cores than batches, and one core plays a whole batch.
+    assert!(printed.contains("hours of one core") && printed.contains("on 1000 cores, play takes "), "{printed}");
+    // With more cores than batches, some cores have no work, because one core plays a whole batch.
     let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
     assert!(few.contains("one core plays a whole batch, so at most "), "{few}");
     assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("one core plays a whole batch"));

@@ -23,7 +23,7 @@ pub(super) struct Marks {
     pub(super) view: Option<char>,
 }
 
-/// With more seats than this, each seat has one line instead of several for its name, its cards and their viewers.
+/// With more seats than this number, each seat has a single line, which does not show which seats have seen its cards.
 const LOOSE: usize = 4;
 
 /// The table. It fits 80 columns if no seat has more than eight cards.

@@ -42,13 +42,13 @@ impl HelpOverlay {
                 "d t c e      draw, take the top of the discard pile, call, end the turn",
                 "x s p        discard, skip, pass; the last line shows the possible keys",
                 "m or Space   snap a card that you know matches",
-                "Enter        take the only possible decision, or pass instead of snapping. If you know a match, it asks first",
+                "Enter        take the only possible decision, or pass instead of snapping. If you know a match, press Enter twice to pass",
                 "r, k         show the rules in short; the points and powers of the cards",
                 "h, u         ask for a hint; undo your last decision (with --practice)",
                 "q            leave the match; Ctrl-C leaves at once",
                 "",
                 "Seats are letters and cards are numbers: b1 is the first card of seat b. You can choose (b1 ··), and Enter chooses >b1 ··<. * marks a card that you know matches. The letters below a card show which seats have seen it.",
-                "Some rules let you touch a card as a bluff, or cheat: look at one of your own cards and take a penalty card.",
+                "Some rules let you touch a card as a bluff, or cheat: peek at one of your own cards and take a penalty card.",
             ] {
                 say(line, "             ");
             }

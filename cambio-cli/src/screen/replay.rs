@@ -18,7 +18,7 @@ const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space pla
 /// A replay view: the replay, the position in it and the point of view.
 pub(super) struct ReplayView {
     replay: Replay,
-    /// Round and frame.
+    /// The indices of the round and of the frame.
     at: (usize, usize),
     /// The seat whose knowledge is shown; `None` shows all cards.
     pub(super) view: Option<char>,
@@ -36,7 +36,7 @@ impl ReplayView {
         replay_view
     }
 
-    /// The last frame of the round.
+    /// The index of the last frame in the round.
     fn last(&self) -> usize {
         self.replay.rounds[self.at.0].frames.len() - 1
     }
@@ -133,23 +133,23 @@ impl Page for ReplayView {
         let mut foot = vec![bar(self.place(), columns)];
         foot.extend(wrapped(KEYS, columns - 1, " ").into_iter().map(ratatui::prelude::Stylize::dim));
         let lines_of_frame = frame.lines.iter().map(|line| line.told(self.view).trim().to_owned());
-        // At the end of a round the table shows all cards. Their lines are omitted to leave room for the scores.
-        let mut told: Vec<String> = lines_of_frame.filter(|line| at < self.last() || !turns_up(line)).collect();
+        // At the end of a round the table shows all cards. The lines that name them are omitted, to fit the scores.
+        let mut events: Vec<String> = lines_of_frame.filter(|line| at < self.last() || !turns_up(line)).collect();
         if at == self.last() {
-            told.extend(replay.rounds[round].scores.iter().cloned());
+            events.extend(replay.rounds[round].scores.iter().cloned());
             if round + 1 == replay.rounds.len() {
                 let ranks = replay.ranks.iter().zip('a'..).map(|(rank, seat)| format!("{seat} {rank}"));
                 let ranks: Vec<String> = ranks.collect();
-                told.extend((!ranks.is_empty()).then(|| format!("the match is over: ranks {}", ranks.join(", "))));
-                told.extend(replay.flaw.as_ref().map(|flaw| format!("the record is flawed: {flaw}")));
+                events.extend((!ranks.is_empty()).then(|| format!("the match is over: ranks {}", ranks.join(", "))));
+                events.extend(replay.flaw.as_ref().map(|flaw| format!("the record is invalid: {flaw}")));
             }
         }
         let room = rows.saturating_sub(lines.len() + foot.len());
-        let mut told: Vec<Line<'static>> =
-            told.iter().flat_map(|line| wrapped(&format!("   {line}"), columns, "     ")).collect();
-        told.truncate(room);
-        told.resize(room, Line::from(""));
-        lines.extend(told);
+        let mut text: Vec<Line<'static>> =
+            events.iter().flat_map(|line| wrapped(&format!("   {line}"), columns, "     ")).collect();
+        text.truncate(room);
+        text.resize(room, Line::from(""));
+        lines.extend(text);
         lines.extend(foot);
         lines
     }
@@ -161,7 +161,7 @@ fn bar(place: f64, columns: usize) -> Line<'static> {
     Line::from(format!(" {}●{}", "━".repeat(done), "─".repeat(width - 1 - done)))
 }
 
-/// Shows a replay from a round and decision on, until the user leaves. Fails if the terminal cannot be written or read.
+/// Shows a replay, beginning at a round and decision. Fails if the terminal cannot be written or read.
 pub(crate) fn watch(replay: Replay, at: (usize, usize), is_over: impl Fn() -> bool) -> std::io::Result<()> {
     let mut screen = Screen::open()?;
     let mut replay_view = ReplayView::new(replay, at);

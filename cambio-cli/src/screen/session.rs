@@ -17,7 +17,7 @@ use super::{LEAVE, Page, Screen, turns_up, wrapped};
 /// How long a card is shown if the player has to remember it.
 const GLIMPSE: Duration = Duration::from_secs(4);
 
-/// The decisions that name no card, with their keys and their words on the screen.
+/// The decisions without a card, with their keys and their words on the screen.
 const VERBS: [(&str, char, &str); 7] = [
     ("draw", 'd', "draw"),
     ("take", 't', "take the discard"),
@@ -49,7 +49,7 @@ pub(super) struct SessionView {
     /// The events of this round, and the number of events before the player's latest decision.
     pub(super) log: Vec<String>,
     read: usize,
-    /// The action to choose a card for, the first card of a swap, and the card that Enter chooses.
+    /// The action that needs a card, the first card of a swap, and the card that Enter chooses.
     verb: Option<String>,
     first: Option<String>,
     focus: Option<String>,
@@ -102,7 +102,7 @@ impl SessionView {
             self.log.clear();
             self.read = 0;
         }
-        // At the end of a round the table shows all cards. Their lines are omitted to leave room for the scores.
+        // At the end of a round the table shows all cards. The lines that name them are omitted, to fit the scores.
         let is_told = |line: &&String| step.end.is_none() || !turns_up(line);
         self.log.extend(step.lines.iter().filter(is_told).cloned());
         let until = Instant::now() + GLIMPSE;
@@ -132,7 +132,7 @@ impl SessionView {
         verbs
     }
 
-    /// The cards that the player can choose now, by seat and number.
+    /// The cards that the player can choose now, in the order of seats and numbers.
     fn offered(&self) -> Vec<String> {
         let Some(verb) = &self.verb else { return Vec::new() };
         let mut spots: Vec<Spot> = Vec::new();
@@ -302,9 +302,9 @@ impl SessionView {
         let (config, actions) = (self.session.config().clone(), self.session.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
-            let told = hint(&config, &actions, &adviser);
-            // The screen may be closed.
-            let _ = tell.send(told.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
+            let found = hint(&config, &actions, &adviser);
+            // Sending fails if the screen is already closed.
+            let _ = tell.send(found.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
         self.advice = Some(advice);
         "Computing a hint…".clone_into(&mut self.said);
@@ -314,8 +314,8 @@ impl SessionView {
     pub(super) fn tick(&mut self) {
         let now = Instant::now();
         self.glimpses.retain(|(_, _, until)| *until > now);
-        let told = self.advice.as_ref().map(Receiver::try_recv);
-        match told {
+        let received = self.advice.as_ref().map(Receiver::try_recv);
+        match received {
             None | Some(Err(TryRecvError::Empty)) => {}
             Some(Ok(text)) => (self.said, self.advice) = (text, None),
             Some(Err(TryRecvError::Disconnected)) => {
@@ -349,12 +349,12 @@ impl SessionView {
             let own = self.own as usize - 'a' as usize;
             return match &end.ranks {
                 Some(ranks) => {
-                    let told = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
+                    let text = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
                         (1, 1) => "You won the match.".to_owned(),
                         (1, _) => "You share first place.".to_owned(),
                         (rank, _) => format!("The match is over. You finished in place {rank} of {}.", ranks.len()),
                     };
-                    (told, "Enter: leave".to_owned())
+                    (text, "Enter: leave".to_owned())
                 }
                 None if end.winners.contains(self.own) => {
                     ("You win the round.".to_owned(), "Enter: next round".to_owned())
@@ -369,7 +369,7 @@ impl SessionView {
             return (who, "q leave".to_owned());
         };
         let question = match self.verb.as_deref() {
-            Some("swap") if self.first.is_none() => format!("{}: choose two cards", ask.question),
+            Some("swap") if self.first.is_none() => format!("{}: choose the first card", ask.question),
             Some("swap") => format!("{}: choose the second card", ask.question),
             _ => ask.question.clone(),
         };
@@ -380,7 +380,8 @@ impl SessionView {
         let plain = VERBS.iter().filter(|(verb, ..)| self.offers(verb));
         keys.extend(plain.map(|(_, key, words)| format!("{key} {words}")));
         if let Some(verb) = &self.verb {
-            keys.push(format!("1–9 (yours) or arrows and Enter: {verb}"));
+            let words = verb.replace("look", "peek").replace("show", "turn up");
+            keys.push(format!("1–9 (yours) or arrows and Enter: {words}"));
             if self.aimed().len() > 1 {
                 keys.push("Tab another action".to_owned());
             }
@@ -426,24 +427,24 @@ impl Page for SessionView {
         let mut foot: Vec<Line<'static>> =
             wrapped(&format!(" {question}"), columns, "   ").into_iter().map(Line::bold).collect();
         foot.extend(wrapped(&format!(" {keys}"), columns, " "));
-        let said = if self.said.is_empty() { Vec::new() } else { wrapped(&format!(" {}", self.said), columns, "   ") };
-        foot.extend(said.into_iter().map(Line::italic));
-        let mut told: Vec<Line<'static>> = Vec::new();
+        let note = if self.said.is_empty() { Vec::new() } else { wrapped(&format!(" {}", self.said), columns, "   ") };
+        foot.extend(note.into_iter().map(Line::italic));
+        let mut events: Vec<Line<'static>> = Vec::new();
         for (number, line) in self.log.iter().enumerate() {
             let mark = if number < self.read { "   " } else { " · " };
             let text = wrapped(line, columns - 3, "  ");
-            told.extend(text.into_iter().map(|line| Line::from(vec![Span::raw(mark), Span::raw(line.to_string())])));
+            events.extend(text.into_iter().map(|line| Line::from(vec![Span::raw(mark), Span::raw(line.to_string())])));
         }
         if let Some(end) = &self.step.end {
-            told.extend(end.scores.iter().map(|line| Line::from(format!("   {line}")).bold()));
-            told.push(Line::from(format!("   totals: {}", end.totals_in_words())));
+            events.extend(end.scores.iter().map(|line| Line::from(format!("   {line}")).bold()));
+            events.push(Line::from(format!("   totals: {}", end.totals_in_words())));
         }
         let room = rows.saturating_sub(lines.len() + foot.len());
-        let skipped = told.len().saturating_sub(room);
-        let mut told = told.split_off(skipped);
+        let skipped = events.len().saturating_sub(room);
+        let mut events = events.split_off(skipped);
         // The latest lines are directly above the question, so the question does not move.
-        let mut gap = vec![Line::from(""); room - told.len()];
-        gap.append(&mut told);
+        let mut gap = vec![Line::from(""); room - events.len()];
+        gap.append(&mut events);
         lines.extend(gap);
         lines.extend(foot);
         lines
@@ -451,7 +452,7 @@ impl Page for SessionView {
 }
 
 pub(crate) enum SessionEnd {
-    /// The match is over: the session, with its record.
+    /// The match is over; the session contains the record.
     Over(Box<Session>),
     /// The player has left. The text is the reason.
     Left(String),
@@ -467,7 +468,7 @@ pub(crate) fn sit(
 ) -> std::io::Result<SessionEnd> {
     let mut screen = Screen::open()?;
     let mut seat = SessionView::new(session, adviser);
-    let mut thought: Option<Receiver<JobResult>> = None;
+    let mut pending: Option<Receiver<JobResult>> = None;
     loop {
         if seat.is_left || is_over() {
             let is_done = seat.is_over();
@@ -477,22 +478,22 @@ pub(crate) fn sit(
                 None => SessionEnd::Left("you left the match".to_owned()),
             });
         }
-        match thought.as_ref().map(Receiver::try_recv) {
+        match pending.as_ref().map(Receiver::try_recv) {
             None => {
                 if let Some(job) = seat.session.job() {
                     let (tell, done) = channel();
                     std::thread::spawn(move || tell.send(job.run()));
-                    thought = Some(done);
+                    pending = Some(done);
                 }
             }
             Some(Ok(done)) => {
-                thought = None;
+                pending = None;
                 seat.session.finish(done);
                 seat.look();
                 continue;
             }
             Some(Err(TryRecvError::Disconnected)) => {
-                thought = None;
+                pending = None;
                 seat.session.fail();
                 seat.look();
             }
@@ -501,7 +502,7 @@ pub(crate) fn sit(
         seat.tick();
         screen.draw(&seat)?;
         // While an agent is thinking, poll often, because most agents answer at once.
-        let wait = Duration::from_millis(if thought.is_some() { 2 } else { 50 });
+        let wait = Duration::from_millis(if pending.is_some() { 2 } else { 50 });
         if let Some(key) = screen.key(wait)? {
             seat.key(key);
         }

@@ -1,4 +1,4 @@
-//! `cambio cluster`: job files that play an experiment on a cluster.
+//! `cambio cluster`: job files that run an experiment on a cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Scheduler {
-    /// An array job for Slurm, the merge that depends on it, and a script that submits both
+    /// Write an array job for Slurm, a merge job that waits for it, and a script that submits both
     Slurm(SlurmArgs),
-    /// An indexed Job for Kubernetes, and a Job that merges
+    /// Write an indexed Job for Kubernetes, and a Job that merges the results
     K8s(KubernetesArgs),
 }
 
@@ -30,13 +30,13 @@ enum Scheduler {
 struct ClusterWork {
     /// The experiment file
     spec: PathBuf,
-    /// The number of parts
+    /// The number of parts into which the experiment is divided
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     units: u64,
-    /// The folder for the files; it is created if it does not exist
+    /// The folder for the job files; it is created if it does not exist
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
-    /// The number of cores of each part
+    /// The number of cores for each part
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1024))]
     cores: u64,
 }
@@ -45,7 +45,7 @@ struct ClusterWork {
 struct SlurmArgs {
     #[command(flatten)]
     work: ClusterWork,
-    /// The store; all nodes must have access to it
+    /// The store for the played units; all nodes must have access to it
     #[arg(long, value_name = "PLACE")]
     store: String,
     /// The run folder that the merge writes
@@ -66,10 +66,10 @@ struct KubernetesArgs {
     /// The volume claim that all pods mount at /data
     #[arg(long, value_name = "NAME", default_value = "cambio")]
     claim: String,
-    /// The store, as a path inside the pods [default: /data/NAME.units]
+    /// The store, as a path inside the pods [default: /data/cambio-SPEC.units, with the name of the experiment file]
     #[arg(long, value_name = "PLACE")]
     store: Option<String>,
-    /// The run folder that the merge writes, as a path inside the pods [default: /data/NAME]
+    /// The run folder that the merge writes, as a path inside the pods [default: /data/cambio-SPEC]
     #[arg(long, value_name = "DIR")]
     out: Option<String>,
 }
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
 }
 
-/// Reads an experiment and checks that it can be played. Returns it with its text and a name for the jobs.
+/// Reads an experiment and checks that it can be played. Returns the experiment, its text and a name for the jobs.
 fn read(work: &ClusterWork, roster: &Roster) -> Result<(Experiment, String, String), Box<dyn std::error::Error>> {
     let (experiment, text) = Experiment::read(&work.spec)?;
     let plan = experiment.plan(roster, work.spec.parent().unwrap_or(Path::new(".")))?;
@@ -90,7 +90,7 @@ fn read(work: &ClusterWork, roster: &Roster) -> Result<(Experiment, String, Stri
     }
     let stem = work.spec.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    // A label in Kubernetes has at most 63 characters.
+    // A label in Kubernetes has at most 63 characters, and the name gets a prefix and suffixes.
     let name: String = name.trim_matches('-').chars().take(40).collect();
     Ok((experiment, text, if name.is_empty() { "cambio".to_owned() } else { format!("cambio-{name}") }))
 }
@@ -140,7 +140,7 @@ fn slurm(args: &SlurmArgs, roster: &Roster) -> CliResult {
     write(&work.into, "play.sbatch", &filled(include_str!("../../templates/play.sbatch"), view.clone()))?;
     write(&work.into, "merge.sbatch", &filled(include_str!("../../templates/merge.sbatch"), view.clone()))?;
     write(&work.into, "submit.sh", &filled(include_str!("../../templates/submit.sh"), view))?;
-    say!("submit it with: sh {}", work.into.join("submit.sh").display());
+    say!("submit the jobs with: sh {}", work.into.join("submit.sh").display());
     Ok(Exit::Done)
 }
 
@@ -153,7 +153,7 @@ fn kubernetes(args: &KubernetesArgs, roster: &Roster) -> CliResult {
     let base = work.spec.parent().unwrap_or(Path::new("."));
     for rules in experiment.rules.iter().filter(|rules| base.join(rules).is_file()) {
         if rules.contains('/') {
-            return Err(format!("the rule file `{rules}` must be in the folder of the experiment").into());
+            return Err(format!("the rule file `{rules}` must be in the folder of the experiment file").into());
         }
         files.push((rules.clone(), text_of(&cambio_exec::read_text(&base.join(rules))?)));
     }
@@ -171,6 +171,6 @@ fn kubernetes(args: &KubernetesArgs, roster: &Roster) -> CliResult {
         out => text_of(&out),
     };
     write(&work.into, "job.yaml", &filled(include_str!("../../templates/job.yaml"), view))?;
-    say!("start it with: kubectl apply -f {}", work.into.join("job.yaml").display());
+    say!("start the jobs with: kubectl apply -f {}", work.into.join("job.yaml").display());
     Ok(Exit::Done)
 }

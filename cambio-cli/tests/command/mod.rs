@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The command with these arguments, without the environment of an array job or indexed job.
+/// The command with these arguments, without the environment variables of an array job or indexed job.
 pub(crate) fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
     command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,9 +1,9 @@
 """Recomputes the derived files of a run from its rows with independent programs, and compares.
 
-Usage: check.py RUN...            prints the number of comparisons of each kind, exits with 1 if one fails.
+Usage: check.py RUN...            Prints the number of comparisons of each kind. Exits with 1 if a comparison fails.
 
 Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
-OpenSpiel. The calls have the tolerances.
+OpenSpiel. The tolerances are arguments of the calls of `same`.
 """
 
 import csv
@@ -119,7 +119,7 @@ def check_pairs(rows, pairs):
         same("difference", pair["error"], error)
         same("difference", pair["low"], 2 * low - 1, absolute=1e-10)
         same("difference", pair["high"], 2 * high - 1, absolute=1e-10)
-        # Anytime-valid: the normal mixture martingale reaches 1 / α times its initial value.
+        # Anytime-valid interval: at its ends, the normal mixture martingale reaches 1 / α times its initial value.
         rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
         count = len(deals)
         wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
@@ -173,7 +173,7 @@ def check_residuals(pairs, ratings, seats):
             continue
         fitted = scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
         same("residual", pair["score_fitted"], fitted, relative=1e-8)
-        # The score test: the factor at which the interval ends at the expected score.
+        # The score test: `factor` is the t quantile with which the interval would end at the expected score.
         p, clusters = float(pair["misfit_p"]), int(pair["duel_deals"])
         score, factor = float(pair["score"]), scipy.stats.t.isf(p / 2, clusters - 1)
         if abs(fitted - score) < 1e-6 or score in (0, 1):

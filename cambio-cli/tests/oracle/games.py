@@ -2,7 +2,7 @@
 
 Usage: games.py GAME...            Reads GAME.efg, GAME.txt (a strategy) and GAME.json (the expected results).
 
-OpenSpiel reads the tree, counts its nodes, solves it as a linear program if its dense matrices are large enough, and
+OpenSpiel reads the tree, counts its nodes, solves it as a linear program if the dense matrices fit into memory, and
 computes the exploitability of the uniform and the given strategy. scipy's HiGHS also computes the value, from the
 sequence form of the tree that OpenSpiel has read (Koller, Megiddo and von Stengel 1994).
 """
@@ -17,7 +17,7 @@ import pyspiel
 import scipy.optimize
 import scipy.sparse
 
-# OpenSpiel's linear program is dense: 0.2 GB and some seconds with 5,000 sequences, impossible with 100,000.
+# OpenSpiel's linear program is dense: 0.2 GB and some seconds with 5,000 sequences, but 100,000 sequences do not fit.
 DENSE = 10_000
 failed = 0
 
@@ -50,7 +50,7 @@ class Side:
 
 
 def read(game):
-    """The number of histories, both sides, and the payoff of player 0 for each pair of last sequences."""
+    """Returns the number of histories, both sides, and the payoff of player 0 for each pair of last sequences."""
     histories, sides, worth = 0, [Side(), Side()], {}
     waiting = [(game.new_initial_state(), 1.0, (0, 0))]
     while waiting:
@@ -98,7 +98,8 @@ def value(sides, worth):
 
 
 def policy(sides, text):
-    """The strategy file in OpenSpiel's format. The names of sets contain the keys of the file; actions have the same labels."""
+    """The strategy file in OpenSpiel's format. The names of information sets contain the keys of the file; the
+    labels of actions are the same."""
     lines = (line.split("\t") for line in text.splitlines()[3:])
     given = {(seat, key): dict(word.rsplit("=", 1) for word in words) for seat, key, *words in lines}
     taken = {}
