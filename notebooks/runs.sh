@@ -1,9 +1,9 @@
 #!/bin/sh
-# Plays the runs for the notebooks: notebooks/runs.sh OUT [small]
+# Plays the runs for the notebooks: notebooks/runs.sh OUT [small | first]
 #
 # The full runs take about an hour and a half on two cores and 2 GB of disk, because of the searches in the ladder and the training of a
-# network. `small` plays very few deals, without searches, only to test that the notebooks run. CAMBIO is the command. Finished
-# runs are not repeated, and interrupted runs are resumed.
+# network. `small` plays very few deals, without searches, only to test that the notebooks run; `first` plays only the small run
+# of the first notebook. CAMBIO is the command. Finished runs are not repeated, and interrupted runs are resumed.
 set -eu
 out=${1:?usage: notebooks/runs.sh OUT [small]}
 size=${2:-full}
@@ -29,7 +29,9 @@ learn() {
     fi > "$out/learning.txt"
 }
 
-if [ "$size" = small ]; then
+if [ "$size" = first ]; then
+    play quickstart "$experiments/quickstart.toml" --deals 30
+elif [ "$size" = small ]; then
     grep -v 'ismcts\|rollout' "$experiments/ladder.toml" > "$out/ladder.toml"
     play quickstart "$experiments/quickstart.toml" --deals 30
     play ladder "$out/ladder.toml" --deals 30
