@@ -37,14 +37,14 @@ pub(super) struct Args {
     target: budget::BudgetTarget,
 }
 
-/// The largest number of deals that is printed as a number.
-const UNHEARD: u64 = 1 << 62;
+/// A larger number of deals is printed as `more than 10^18`.
+const MOST_PRINTED: u64 = 1 << 62;
 
 impl Args {
     /// The number of deals that a comparison needs at the significance level `alpha`, as text.
     fn deals(&self, detect: f64, deviation: f64, alpha: f64) -> String {
         match clusters_needed(detect, deviation, alpha, self.power) {
-            deals if deals > UNHEARD => "more than 10^18".to_owned(),
+            deals if deals > MOST_PRINTED => "more than 10^18".to_owned(),
             deals => deals.to_string(),
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of records: a replay reproduces the record, and finds every alteration.
 //!
-//! `CAMBIO_FULL=1` alters whole matches of every preset at every number of seats.
+//! With `CAMBIO_FULL=1`, each test alters records of complete matches, for every preset and number of seats.
 
 use crate::play::{Game, Manner, amount, games, odd_games};
 use cambio_core::encode::ActionSpace;

@@ -86,7 +86,7 @@ pub struct Play {
     /// play can be exploited, the result is mixed play near a logit equilibrium (`McKelvey` and Palfrey 1998). Such a
     /// network plays as `learned("FILE",temperature=T)`.
     pub temperature: f32,
-    /// The temperature at the end of training, if the temperature changes: by the same factor from match to match.
+    /// The temperature at the end of training. It is reached by a constant factor per match; `None` keeps the temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_temperature: Option<f32>,
     /// After this many turns exploration also tries calls.

@@ -53,7 +53,7 @@ impl<R: Rng> CmaEs<R> {
         4 + (3.0 * libm::log(self.mean.len() as f64)).floor() as usize
     }
 
-    /// The current mean, moved into the cube.
+    /// The current mean, clamped to the unit cube.
     pub fn centre(&self) -> Vec<f64> {
         self.mean.iter().map(|place| place.clamp(0.0, 1.0)).collect()
     }

@@ -79,7 +79,7 @@ impl DeckClasses {
         ((rounded.max(0) >> shift) as usize).min(most)
     }
 
-    /// The maximum points in the bucket of a bound.
+    /// The largest number of points in the bucket `step`.
     fn bound(&self, step: u8) -> i32 {
         (i32::from(step) << self.unit_shift) + self.lowest
     }

@@ -15,7 +15,7 @@ use crate::params::Text;
 /// The first line of a file. The number changes when the meaning of inputs or weights changes.
 const FORMAT: &str = "cambio network 2\n";
 
-/// The text of the agents `learned` and `lookahead`.
+/// The text argument of the agents `learned` and `lookahead`.
 pub(crate) const NETWORK: Text = Text {
     name: "network",
     meaning: "A network file written by `cambio learn`.",

@@ -99,7 +99,7 @@ fn a_face_that_one_seat_alone_sees_is_its_own_information_and_in_order() {
     assert_ne!(key(&[one], Seat::B), key(&[other], Seat::B), "the drawer sees its card");
     assert_eq!(key(&[one], Seat::A), key(&[other], Seat::A), "and no other seat sees it");
     assert_ne!(key(&[one, other], Seat::B), key(&[other, one], Seat::B), "the order matters");
-    // A chance outcome is not an edge: seat a decides in one node after any draw of seat b.
+    // Chance outcomes add no edges: seat a decides in the same node, whichever card seat b draws.
     let dropped = |card| {
         let mut histories = after(&[one]);
         histories.event(&Event::Dropped { seat: Seat::B, card });

@@ -90,7 +90,7 @@ impl SessionView {
         seat
     }
 
-    /// Takes over the latest step of the session, if it is new.
+    /// Shows the latest step of the session, if it is new.
     pub(super) fn look(&mut self) {
         if self.session.latest().n != self.step.n {
             self.take_in(self.session.latest().clone());

@@ -12,7 +12,7 @@ fn rows(page: &impl Page, columns: usize, rows: usize) -> Vec<String> {
     page.lines(columns, rows).iter().map(ToString::to_string).collect()
 }
 
-/// The page at 80×24; nothing is cut off.
+/// The text of the page at 80×24. Fails if the page does not fit.
 fn shown(page: &impl Page) -> String {
     let rows = rows(page, 80, 24);
     assert!(rows.len() <= 24, "{} rows:\n{}", rows.len(), rows.join("\n"));

@@ -120,7 +120,7 @@ impl Names<'_> {
     }
 }
 
-/// The binomial coefficient `of` over `size`.
+/// The binomial coefficient "`of` choose `size`".
 fn choose(of: usize, size: usize) -> u128 {
     (0..size as u128).fold(1, |count, step| count.saturating_mul(of as u128 - step) / (step + 1))
 }
