@@ -426,7 +426,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
                 {
                     continue;
                 }
-                if !is_full && (number + place + tries) % 4 != 0 {
+                if !is_full && (number + place + tries) % 8 != 0 {
                     tries += 1;
                     continue;
                 }
