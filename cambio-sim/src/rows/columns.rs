@@ -82,6 +82,9 @@ impl RowWriter {
 
     /// Appends any text as a field, quoted if necessary.
     fn put_text(&mut self, text: &str) {
+        if !text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n')) {
+            return self.put(text.as_bytes());
+        }
         let begin = self.bytes.len();
         // Upper bound: two quotes around the text, every quote doubled, and the comma.
         self.bytes.resize(begin + 2 * text.len() + 3, 0);
@@ -204,6 +207,7 @@ field! {
 }
 
 /// Writes a single digit directly, because most numbers in rows have one digit.
+#[inline]
 fn push_whole(number: impl itoa::Integer + Copy + TryInto<u8>, row: &mut RowWriter) {
     match number.try_into() {
         Ok(digit @ 0..10) => row.put(&[b'0' + digit]),
