@@ -22,14 +22,15 @@ GROUPS = [
     ("Rules and tables", ["Rules", "Layout", "Block"]),
     ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
     ("Many matches", ["VectorGame"]),
-    ("Chance in the open", ["ChanceGame"]),
+    ("Explicit chance", ["ChanceGame"]),
     ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
 ]  # fmt: skip
-HEAD = """# Python: the reference
+HEAD = """# Python reference
 
-`scripts/python_reference.py` writes this page from the docstrings. [Python](python.md) is the guide. The examples use
+This page lists the classes and functions of the module `cambio_game`. [Python](python.md) is the guide;
+`scripts/python_reference.py` generates this page from the docstrings. The examples use
 `import cambio_game as cambio`. Seats are numbers from 0 or letters from a; an index is a number below `action_count`; arrays are
 NumPy arrays.
 """

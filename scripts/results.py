@@ -396,7 +396,7 @@ def extremes(run, options):
         show = lambda value: rounded(value, 1, percent=True)
         mean = sum(own.values()) / len(own)
         rows.append([f"`{agent}`", show(mean), show(own[least]), f"`{least}`", show(own[most]), f"`{most}`"])
-    return markdown(["agent", "mean, %", "least, %", "against", "greatest, %", "against"], rows)
+    return markdown(["agent", "mean, %", "lowest, %", "against", "highest, %", "against"], rows)
 
 
 def seats(run, options):
@@ -412,7 +412,7 @@ def seats(run, options):
         p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
-    return markdown(["table", "deals", "wins of seats a, b, …, %", "of seat a", "all equal: p"], shown)
+    return markdown(["table", "deals", "wins of seats a, b, …, %", "half-width, seat a", "p-value, equal seats"], shown)
 
 
 def thresholds(run, options):
@@ -436,7 +436,7 @@ def thresholds(run, options):
     rows = [row for name, row in rows if agent in (None, name)]
     order = {"classic": 0, "original": 1, "faessler": 2}
     rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
-    return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, points of 100"], rows)
+    return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, hundredths of a rank point"], rows)
 
 
 def curve(run, options):
@@ -624,14 +624,14 @@ class Page:
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
             if "seconds" in facts:
-                threads = f" on {facts['threads']} threads" if "threads" in facts else ""
+                threads = f" on {facts['threads']} thread{'s' * (facts['threads'] != 1)}" if "threads" in facts else ""
                 said.append(f"time: {facts['seconds']:,.0f} s{threads}")
             if "run_id" in facts:
-                said.append(f"run: `{facts['run_id'][:12]}`")
+                said.append(f"run ID: `{facts['run_id'][:12]}`")
             lines.append("- " + "\n- ".join(said))
             if facts["command"] != run.full:
                 how_much = f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if "full_deals" in facts else ""
-                lines.append(f"This is a reduced run{how_much}: its intervals are wide. The full one is\n\n```sh\n{run.shown(run.full)}\n```")
+                lines.append(f"This is a reduced run{how_much}: its intervals are wide. The command of the full run:\n\n```sh\n{run.shown(run.full)}\n```")
             parts.append("\n\n".join(lines))
         return "\n\n".join(parts)
 

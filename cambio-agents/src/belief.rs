@@ -43,8 +43,8 @@ pub struct Likelihood {
 }
 
 impl Default for Likelihood {
-    /// The default heuristic, and ε = 0.15. Among the values tried (0.1 to 0.3), 0.15 does little harm against players
-    /// that forget and costs little against players of the assumed kind.
+    /// The default heuristic, and ε = 0.15. Among the values tried (0.1 to 0.3), 0.15 loses little strength, both
+    /// against players that forget and against players that follow the assumed heuristic.
     fn default() -> Likelihood {
         Likelihood { blueprint: HeuristicParams::default(), epsilon: 0.15 }
     }
@@ -72,6 +72,7 @@ const FORGOTTEN: f64 = 0.2;
 ///
 /// let mut dice = Dice(key.stream(Purpose::Deck, 0));
 /// let mut sink = |event: &Event<Card>| belief.notice(&event.seen_from(Seat::B));
+/// // The sorted deck, for a fixed example; a real game shuffles it.
 /// let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut sink).unwrap();
 /// state.apply("draw".parse().unwrap(), &mut dice, &mut sink).unwrap();
 /// state.apply("keep a1".parse().unwrap(), &mut dice, &mut sink).unwrap();

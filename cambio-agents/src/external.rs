@@ -1,7 +1,7 @@
 //! An agent in any language: a process that reads and writes one JSON object per line.
 //!
-//! PROTOCOL.md describes the protocol. The agent does not trust the bot: it enforces the deadlines, limits the length
-//! of an answer, and in the end kills the whole process group.
+//! PROTOCOL.md describes the protocol. The adapter [`External`] enforces the deadlines, limits the length of an answer,
+//! and in the end kills the whole process group of the bot.
 
 mod message;
 mod orphans;

@@ -23,17 +23,17 @@ params! {
         iterations: u32 = 1000 in 1..=1_000_000,
         /// The time budget.
         ..time: TimeParams,
-        /// The information that distinguishes the other seats' nodes: the searching seat's (so) or their own (mo), the
-        /// weak textbook forms; or no such nodes, because the other seats follow the blueprint (policy).
+        /// The nodes of the other seats: in so they depend on the searching seat's information, in mo on each seat's
+        /// own (both are weak textbook forms); in policy the other seats have no nodes and follow the blueprint.
         mode: TreeMode = TreeMode::Policy,
-        /// The policy that plays worlds out; default: blueprint in mode policy, otherwise uniform.
+        /// The policy used in playouts; default: blueprint in mode policy, otherwise uniform.
         playout: Option<Playout>,
         /// The number of tries of a decision before its successors get nodes; default: 30 in mode policy, otherwise 1.
         expand: Option<u32> in 1..=1_000_000,
         /// The prior probability of the blueprint's decision in nodes below the root; default: 0.9 in mode policy,
         /// otherwise 0, which treats all decisions alike.
         prior: Option<f64> in 0.0..=0.99,
-        /// Whether the call is an edge of the tree or tried apart; default: apart in mode policy, otherwise edge.
+        /// Whether the call is evaluated in the tree or outside it; default: apart in mode policy, otherwise edge.
         call: Option<CallTrial>,
         /// The value of a round, as in rollout; default: points in mode policy, otherwise win.
         utility: Option<Utility>,

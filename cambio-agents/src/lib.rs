@@ -10,13 +10,14 @@
 //! - [`Greedy`] remembers every card that it saw and does not look ahead.
 //! - [`Heuristic`] scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
 //! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; it is strong if the other
-//!   seats follow a blueprint policy in the tree.
-//! - [`Rollout`] searches one ply and plays worlds out with a blueprint policy.
+//!   seats follow a fixed policy, the [`Blueprint`], in the tree.
+//! - [`Rollout`] searches one ply and plays worlds out with a [`Blueprint`].
 //! - [`Learned`] uses a network that was trained by self-play; [`Lookahead`] adds a one-ply search to it.
 //!
-//! The searches sample worlds from a [`Belief`] about the cards that the seat does not know. With a budget of
-//! iterations their decisions are the same on every machine; with a time budget they are not. [`External`] runs a bot
-//! in any language over standard input and output. [`Oracle`] sees every card and is for analyses only.
+//! The searches sample worlds from a [`Belief`] (rules of thumb about the cards that the seat does not know) or an
+//! [`Inference`] (the likelihood of the other seats' decisions under a policy). With a budget of iterations their
+//! decisions are the same on every machine; with a time budget they are not. [`External`] runs a bot in any language
+//! over standard input and output. [`Oracle`] sees every card and is for analyses only.
 //!
 //! ```
 //! use cambio_agents::roster;

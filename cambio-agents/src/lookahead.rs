@@ -27,9 +27,9 @@ params! {
         worlds: u32 = 240 in 1..=100_000,
         /// The number of proposals: `worlds` are resampled from them by the likelihood of the other seats' decisions.
         proposals: u32 = 1500 in 1..=1_000_000,
-        /// The number of the other seats' latest decisions that are used as evidence; with 0 nothing is inferred.
+        /// The number of the other seats' latest decisions that are used as evidence; 0 turns inference off.
         last: u32 = 64 in 0..=64,
-        /// The assumed play of other seats: a decision has probability proportional to exp(its logit / temperature).
+        /// The other seats are assumed to take a decision with probability proportional to exp(its logit / temperature).
         temperature: f64 = 0.05 in 0.001..=10.0,
         /// The probability that another seat decides at random instead.
         epsilon: f64 = 0.01 in 0.0001..=1.0,

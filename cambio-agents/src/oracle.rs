@@ -1,4 +1,4 @@
-//! An analyst that sees every card: an upper bound to measure players against, not a player.
+//! An analysis agent that sees every card: an upper bound to measure players against, not a player.
 //!
 //! Agents never receive a state, so an oracle has two parts. The [`Oracle`] sits at the table like any agent. Its
 //! [observer](Agent::observer) sees the state before each decision and searches there; the program that runs the match must

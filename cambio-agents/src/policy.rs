@@ -105,6 +105,7 @@ pub trait Policy: Clone + fmt::Debug + Send {
 /// let rules = Rules::preset("classic")?;
 /// let mut network = NetworkPolicy::shipped();
 /// let past = network.begin(&rules, 2)?;
+/// // The sorted deck, for a fixed example; a real game shuffles it.
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(Key::new(1, 0).stream(Purpose::Deck, 0)), &mut ())?;
 /// let share = network.value(&state.observe(Seat::A), &past);
 /// assert!(0.0 < share && share < 1.0);

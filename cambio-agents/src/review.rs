@@ -1,9 +1,9 @@
 //! Review of a finished match: the chances of each seat at each decision, and the cost of each decision.
 //!
 //! Everything is measured by playouts with one policy in every seat: the bundled network if it fits the cards,
-//! otherwise the default heuristic. A chance is therefore the chance among such players. A cost is the difference
-//! between two decisions in the same worlds with the same random numbers. The best decision is selected in some worlds
-//! and its gain is measured in others, because the best of many noisy means is biased upwards.
+//! otherwise the default heuristic. A chance is therefore the chance if all seats play this policy. A cost is the
+//! difference between two decisions in the same worlds with the same random numbers. The best decision is selected in
+//! some worlds and its gain is measured in others, because the best of many noisy means is biased upwards.
 
 use std::cmp::Reverse;
 

@@ -28,7 +28,7 @@ params! {
         /// The value of a round for a seat: its win share, its points relative to the other seats, or its chance to win
         /// the match.
         utility: Utility = Utility::Points,
-        /// Belief: the probability that another seat deviates from the blueprint; with 1 nothing is inferred.
+        /// Belief: the probability that another seat deviates from the blueprint; 1 turns inference off.
         epsilon: f64 = 0.15 in 0.001..=1.0,
         /// The common parameters of all searches.
         ..search: SearchParams,

@@ -64,8 +64,8 @@ pub fn roster() -> Roster {
         ),
         RosterEntry::with_text(
             "learned",
-            "A network trained by self-play: takes the decision whose outcome it values most. Without a file it uses the \
-             bundled network for the cards. See `cambio learn`.",
+            "A network trained by self-play: takes the decision with the highest estimated value. Without a file it uses \
+             the bundled network for the deck. See `cambio learn`.",
             NETWORK,
             learned,
         ),

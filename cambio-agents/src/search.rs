@@ -26,7 +26,7 @@ pub use budget::TimeParams;
 params! {
     /// The common parameters of all searches.
     pub struct SearchParams {
-        /// The policy that plays worlds out, and that the other seats are assumed to follow.
+        /// The policy used in playouts, and that the other seats are assumed to follow.
         blueprint: BlueprintName = BlueprintName::Preset(Preset::Heuristic),
         /// The expected sum at which the blueprint calls; default: as in its preset.
         call_at: Option<f64> in -1000.0..=1000.0,

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
-use crate::say::say;
+use crate::say::{count, say};
 use crate::setting::player;
 use crate::solve::Format;
 
@@ -106,7 +106,7 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
     })
 }
 
-/// A mean with its interval, in percent of the win of a round.
+/// A mean with its interval, in percent of a win.
 fn percent(interval: &Interval) -> String {
     let half = interval.half_width().map_or_else(|| "–".to_owned(), |half| format!("{:.2}", 100.0 * half));
     format!("{:+7.2} ± {half}", 100.0 * interval.mean)
@@ -120,15 +120,16 @@ fn print(
     out: &mut impl Write,
 ) -> std::io::Result<()> {
     let Args { over, seats, deals, .. } = args;
-    writeln!(out, "{agent} against {over} on {}, {seats} seats, {deals} deals", rules.name())?;
-    writeln!(out, "decision         per round   different   worth in % of the win")?;
+    writeln!(out, "{agent} against {over} on {}, {seats} seats, {}", rules.name(), count(*deals, "deal"))?;
+    writeln!(out, "decision         per round     differs   gain in win share, %")?;
     for asked in &worth.asked {
         let share = 100.0 * asked.otherwise / asked.times;
         writeln!(out, "{:<17} {:8.2} {share:9.1} %   {}", asked.what, asked.times, percent(&asked.advantage))?;
     }
     writeln!(out, "all decisions                          {}", percent(&worth.decisions))?;
-    writeln!(out, "results, above an equal share          {}", percent(&worth.results))?;
+    writeln!(out, "results: win share minus 1 / seats     {}", percent(&worth.results))?;
     writeln!(out)?;
-    writeln!(out, "Worth: the gain per round from decisions that differ from {over}'s, if")?;
-    writeln!(out, "{over} plays the rest of the round in all seats; 95 % intervals, clustered by deal.")
+    writeln!(out, "per round: number of decisions; differs: share of them that differ from {over}'s;")?;
+    writeln!(out, "gain: per round, from the decisions that differ, if {over} plays the rest of")?;
+    writeln!(out, "the round in all seats; 95 % intervals, clustered by deal.")
 }

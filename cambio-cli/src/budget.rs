@@ -6,6 +6,7 @@ use std::path::Path;
 use cambio_sim::{StoredRun, SummaryRow, derive};
 
 use crate::exit::{CliResult, Exit};
+use crate::say::count;
 
 /// The target precision and the machines.
 #[derive(Debug, clap::Args)]
@@ -14,7 +15,7 @@ pub(super) struct BudgetTarget {
     #[arg(long, value_name = "DIR", requires = "within", conflicts_with = "detect")]
     pub(super) cost: Option<std::path::PathBuf>,
     /// With --cost: the target precision, which is half the width of the widest interval of rank points, such as 0.005
-    #[arg(long, value_name = "HALF", value_parser = crate::setting::probability, requires = "cost")]
+    #[arg(long, value_name = "HALF-WIDTH", value_parser = crate::setting::probability, requires = "cost")]
     within: Option<f64>,
     /// With --cost: the number of machines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -81,17 +82,21 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     // The core with the most batches finishes last.
     let took = hours / batches as f64 * batches.div_ceil(busy) as f64;
     let price = args.price * (took * cores as f64 + merge);
+    let price = if price < 0.005 { "below 0.01".to_owned() } else { format!("{price:.2}") };
+    let time =
+        |hours: f64| if hours < 1.0 { format!("{:.1} seconds", hours * 3600.0) } else { format!("{hours:.2} hours") };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{deals} deals, {matches} matches in {batches} batches, {hours:.2} hours of one core")?;
+    writeln!(out, "{deals} deals, {matches} matches in {}, {} of one core", count(batches, "batch"), time(hours))?;
     writeln!(
         out,
         "a match takes {:.3} ms and {bytes:.0} bytes; the widest interval is ± {half:.4} after {} deals, of {whose}",
         1000.0 * seconds,
         stored.plan.deals
     )?;
-    writeln!(out, "on {cores} cores, play takes {took:.3} hours and the merge {merge:.3}; the price is {price:.2}")?;
+    let machine = count(cores, "core");
+    writeln!(out, "on {machine}, play takes {} and the merge {}; the price is {price}", time(took), time(merge))?;
     if cores > batches {
-        writeln!(out, "one core plays a whole batch, so at most {batches} cores have work")?;
+        writeln!(out, "a batch is not split between cores, so at most {batches} of the {cores} cores are used")?;
     }
     Ok(Exit::Done)
 }

@@ -73,7 +73,7 @@ enum Command {
     Serve(serve::Args),
     /// Check match records: replay every decision, card and result
     #[command(
-        after_help = "Examples:\n  cambio replay runs/quickstart/records.jsonl\n  cambio replay --events runs/quickstart/fault.jsonl\n  cambio replay --html match.html runs/quickstart/records.jsonl"
+        after_help = "Examples:\n  cambio replay match.jsonl\n  cambio replay --events match.jsonl\n  cambio replay --html match.html match.jsonl\n\n`cambio play --record` and `cambio run --records` write such files."
     )]
     Replay(replay::Args),
     /// Run an experiment and write its rows, tables and report
@@ -99,7 +99,8 @@ enum Command {
     Export(export::Args),
     /// Estimate the deals, time and price that a comparison needs
     #[command(
-        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --machines 100 --cost runs/quickstart --within 0.005"
+        override_usage = "cambio plan [OPTIONS] --detect <EFFECT> --run <DIR>\n       cambio plan [OPTIONS] --detect <EFFECT> --deviation <SIGMA>\n       cambio plan [OPTIONS] --within <HALF-WIDTH> --cost <DIR>",
+        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --cost runs/quickstart --within 0.005 --machines 100"
     )]
     Plan(plan::Args),
     /// Run an experiment on many machines through a shared store
@@ -132,6 +133,7 @@ enum Command {
     Solve(solve::Args),
     /// Measure an agent's exploitability, exactly or as a lower bound
     #[command(
+        override_usage = "cambio exploit [OPTIONS] --game <GAME> --agent <SPEC>\n       cambio exploit [OPTIONS] --game <GAME> --strategy <FILE>\n       cambio exploit [OPTIONS] --rules <RULES> --agent <SPEC>",
         after_help = "Examples:\n  cambio exploit --game mini-m1 --agent heuristic\n  cambio exploit --rules classic --agent 'greedy(call_at=7)' --deals 100"
     )]
     Exploit(exploit::Args),

@@ -37,8 +37,9 @@ const HELP: &str = "Type a decision from the list, such as `keep a2`. You can sh
 `k a2`, or type only its card, `a2`. Enter alone takes the only possible
 decision, or passes; if you know a card that matches, press Enter twice to pass.
 Seats are letters and cards are numbers: b1 is the first card of seat b.
-Some rules let you touch a card as a bluff, or cheat: look at one of your own
-cards and take a penalty card.
+With some rules you may bluff (touch a card), or cheat (peek at one of your own
+cards and take a penalty card).
+You can type `discard` for `drop`, and `peek` for `look`.
   table   show the table again
   deck    show the points and powers of the cards
   quit    leave the match";
@@ -266,7 +267,8 @@ fn understand<'c>(answer: &str, choices: &'c [String]) -> Result<&'c str, String
         let words = if verb_first { &words[..] } else { &words[1..] };
         // Cards must be typed in full: a1 does not mean a10.
         let fits = |(index, (given, word)): (usize, (&&str, &&str))| {
-            if verb_first && index == 0 { word.starts_with(given) } else { given == word }
+            let is_synonym = matches!((*given, *word), ("discard", "drop") | ("peek", "look"));
+            if verb_first && index == 0 { word.starts_with(given) || is_synonym } else { given == word }
         };
         given.len() == words.len() && given.iter().zip(words).enumerate().all(fits)
     };

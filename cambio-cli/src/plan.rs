@@ -63,9 +63,13 @@ pub(super) fn run(args: &Args) -> CliResult {
             let pairs = args.agents * (args.agents - 1) / 2;
             let alpha = pairs_of_equals(args.agents as usize).alpha_at(1.0 - args.alpha);
             let deals = args.deals(detect, deviation, alpha);
-            writeln!(out, "{deals} deals for each of {pairs} pairs of {} equal agents, all together", args.agents)?;
+            writeln!(
+                out,
+                "{deals} deals for each of {pairs} pairs of {} equal agents, if all are compared",
+                args.agents
+            )?;
         }
-        writeln!(out, "from the noncentral t distribution; the verdict of a run compares all pairs simultaneously")?;
+        writeln!(out, "The verdict of a run compares all pairs simultaneously. Method: noncentral t distribution.")?;
         return Ok(Exit::Done);
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
@@ -77,7 +81,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         return Err(format!("--detect must be below 1, found {}: {} are between 0 and 1", detect, payoff.unit()).into());
     }
     let derived = derive(&stored)?;
-    writeln!(out, "{:>10} {:>10} {:>9}  {what}", "alone", "together", "deviation")?;
+    writeln!(out, "deals {what}")?;
+    writeln!(out, "{:>10} {:>10} {:>9}  pair", "alone", "together", "deviation")?;
     for pair in &derived.pairwise {
         let Some(error) = pair.error else { continue };
         let own = error * (pair.deals as f64).sqrt();
@@ -92,10 +97,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
         writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", deals(Some(args.alpha)), deals(together))?;
     }
-    writeln!(
-        out,
-        "alone: deals for the interval of one pair; together: deals for simultaneous intervals of all pairs of a table,"
-    )?;
-    writeln!(out, "which the verdict of a run uses. –: the difference of the pair is the same in every deal.")?;
+    writeln!(out, "alone: if only this pair is compared; together: if all pairs of the table are compared,")?;
+    writeln!(out, "as in the verdict of a run; –: the difference of the pair is the same in every deal")?;
     Ok(Exit::Done)
 }

@@ -67,8 +67,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Err(format!("--against must be given at most {} times, found {}", MAX_SEATS - 1, seats - 1).into());
     }
     if args.seat.index() >= seats {
-        let last = Seat::ALL[seats - 1];
-        return Err(format!("--seat must be from a to {last} at {seats} seats, found {}", args.seat).into());
+        let allowed = format!("from a to {}, because there are {seats} seats", Seat::ALL[seats - 1]);
+        return Err(format!("--seat must be {allowed} (add --against for more), found {}", args.seat).into());
     }
     let record = args.record.as_deref().map(OutputFile::reserve).transpose()?;
     let opponents = args.against.iter().map(|spec| player(roster, "--against", spec)).collect::<Result<Vec<_>, _>>()?;
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
             scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);
-            writeln!(out, "you finished in place {rank} of {seats}; --seed {seed} deals the same cards again")?;
+            writeln!(out, "your rank: {rank} of {seats}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)
         }
         SessionEnd::Left(why) => {

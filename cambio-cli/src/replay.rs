@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let (mut passed, mut failed) = (0u64, 0u64);
     let mut number = 0u64;
-    let unreadable = |error| format!("cannot read {}: {error}", args.file.display());
+    let hint = if args.file.is_dir() { "; give a file, such as the records.jsonl of a run with --records" } else { "" };
+    let unreadable = |error| format!("cannot read {}: {error}{hint}", args.file.display());
     while let Some(line) = next_line(&mut *input, LINE).map_err(unreadable)? {
         number += 1;
         if line.iter().all(u8::is_ascii_whitespace) {

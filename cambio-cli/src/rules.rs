@@ -49,11 +49,11 @@ pub(super) fn run(args: &Args) -> CliResult {
 fn about(name: &str, rules: &Rules) -> String {
     let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
     let what = match name {
-        "original" => "Cambio - Das Original; the numbers of copies in its deck are assumed",
+        "original" => "Cambio – Das Original; its rule text does not give the number of copies of each card",
         "faessler" => "Fässler Jass Cambio",
-        "classic" => "the international game",
+        "classic" => "the common international rules",
         _ if MINI_GAMES.contains(&name) => "solved exactly",
-        _ => "original with another deck",
+        _ => "as original, with another deck that fits the rule text",
     };
     let end = match rules.spec().match_end {
         MatchEnd::Rounds(1) => "one round".to_owned(),

@@ -58,11 +58,11 @@ impl RunProgressDisplay<'_> {
             let label: String = self.plan.agents[agent].label.chars().take(24).collect();
             let table = &self.plan.cells[index];
             format!(
-                "{:.3}{half} {label}, {} {}, {} deals",
+                "{:.3}{half} {label}, {} {}, {}",
                 interval.mean,
                 table.rules.name(),
                 table.seats,
-                interval.clusters
+                count(interval.clusters, "deal")
             )
         })
     }

@@ -213,14 +213,14 @@ impl Solved {
         }
         writeln!(out, "game              {}", rules.name())?;
         writeln!(out, "histories         {}", self.histories)?;
-        writeln!(out, "information sets  {a} + {b}")?;
+        writeln!(out, "information sets  {a} in seat a, {b} in seat b")?;
         if let Some((value, exploitability)) = self.figures {
             writeln!(out, "value for seat a  {value:.6}")?;
             writeln!(out, "exploitability    {exploitability:.3e}")?;
         } else {
             writeln!(out, "exploitability    unknown: the game is too large to compile")?;
         }
-        writeln!(out, "{algorithm}, {} iterations, {:.2} s", self.iterations, self.seconds)
+        writeln!(out, "{algorithm}, {}, {:.2} s", crate::say::count(self.iterations, "iteration"), self.seconds)
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
+use crate::say::count;
 use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,7 @@ pub(super) struct Args {
     /// The hypothesis H0: the agent is better than the opponent by ELO Elo points
     #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
-    /// The hypothesis H1: the agent is better than the opponent by ELO Elo points, more than in H0
+    /// The hypothesis H1: the agent is better than the opponent by ELO Elo points; ELO must be above --elo0
     #[arg(long, value_name = "ELO", default_value_t = 10.0, allow_negative_numbers = true)]
     elo1: f64,
     /// Use normalized Elo, which measures the score in standard deviations of a game
@@ -183,16 +184,21 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
             let claim = if *elo1 <= 0.0 { "is worse than" } else { "is not shown to be better than" };
             writeln!(out, "{agent} {claim} {other}: H0 ({elo0} {word}) accepted, H1 ({elo1} {word}) rejected")?;
         }
-        Verdict::Undecided => writeln!(out, "undecided between {elo0} and {elo1} {word}")?,
+        Verdict::Undecided => {
+            writeln!(out, "undecided between {elo0} and {elo1} {word} after {}", count(answer.deals, "deal"))?;
+        }
     }
     let (low, high) = answer.bounds;
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
-    writeln!(out, "  {} deals, {} matches; error probabilities {alpha} and {beta}", answer.deals, answer.matches)?;
+    let (deals, matches) = (count(answer.deals, "deal"), count(answer.matches, "match"));
+    writeln!(out, "  {deals}, {matches}; error probabilities {alpha} and {beta}")?;
     if let Some(found) = answer.estimate {
         writeln!(out, "  score {:.4} ({:.4} to {:.4}), corrected for stopping", found.median, found.low, found.high)?;
     }
     if let Some(score) = answer.scores.interval(2.0, Support::Share) {
-        writeln!(out, "  raw mean {:.4}; early stopping makes it too extreme", score.mean)?;
+        let biased =
+            if answer.verdict == Verdict::Undecided { "" } else { " (biased, because the test stopped early)" };
+        writeln!(out, "  raw mean {:.4}{biased}", score.mean)?;
     }
     stored.map_or(Ok(()), |stored| stored.print(answer.verdict, out))
 }
@@ -201,8 +207,8 @@ impl Stored {
     fn print(&self, verdict: Verdict, out: &mut impl Write) -> std::io::Result<()> {
         let (of, read) = (self.of_deals, self.last_deal.map_or(0, |deal| deal + 1));
         match self.last_deal {
-            Some(deal) if verdict != Verdict::Undecided => {
-                writeln!(out, "  stopped at deal {deal} of the run, which has {of} deals, numbered from 0")?;
+            Some(_) if verdict != Verdict::Undecided => {
+                writeln!(out, "  stopped after {read} of the run's {of} deals")?;
             }
             _ if read == of => writeln!(out, "  read all {of} deals of the run; a decision needs more")?,
             _ => writeln!(out, "  read the first {read} of the run's {of} deals (--deals)")?,

@@ -58,7 +58,8 @@ pub(super) fn print_baseline(
             Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
             _ => "undecided",
         };
-        let p = row.p.map_or_else(|| "–".to_owned(), |p| format!("{p:.4}"));
+        let p =
+            row.p.map_or_else(|| "–".to_owned(), |p| if p < 5e-5 { "<0.0001".to_owned() } else { format!("{p:.4}") });
         (interval, p, word)
     };
     match format {
@@ -89,7 +90,7 @@ pub(super) fn print_baseline(
             for row in rows {
                 if table != Some((&row.rules, row.seats)) {
                     table = Some((&row.rules, row.seats));
-                    writeln!(out, "{}, {} seats, {} deals", row.rules, row.seats, row.deals)?;
+                    writeln!(out, "{}, {} seats, {}", row.rules, row.seats, crate::say::count(row.deals, "deal"))?;
                 }
                 let (interval, p, word) = texts(row);
                 writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
@@ -177,7 +178,7 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
         let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
         let Some(first) = rows.first() else { continue };
-        writeln!(out, "{}, {} seats, {} deals", cell.rules.name(), cell.seats, first.deals)?;
+        writeln!(out, "{}, {} seats, {}", cell.rules.name(), cell.seats, crate::say::count(first.deals, "deal"))?;
         writeln!(
             out,
             "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
@@ -199,10 +200,10 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         writeln!(out)?;
     }
     match plan.payoff {
-        Payoff::RankPoints => write!(out, "* the best")?,
-        other => write!(out, "* the best by {}", other.unit())?,
+        Payoff::RankPoints => write!(out, "* best agent")?,
+        other => write!(out, "* best agent by {}", other.unit())?,
     }
-    writeln!(out, ", and agents not distinguishable from it\n  (95 %, all differences together)")?;
+    writeln!(out, ", and agents not distinguishable from it\n  (95 %, simultaneous for all pairs)")?;
     if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
         writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
     }

@@ -219,7 +219,7 @@ fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
     let best = points.iter().position(|point| point.agent == found.best).unwrap_or(0);
     let validated = match &found.validation {
         None => String::new(),
-        Some(Validation::Same { incumbent }) => format!("this is the incumbent, {incumbent}: nothing to validate\n"),
+        Some(Validation::Same { incumbent }) => format!("it is the incumbent {incumbent}: nothing to validate\n"),
         Some(Validation::Played(played)) => {
             let ends = played.low.zip(played.high);
             let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:+.4} to {high:+.4})"));
@@ -254,17 +254,18 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
         writeln!(text, "{mark} {:>8}  {:>8}  {gain:+.4}  {}", own.value, best.value, set.join(" "))
             .expect("a string accepts writes");
     }
-    text += "* a best reply to itself, as far as the data show: a symmetric equilibrium\n";
+    text += "* a best reply to itself (within the measurement error), so a symmetric equilibrium\n";
     if let Some(nash) = nash {
         let shares = nash.iter().zip(values).filter(|(share, _)| **share > 0.005);
-        let shares: Vec<String> = shares.map(|(share, value)| format!("{value}: {:.0} %", share * 100.0)).collect();
+        let shares: Vec<String> =
+            shares.map(|(share, value)| format!("{value} with probability {:.0} %", share * 100.0)).collect();
         writeln!(text, "equilibrium of the measured game: {}", shares.join(", ")).expect("a string accepts writes");
     }
     text
 }
 
 pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
-    let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "all together", "best");
+    let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
     for (index, point) in points.iter().enumerate() {
         let mark = match point.among_best {
             _ if index == best => "*",
@@ -282,9 +283,14 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
         writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
             .expect("a string accepts writes");
     }
-    text += "* best, = not distinguishable from it; column best: share of bootstrap resamples with the best mean\n";
+    text += if points.iter().any(|point| point.best_share.is_some()) {
+        "* best; = not distinguishable from the best; 95 % band: half the width of a simultaneous\n\
+         band for all values; best: share of bootstrap resamples in which the value is best\n"
+    } else {
+        "* best\n"
+    };
     if points.iter().any(|point| point.is_mirror) {
-        text += "exact: the value plays only copies of itself, so its share is fixed\n";
+        text += "exact: the value equals its opponents, so its mean is known by symmetry\n";
     }
     text
 }

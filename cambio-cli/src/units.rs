@@ -155,7 +155,7 @@ fn part(args: &PlayArgs, plan: &Plan) -> Result<Range<u64>, String> {
         None => by_job().ok_or("--of requires --index, the number of the part to play")??,
     };
     if index >= of {
-        return Err(format!("the part must be from 0 to {}, found {index}", of - 1));
+        return Err(format!("the index of the part must be from 0 to {} with --of {of}, found {index}", of - 1));
     }
     Ok(plan.part(index, of))
 }

@@ -8,7 +8,7 @@ use cambio_report::{Run, of_run};
 use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::plain;
+use crate::say::{count, plain};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -51,18 +51,19 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         writeln!(out, "unfinished: {}", plain(left))?;
     }
     let (PlayedBatches { batches, of }, matches) = (stored.extent(), stored.matches());
-    writeln!(out, "{batches} of {of} batches, {matches} matches; {} batches played again", findings.replayed)?;
+    let is_whole = stored.is_complete() && findings.unfinished.is_empty();
+    let verdict = if is_whole { "verified" } else { "not complete" };
+    let verdict = if findings.wrong.is_empty() { verdict } else { "failed" };
+    let (matches, replayed) = (count(matches, "match"), count(findings.replayed, "batch"));
+    writeln!(out, "{verdict}: {batches} of {of} batches, {matches}; {replayed} replayed")?;
     if findings.not_reproducible > 0 {
-        writeln!(
-            out,
-            "{} batches cannot be checked because their agents are not reproducible",
-            findings.not_reproducible
-        )?;
+        let left = count(findings.not_reproducible, "batch");
+        writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
     }
     if !findings.wrong.is_empty() {
         return Ok(Exit::Wrong);
     }
-    if !stored.is_complete() || !findings.unfinished.is_empty() {
+    if !is_whole {
         writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
         return Ok(Exit::Interrupted);
     }

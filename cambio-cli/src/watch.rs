@@ -37,7 +37,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let path = args.path.display();
     let replay = Replay::of(&record).map_err(|flaw| format!("{path}, match {}: {flaw}", args.number))?;
     if !screen::is_there() {
-        return Err(format!("watching requires a terminal; `cambio replay --events {path}` prints the events").into());
+        let rest = if args.path.is_dir() { "/records.jsonl` prints a run with --records" } else { "` prints events" };
+        return Err(format!("watching requires a terminal; `cambio replay --events {path}{rest}").into());
     }
     let interrupt = stop_on_signal(Exit::Done)?;
     let place = (args.round.min(1 << 32) as usize - 1, args.decision.min(1 << 32) as usize);

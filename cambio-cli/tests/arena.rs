@@ -82,8 +82,8 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     prints(&folder, "run spec.toml --quiet --out run");
     for (agents, elo, end) in [
-        ("greedy greedy(call_at=2)", "--elo0 0 --elo1 40", "stopped at deal "),
-        ("greedy(call_at=2) greedy", "--elo0 0 --elo1 40 --normalized", "stopped at deal "),
+        ("greedy greedy(call_at=2)", "--elo0 0 --elo1 40", "stopped after "),
+        ("greedy(call_at=2) greedy", "--elo0 0 --elo1 40 --normalized", "stopped after "),
         ("greedy greedy(call_at=2)", "--elo0 0 --elo1 0.5", "read all 500 deals of the run; a decision needs more"),
         (
             "greedy greedy(call_at=2)",
@@ -97,7 +97,7 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
         let rest = read.strip_prefix(&played).unwrap_or_else(|| panic!("{read} is not {played}"));
         assert!(rest.trim_start().starts_with(end) && rest.lines().count() == 1, "{rest}");
         let number = played.lines().nth(2).unwrap().trim().split(' ').next().unwrap().parse::<u64>().unwrap();
-        assert_eq!(rest.contains(&format!("deal {} of the run", number - 1)), end == "stopped at deal ", "{rest}");
+        assert_eq!(rest.contains(&format!("after {number} of the run's")), end == "stopped after ", "{rest}");
         // As JSON, the result is also the same, and the fields that describe the run come last.
         let played = prints(&folder, &format!("sprt {agents} --rules original --seed 4 --quiet {live} --format json"));
         let read = prints(&folder, &format!("sprt {agents} --rules original --run run {elo} --format json"));
@@ -108,7 +108,7 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
         ("greedy sharp --run run", "the run has no agent `sharp`; it has random, greedy, greedy(call_at=2)"),
         (
             "greedy random --run run",
-            "`greedy` and `random` meet at classic, 2 seats; original, 2 seats; choose one by its rules and seats",
+            "`greedy` and `random` meet at classic, 2 seats; original, 2 seats; choose one table by its rules and seats",
         ),
         (
             "greedy random --run run --seats 3",
@@ -253,7 +253,7 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
     for (words, sentence) in [
         (
             "tune --agent greedy --range 0..15",
-            "`greedy` needs one range per question mark (question marks: 0, ranges: 1)",
+            "`greedy` must have one `?` per range, in place of the value to tune (`?`: 0, ranges: 1)",
         ),
         ("tune --agent greedy(call_at=?) --range 15", "--range must be FROM..TO or FROM..TO:STEP, such as"),
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
@@ -433,7 +433,7 @@ fn tables_are_printed_for_people_programs_and_pages() {
     fs::write(folder.join("points.toml"), format!("payoff = 'points'\n{careful}")).unwrap();
     let points = prints(&folder, "run points.toml --quiet --out points");
     assert!(points.contains("\n* cautious ") && points.contains("\n  sharp "), "{points}");
-    assert!(points.contains("* the best by points a match, and agents not distinguishable from it"));
+    assert!(points.contains("* best agent by points a match, and agents not distinguishable from it"));
     // TTestPower in the Python package `statsmodels` gives 284.5.
     let printed = prints(&folder, "plan --detect 0.05 --deviation 0.3");
     assert!(printed.starts_with("285 deals for one pair alone"), "{printed}");
@@ -492,7 +492,8 @@ fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
     fs::write(folder.join("spec.toml"), spec).unwrap();
     let refused = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    let sentence = "field `analysis` must be true with `oracle(iterations=20)`, which sees hidden cards";
+    let sentence =
+        "field `analysis` must be true in an experiment file with `oracle(iterations=20)`, which sees hidden cards";
     assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
     fs::write(folder.join("spec.toml"), format!("analysis = true\n{spec}")).unwrap();
     prints(&folder, "run spec.toml --quiet --out out");
@@ -502,7 +503,7 @@ fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
         assert!(rows.iter().all(|row| (row["analysis"] == "true") == row["lineup"].contains("oracle")), "{file}");
         assert!(marked > 0 && marked < rows.len(), "{file}: {marked} of {}", rows.len());
     }
-    assert!(prints(&folder, "verify out").contains("played again"));
+    assert!(prints(&folder, "verify out").contains("replayed"));
 }
 
 #[test]

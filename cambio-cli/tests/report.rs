@@ -560,7 +560,7 @@ fn a_value_that_meets_itself_is_exact_and_says_why() {
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
     let shown = prints(&folder, &words.split(' ').collect::<Vec<_>>());
     assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
-    assert!(shown.contains("exact: the value plays only copies of itself, so its share is fixed"), "{shown}");
+    assert!(shown.contains("exact: the value equals its opponents, so its mean is known by symmetry"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     assert!(page.contains("0.5000 by construction") && !page.contains("± 0.0000"), "{page}");
     let rows = table(&folder.join("out/curve.csv"));

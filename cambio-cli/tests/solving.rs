@@ -41,7 +41,10 @@ fn a_game_is_solved_saved_and_taken_as_the_equilibrium() {
     let solved = cambio(&folder, "solve --game mini-m1 --to 1e-4 --save m1.txt");
     assert_eq!(solved.status.code(), Some(0), "{}", text(&solved.stderr));
     let printed = text(&solved.stdout);
-    assert!(printed.contains("histories         28301\ninformation sets  1912 + 1140\n"), "{printed}");
+    assert!(
+        printed.contains("histories         28301\ninformation sets  1912 in seat a, 1140 in seat b\n"),
+        "{printed}"
+    );
     let progress = text(&solved.stderr);
     let size = progress.find("mini-m1: about ").expect("the size is printed");
     assert!(size < progress.find("compiled in ").expect("the time is printed"), "{progress}");

@@ -114,7 +114,7 @@ fn a_person_plays_a_match_in_place_and_can_watch_it_then() {
     terminal.press("\r");
     assert_eq!(terminal.ended().code(), Some(0));
     // The terminal is restored with its earlier content, and the last line shows the result.
-    terminal.until(&["you finished in place ", "--seed 5 deals the same cards again"]);
+    terminal.until(&["your rank: ", "--seed 5 deals the same cards again"]);
     assert!(!terminal.screen.lock().unwrap().screen().alternate_screen());
 
     let mut terminal = Terminal::start(&["watch", record], SIZE);

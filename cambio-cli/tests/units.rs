@@ -165,10 +165,10 @@ fn a_target_precision_is_priced_from_a_run() {
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out small --quiet");
     let printed = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
-    assert!(printed.contains("hours of one core") && printed.contains("on 1000 cores, play takes "), "{printed}");
+    assert!(printed.contains(" of one core") && printed.contains("on 1000 cores, play takes "), "{printed}");
     // With more cores than batches, some cores have no work, because one core plays a whole batch.
     let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
-    assert!(few.contains("one core plays a whole batch, so at most "), "{few}");
-    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("one core plays a whole batch"));
+    assert!(few.contains("a batch is not split between cores, so at most "), "{few}");
+    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("a batch is not split"));
     assert!(fails(&folder, "plan --cost small", 1).contains("--within"));
 }

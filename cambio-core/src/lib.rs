@@ -24,6 +24,7 @@
 //!
 //! let rules = Rules::preset("classic").unwrap();
 //! let mut dice = Dice(Key::new(42, 0).stream(Purpose::Deck, 0));
+//! // The sorted deck, for a fixed example; a real game shuffles it.
 //! let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut ()).unwrap();
 //! assert_eq!(state.choices().to_string(), "draw");
 //!
@@ -38,8 +39,23 @@
 //! ```
 //!
 //! **A player is an [`Agent`]**: it receives [`Sighting`]s and an [`Observation`], never a state. [`play_match`] plays
-//! a match between agents. [`Knowledge`] contains what a seat can deduce, and samples states from its information set.
+//! a match between agents. [`Knowledge`] contains what a seat can deduce, and samples states from the seat's
+//! information set.
 //! [`testing::check_agent`] checks that an agent obeys the contract of [`Agent`].
+//!
+//! **A program that makes the decisions itself** steps a match with [`Playing`]; [`Players`] are agents for some of the
+//! seats. A [`Referee`] steps a match between agents. A [`ChanceMatch`](play::ChanceMatch) lets the program choose the
+//! random outcomes too.
+//!
+//! ```
+//! use cambio_core::{Playing, Rules, rng::Key};
+//!
+//! let mut playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(42, 0)).unwrap();
+//! while let Some(turn) = playing.turn() {
+//!     let action = turn.view.choices().nth(0).unwrap();
+//!     playing.act(action).unwrap();
+//! }
+//! ```
 //!
 //! **A match is stored as a [`Record`]**: one line of JSON with every decision and random outcome. [`replay`] verifies
 //! it decision by decision. Programs in other languages can read and write records.

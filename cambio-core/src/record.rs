@@ -1,4 +1,4 @@
-//! Records: one match as one line of JSON, with every chance outcome (RULES §10).
+//! Records: one match as one line of JSON, with every random outcome.
 
 pub(crate) mod replay;
 pub(crate) mod save;

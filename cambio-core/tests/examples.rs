@@ -1,4 +1,4 @@
-//! The examples of the rule texts (RULES §12), each played as a round.
+//! The examples of the rule texts, each played as a round.
 
 use crate::table::Stage;
 use cambio_core::{Match, Phase, Rules, Seat, SeatSet};
@@ -313,7 +313,7 @@ fn the_cards_count_what_the_texts_say() {
     assert_eq!(points("original", "0 9 look spy swap energy KR KB"), [0, 9, 10, 10, 10, 10, -2, 13]);
 }
 
-/// The sizes and mean points of the decks, as in RULES §1.
+/// The sizes and mean points of the decks, as in the section "Cards" of RULES.md.
 #[test]
 fn the_decks_have_the_sizes_and_means_that_are_given() {
     for preset in ["original-b", "original-c", "original-d"] {

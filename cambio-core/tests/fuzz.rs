@@ -157,7 +157,7 @@ fn records_with_strange_values_and_exchanged_fields_never_panic() {
     assert!(found.unread > 50 && found.refused > 50 && found.accepted > 50, "{found:?}");
 }
 
-/// Values that are valid for some field of a rule table.
+/// Values that are valid for some field of a rule file.
 fn plausible(stream: &mut Stream) -> Value {
     let words = [
         "a",

@@ -1,4 +1,4 @@
-//! Tests of the rules that only the mini games use. The mini games are rule tables for the same engine.
+//! Tests of the rules that only the mini games use. The mini games are rule systems for the same engine.
 
 use crate::table::{Scene, Stage};
 use cambio_core::engine::{Chance, Race, RaceOrder, Setup};

@@ -1,4 +1,4 @@
-//! Details of calls, the end of a round, scores and the match that are easy to get wrong (RULES §6, §7, §11).
+//! Details of calls, the end of a round, scores and the match that are easy to get wrong.
 
 use crate::table::{Scene, Stage};
 use cambio_core::engine::CarryOver;

@@ -1,4 +1,4 @@
-//! Details of snap windows, penalties, gifts and chains that are easy to get wrong (RULES §2, §5.2, §11).
+//! Details of snap windows, penalties, gifts and chains that are easy to get wrong.
 
 use crate::table::{Scene, Stage};
 use cambio_core::Phase;

@@ -1,4 +1,4 @@
-//! Details of deals, peeks, turns and powers that are easy to get wrong (RULES §3, §4, §5.1, §8, §11).
+//! Details of deals, peeks, turns and powers that are easy to get wrong.
 
 use crate::table::{Scene, Stage};
 use cambio_core::Phase;

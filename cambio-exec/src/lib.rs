@@ -1,5 +1,6 @@
 //! Parallel work whose results are committed in order ([`Executor`]), cancellation ([`CancelToken`]), locked folders
-//! ([`Claim`]) and atomic file writes ([`write_whole`]), for runs and training. This crate does not depend on the game.
+//! ([`Claim`], [`lock`]), atomic writes of files ([`write_whole`]) and folders ([`build_aside`]), and files that people
+//! write ([`read_text`], [`one_or_many`]). This crate does not depend on the game.
 
 mod executor;
 mod files;

@@ -34,7 +34,7 @@ impl Learner {
     /// Serializes the learner; `None` if a generation was played ahead, because such a learner cannot be saved.
     ///
     /// # Panics
-    /// Never: every recipe can be written as JSON.
+    /// Does not panic: every recipe can be written as JSON.
     ///
     /// ```
     /// use cambio_agents::roster;

@@ -243,7 +243,10 @@ impl Recipe {
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
         let in_plain_words = |text: String| text.replace("expected usize", "expected a whole number from 0 on");
-        let refuse = |error: toml::de::Error| RecipeError::Form(in_plain_words(error.to_string()));
+        let refuse = |error: toml::de::Error| {
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            RecipeError::Form(in_plain_words(format!("line {line}: {}", error.message().replace('\n', " "))))
+        };
         let mut recipe: Recipe = toml::from_str(text).map_err(refuse)?;
         if recipe.imitate.is_some() && recipe.rivals == Recipe::default().rivals {
             recipe.rivals.clear();
@@ -325,7 +328,7 @@ impl Recipe {
     /// The recipe as TOML, with every field.
     ///
     /// # Panics
-    /// Never: every recipe can be written as TOML.
+    /// Does not panic: every recipe can be written as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("every recipe can be written as TOML")
     }

@@ -11,7 +11,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::rules::{self, PyRules, hash_of};
 use crate::{args, error};
 
-/// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`.
+/// A decision, created from its notation: `draw`, `keep a3`, `swap a1 b2`. To discard is `drop`.
 ///
 /// Each decision has an index in the action space of a table. The action space depends only on the rules and the number of
 /// seats. Indices are relative to the seat that decides, so that one policy can play every seat.

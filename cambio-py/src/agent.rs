@@ -17,8 +17,8 @@ use crate::rules::hash_of;
 /// `decide(game)` returns the agent's decision for the seat to act. Before it decides, the agent receives the events that this
 /// seat has perceived since its last decision, and no other information. The object has a separate memory for each seat, so it
 /// can play several seats. If it makes every decision of its seat, it plays as in `cambio run`. If it takes over a seat in the
-/// middle of a match, or gets a copy of the game that took another course, it starts with an empty memory and its first random
-/// numbers, and receives all events since the start of the match.
+/// middle of a match, or gets a copy of the game in which other decisions were made, it starts with an empty memory, restarts
+/// its random stream, and receives all events since the start of the match.
 ///
 /// Two agents are equal if their specs are equal. A copy starts with an empty memory.
 #[pyclass(eq, name = "Agent", module = "cambio_game")]
@@ -152,7 +152,7 @@ pub(crate) fn agent(spec: &str) -> PyResult<PyAgent> {
     PyAgent::new(spec)
 }
 
-/// The names of all agents, each with a description. `cambio agents` and the book list their parameters.
+/// The names of all agents, each with a description. `Agent.full` shows an agent's parameters.
 #[pyfunction]
 pub(crate) fn agents(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);

@@ -52,7 +52,7 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
     let refused = |found: String| {
         let last = Seat::ALL[seats - 1];
         let most = seats - 1;
-        error::CambioError::new_err(format!("`seat` must be 0 to {most} or a letter from a to {last}, found {found}"))
+        error::CambioError::new_err(format!("`seat` must be from 0 to {most} or from a to {last}, found {found}"))
     };
     if let Ok(text) = value.cast::<PyString>() {
         let text = text.to_cow()?;

@@ -13,13 +13,13 @@ create_exception!(
     cambio_game,
     CambioError,
     PyValueError,
-    "The base class of all errors of this package. The message is one line with the expected and the found value."
+    "The base class of all errors of this package, a `ValueError`. The message is one line with the expected and the found value."
 );
 create_exception!(cambio_game, RulesError, CambioError, "Rules that are invalid or do not fit the number of seats.");
 create_exception!(cambio_game, ActionError, CambioError, "A value that is not a decision.");
 create_exception!(cambio_game, IllegalAction, ActionError, "A decision that is not legal now. Nothing has changed.");
 create_exception!(cambio_game, RecordError, CambioError, "A record that cannot be read, or that breaks the rules.");
-create_exception!(cambio_game, AgentError, CambioError, "An invalid agent spec, or an agent that cannot play here.");
+create_exception!(cambio_game, AgentError, CambioError, "An invalid spec, or an agent that does not fit the rules.");
 create_exception!(cambio_game, AgentFault, CambioError, "An agent that decided illegally or raised an exception.");
 create_exception!(cambio_game, ExperimentError, CambioError, "An experiment file that is invalid.");
 create_exception!(cambio_game, RunError, CambioError, "A run folder that cannot be read or written.");

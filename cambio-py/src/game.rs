@@ -52,13 +52,13 @@ macro_rules! shared_methods {
                 self.standing().setup.seats
             }
 
-            /// The seat to act, from 0; `None` at a chance node and when the match is over.
+            /// The seat to act, from 0; `None` when the match is over, and at a chance node of a `ChanceGame`.
             #[getter]
             fn seat(&self) -> Option<usize> {
                 self.actor().map(Seat::index)
             }
 
-            /// The number of rounds that have ended.
+            /// The number of rounds that have ended; 0 during the first round.
             #[getter]
             fn round(&self) -> usize {
                 self.standing().round
@@ -90,7 +90,7 @@ macro_rules! shared_methods {
                 Ok($crate::observation::PyObservation::new(self.dealt()?, seat, round, totals, self.log()))
             }
 
-            /// The legal decisions of the seat to act; empty at a chance node and when the match is over.
+            /// The legal decisions of the seat to act; empty if there is no seat to act.
             fn legal_actions(&self) -> Vec<PyAction> {
                 self.choices().iter().map(PyAction).collect()
             }
@@ -137,7 +137,8 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// The table as text, with the faces that a seat knows; by default, the seat to act.
+            /// The table as text, with the faces that a seat knows; by default, the seat to act. `*` marks this seat, and
+            /// `'` a card that its owner has not seen.
             #[pyo3(signature = (seat = None))]
             fn render(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
                 let (seat, standing) = (self.seat_of(seat)?, self.standing());
@@ -147,7 +148,7 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// An independent copy. The same decisions in it have the same random outcomes.
+            /// An independent copy. If you make the same decisions in it, the outcomes are the same.
             fn copy(&self) -> $class {
                 self.clone()
             }
@@ -200,7 +201,7 @@ pub(crate) fn array<'py, N: Element + Default + Copy>(
     Ok(out)
 }
 
-/// A match that the caller steps from decision to decision.
+/// A match that your program steps from decision to decision.
 ///
 /// `rules` is a `Rules` object or the name of a preset; `seats` is 2 to 8. `seed` and `deal` determine all random outcomes
 /// of the match: the same values and the same decisions give the same match, as in `cambio run`. `reward` selects what

@@ -40,8 +40,8 @@ pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> Strin
     let (seats, turns) = (table.seats(), table.turns());
     let mut text = format!("{} at {seats} seats, round {}, turn {turns}: ", rules.name(), rounds + 1);
     let _ = match table.asked() {
-        Some(seat) => writeln!(text, "{} asked, {}", seat, phase_word(table.phase())),
-        None => writeln!(text, "nobody asked, {}", phase_word(table.phase())),
+        Some(seat) => writeln!(text, "seat {} to act, {}", seat, phase_word(table.phase())),
+        None => writeln!(text, "no seat to act, {}", phase_word(table.phase())),
     };
     let _ = write!(text, "stock {}  pile {}  top {}", table.stock_len(), table.pile_len(), label(table.top()));
     if let Phase::Held(_) = table.phase() {
@@ -148,7 +148,8 @@ impl PyObservation {
         self.view.table().asked() == Some(self.view.seat())
     }
 
-    /// The phase: peek, start, drawn, taken, window, gift, chain, power, show, close or over.
+    /// The phase: peek, start, drawn, taken, window, gift, chain, power, show, close or over. The page on the protocol explains
+    /// the phases; its phase `held` is drawn or taken.
     #[getter]
     fn phase(&self) -> &'static str {
         phase_word(self.view.table().phase())

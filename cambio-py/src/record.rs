@@ -94,12 +94,12 @@ impl PyRecord {
     }
 
     /// Replays the record and checks every decision, random outcome and result against the rules. Raises `RecordError` with the
-    /// first flaw: its round, its decision, the expected and the found value.
+    /// first error: its round, its decision, the expected and the found value.
     fn verify(&self) -> PyResult<()> {
         replay(&self.record, &mut ()).map(|_| ()).map_err(error::record)
     }
 
-    /// Returns the record with its missing results filled in. Raises the same errors as `verify`.
+    /// Returns the record with its missing results (points, scores, totals, ranks) filled in. Raises the same errors as `verify`.
     fn fill(&self) -> PyResult<PyRecord> {
         replay(&self.record, &mut ()).map(|record| PyRecord { record }).map_err(error::record)
     }
@@ -119,7 +119,9 @@ impl PyRecord {
     fn __repr__(&self) -> String {
         let rules = self.record.fields.get("rules").and_then(|rules| rules.get("name")).and_then(Value::as_str);
         let decisions: usize = self.record.rounds.iter().map(|round| round.decisions.len()).sum();
-        format!("<Record of {:?}, {} rounds, {decisions} decisions>", rules.unwrap_or("?"), self.record.rounds.len())
+        let (rounds, rules) = (self.record.rounds.len(), rules.unwrap_or("?"));
+        let s = if rounds == 1 { "" } else { "s" };
+        format!("<Record of {rules:?}, {rounds} round{s}, {decisions} decisions>")
     }
 
     fn __hash__(&self) -> u64 {

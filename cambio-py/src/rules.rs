@@ -281,7 +281,8 @@ impl PyBlock {
 ///
 /// A tensor is a one-dimensional array of `size` bytes (`uint8`): the information state of one seat, in named blocks. Seats are
 /// relative to this seat: seat 0 is the seat itself, seat 1 plays after it. Counts above 255 are stored as 255. `print(layout)`
-/// lists the blocks; the book describes them and lists the information that a tensor does not contain.
+/// lists the blocks. The documentation of `TensorSpace` in the Rust crate `cambio-core` describes them; the book lists the
+/// information that a tensor does not contain.
 #[pyclass(frozen, eq, name = "Layout", module = "cambio_game")]
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PyLayout {

@@ -47,13 +47,13 @@ pub(crate) struct BatchSettings {
     tensors: Arc<TensorSpace>,
 }
 
-/// `batch` independent matches that one call steps. The results are written into arrays, which the caller can provide.
+/// `batch` independent matches that one call steps. The results are written into arrays, which you can provide.
 ///
 /// Match `i` plays the deals `first_deal + i`, `first_deal + i + batch`, … under `seed`. When a match ends, its next deal starts
 /// immediately. The results depend neither on `threads` nor on timing.
 ///
-/// `opponents` has an entry for each seat: the spec of a library agent that plays this seat, or `None` for a seat that the
-/// caller plays. By default, the caller plays every seat (self-play). With `rotate`, the entries move by one seat with each
+/// `opponents` has an entry for each seat: the spec of a library agent that plays this seat, or `None` for a seat that
+/// you play. By default, you play every seat (self-play). With `rotate`, the entries move by one seat with each
 /// deal, so that a learner plays every seat.
 ///
 /// After `reset()` and each `step(actions)`, these arrays have a row for each match:
@@ -63,11 +63,11 @@ pub(crate) struct BatchSettings {
 /// | `observations` | `(batch, layout.size)` | `uint8` | the tensor of the seat to act |
 /// | `masks` | `(batch, action_count)` | `bool` | the legal decisions of the seat to act |
 /// | `seat` | `(batch,)` | `int64` | the seat to act |
-/// | `rewards` | `(batch, seats)` | `float32` | each seat's reward since the caller's decision |
+/// | `rewards` | `(batch, seats)` | `float32` | each seat's reward since your last decision |
 /// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat then belong to the next match |
 /// | `final_observations` | `(batch, seats, layout.size)` | `uint8` | only with `finals`: each seat's tensor at the end of the match, valid where `done` |
 ///
-/// Arrays that the caller provides must be contiguous and writable, with this shape and dtype. Missing arrays are created. Torch
+/// Arrays that you provide must be contiguous and writable, with this shape and dtype. Missing arrays are created. Torch
 /// and JAX can use the arrays without a copy (`torch.from_numpy`, `jax.dlpack`).
 ///
 /// `step` releases the GIL. If an action is not legal, it raises `IllegalAction` with the number of the match; all matches are
@@ -171,11 +171,11 @@ fn opponents(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<O
     if specs.len() != seats {
         let found = specs.len();
         return Err(error::AgentError::new_err(format!(
-            "`opponents` must have {seats} entries, one for each seat (a spec, or None for the caller), found {found}"
+            "`opponents` must have {seats} entries, one for each seat (a spec, or None for a seat that you play), found {found}"
         )));
     }
     if specs.iter().all(Option::is_some) {
-        let sentence = "`opponents` must have at least one None, a seat that the caller plays, found none";
+        let sentence = "`opponents` must have at least one None, a seat that you play, found none";
         return Err(error::AgentError::new_err(sentence));
     }
     let read = |spec: Option<String>| spec.map(|spec| PyAgent::read(&spec)).transpose();
@@ -287,7 +287,7 @@ impl PyVectorGame {
         self.arrays.masks.clone_ref(py)
     }
 
-    /// Each seat's reward since the caller's decision: shape `(batch, seats)`, dtype `float32`.
+    /// Each seat's reward since your last decision: shape `(batch, seats)`, dtype `float32`.
     #[getter]
     fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.rewards.clone_ref(py)
@@ -338,7 +338,8 @@ impl PyVectorGame {
         self.work(py, BatchCall::Step)
     }
 
-    /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed alone.
+    /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed
+    /// and the current matches.
     fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
@@ -383,11 +384,9 @@ impl PyVectorGame {
 
     fn __repr__(&self) -> String {
         let BatchSettings { rules, seats, batch, .. } = &self.common;
-        format!(
-            "<VectorGame of {batch} matches, {:?} at {seats} seats, {} threads>",
-            rules.name(),
-            self.threads.count()
-        )
+        let (name, threads) = (rules.name(), self.threads.count());
+        let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
+        format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
     }
 
     fn __hash__(&self) -> u64 {

@@ -72,7 +72,7 @@ pub enum PartsError {
         other: String,
     },
     /// Batches are missing.
-    #[error("units are missing; of {of} batches, the store lacks {}", missing.join(", "))]
+    #[error("units are missing; of {of} batches, the store lacks {}; `cambio units play` plays them", missing.join(", "))]
     Missing {
         /// A phrase for each missing range.
         missing: Vec<String>,

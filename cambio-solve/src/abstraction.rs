@@ -18,7 +18,7 @@ use crate::{InfosetView, SolveError, SolverProgress, StopCondition};
 pub struct Perceived<K> {
     /// The class of the information set: equal for information sets that the agent does not distinguish.
     pub key: K,
-    /// The candidate of each choice of `moment.view`, in order. Candidates are numbered from 0 without gaps. Choices
+    /// The candidate of each choice of the seat's view, in order. Candidates are numbered from 0 without gaps. Choices
     /// with the same candidate are equally likely; a choice with `None` is never taken.
     pub candidates: Vec<Option<u16>>,
 }

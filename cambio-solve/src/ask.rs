@@ -32,7 +32,7 @@ pub struct InfosetView<'a> {
 ///
 /// Every `FnMut(&InfosetView) -> Vec<f64>` is a policy, for example a search that returns visit shares.
 pub trait InfosetPolicy {
-    /// The probabilities of the choices of `moment.view`, in order. They add up to 1.
+    /// The probabilities of the choices of the view, in order. They add up to 1.
     ///
     /// # Errors
     /// If the agent behind the policy fails or decides illegally.

@@ -60,7 +60,7 @@ impl SizeEstimate {
     /// If the rules do not support two seats.
     ///
     /// # Panics
-    /// Never: a legal action can always be applied.
+    /// Does not panic: a legal action can always be applied.
     pub fn of(rules: &Rules) -> Result<SizeEstimate, SolveError> {
         let (mut histories, mut bytes) = (LogSum::default(), LogSum::default());
         for probe in 0..PROBES {

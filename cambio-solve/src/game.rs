@@ -289,7 +289,7 @@ impl Game {
     }
 }
 
-/// A digest of everything in a rule table except its name.
+/// A digest of everything in a rule system except its name.
 pub(crate) fn rules_id(rules: &Rules) -> HistoryKey {
     let mut spec = rules.spec().clone();
     spec.name = String::new();

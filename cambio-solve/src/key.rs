@@ -33,7 +33,7 @@ impl HistoryKey {
         self.absorb(action.code() | 1 << 63);
     }
 
-    /// A digest of text, such as a rule table.
+    /// A digest of text, such as a rule system as JSON.
     pub(crate) fn of_text(text: &str) -> HistoryKey {
         let mut key = HistoryKey::START;
         text.bytes().for_each(|byte| key.absorb(u64::from(byte)));

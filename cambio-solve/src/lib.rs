@@ -2,12 +2,13 @@
 //!
 //! A win rate depends on the opponents, so win rates against one's own agents prove little. A game that is small enough
 //! to be solved has a ground truth: its value, an equilibrium, and, for any agent, the exact amount that a best
-//! response wins from it. The small games here are rule tables of the same engine ([`cambio_core::rules::MINI_GAMES`]), so
-//! results about an agent, a search or a belief hold for the code that plays the large games.
+//! response wins from it. The small games here are rule systems of the same engine
+//! ([`cambio_core::rules::MINI_GAMES`]), so results about an agent, a search or a belief hold for the code that plays
+//! the large games.
 //!
 //! # A tour
 //!
-//! **Compile** a game: one round of these rules between two seats, in which seat a has the first turn.
+//! **Compile** a game: one round of a rule system between two seats, in which seat a has the first turn.
 //!
 //! ```
 //! use cambio_core::{Rules, Seat};
@@ -61,9 +62,9 @@
 //! The tree is walked through the engine's own `choices` and `apply` and is not stored. The stored game is its sequence
 //! form (von Stengel 1996, "Efficient Computation of Behavior Strategies"): one tree of decisions for each seat, and a
 //! sparse matrix of the payoffs. An iteration of [`Cfr`] passes twice over this matrix, and up and down both trees,
-//! which are flat arrays. It computes the same values as a pass over all histories. [`Mccfr`] samples the engine
-//! instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over all
-//! histories; tests compare agents' beliefs with the result.
+//! which are flat arrays. The iteration computes the same values as a pass over all histories. [`Mccfr`] samples the
+//! engine instead and stores only the information sets that it reaches. [`Game::posteriors`] applies Bayes' rule over
+//! all histories; tests compare agents' beliefs with the result.
 //!
 //! # Other programs
 //!
@@ -73,7 +74,7 @@
 //!
 //! # Custom games
 //!
-//! Any rule table for two seats can be compiled, for instance a variant of a mini game:
+//! Any rule system for two seats can be compiled, for instance a variant of a mini game:
 //!
 //! ```
 //! use cambio_core::RulesSpec;

@@ -111,9 +111,6 @@ impl Mccfr {
     ///
     /// # Errors
     /// If the information sets may exceed the memory limit. The regrets then include a part of the current sample.
-    ///
-    /// # Panics
-    /// Never: a legal action can always be applied.
     pub fn iterate(&mut self) -> Result<(), SolveError> {
         self.check_room()?;
         let best = self.rules.spec().best;

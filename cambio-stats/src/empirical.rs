@@ -58,7 +58,7 @@ impl GameSums {
     /// one strategy is missing, or there are too many strategies or compositions.
     ///
     /// # Panics
-    /// Never.
+    /// Does not panic: the composition of every profile is in the list that is searched.
     pub fn new(profiles: &[&[usize]], strategies: usize) -> Option<GameSums> {
         let players = profiles.first()?.len();
         let mut compositions: Vec<Vec<u8>> = profiles.iter().map(|profile| composition(profile, strategies)).collect();
@@ -81,7 +81,7 @@ impl GameSums {
     /// Adds payoffs to the current cluster: the number of results of a strategy in a profile, and their sum.
     ///
     /// # Panics
-    /// Never.
+    /// If there is no such profile.
     pub fn add(&mut self, profile: usize, strategy: usize, n: i64, s: i64) {
         if self.in_group == 0 {
             self.groups.push(vec![(0, 0); self.compositions.len() * self.strategies]);

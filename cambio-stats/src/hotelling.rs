@@ -19,9 +19,6 @@ pub struct HotellingTest {
 /// distribution with q and D − q degrees of freedom. The chi-square limit rejects far too often with few clusters.
 /// `None` if there are not more clusters than means, or the covariance is singular.
 ///
-/// # Panics
-/// Never.
-///
 /// # Examples
 /// ```
 /// use cambio_stats::Matrix;

@@ -47,9 +47,9 @@ impl Support {
 /// Dean and Pagano 2015, "Evaluating confidence interval methods for binomial proportions in clustered surveys", who
 /// recommend it) and Student's t in place of the normal quantile: all p with `|mean − p| ≤ t √(p (1 − p) / n)`.
 ///
-/// If all `D` clusters agree, their variance is unknown, but none of `D` clusters has differed. By the same score
-/// interval, a share u = t² / (t² + D) of all clusters may differ, each by as much as possible: the interval is `mean −
-/// u · mean` to `mean + u · (1 − mean)`. At 0 and 1 this is the score interval of `D` single results.
+/// If all `D` clusters agree, the standard error is 0. Then the interval uses an upper bound u = t² / (t² + D) on the
+/// share of clusters that differ, from the same score interval. Each of them may differ by as much as possible, so the
+/// interval is `mean − u · mean` to `mean + u · (1 − mean)`; at 0 and 1, the score interval of `D` single results.
 ///
 /// # Examples
 /// ```

@@ -7,8 +7,10 @@
 //! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
 //! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
-//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`search`] optimises many
-//! parameters. Covariances are of type [`Matrix`]. Random numbers come from the caller's generator ([`ResampleRng`]).
+//! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
+//! estimates a mean after a sequential test, [`search`] optimises many parameters. [`curve`] has response curves with
+//! bands, [`histogram`] counts integers. Covariances are of type [`Matrix`]. Random numbers come from the caller's
+//! generator ([`ResampleRng`]).
 //!
 //! Every function returns the same bits on every CPU: `libm` computes logarithms and similar functions.
 //!

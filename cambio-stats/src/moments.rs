@@ -2,8 +2,8 @@
 
 use crate::interval::{Interval, Support};
 
-/// The sums of one quantity over clusters: totals and second moments of each cluster's number of results n and their
-/// sum S.
+/// Running sums of one quantity. Each cluster contributes its number of results n and their sum S, to the totals and to
+/// the second moments.
 ///
 /// The mean is the ratio estimator ΣS / Σn, its variance the cluster sandwich `D/(D−1) · Σ(S − μn)² / (Σn)²` (Liang and
 /// Zeger 1986, "Longitudinal data analysis using generalized linear models", with the usual small-sample factor). With

@@ -43,12 +43,9 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
     high
 }
 
-/// The standard deviation to plan with for a difference of shares whose standard deviation is `deviation`: `deviation /
-/// √(1 − effect²)`. With it, a t test rejects whenever the score test does, which uses the variance under the null
-/// hypothesis.
-///
-/// # Panics
-/// Never.
+/// The standard deviation to pass to [`clusters_needed`] for a difference of two shares: `deviation / √(1 − effect²)`,
+/// where `deviation` is the standard deviation of the difference in one cluster. With it, a t test rejects whenever the
+/// score test does, which uses the variance under the null hypothesis.
 ///
 /// # Examples
 /// ```

@@ -293,9 +293,6 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Ranking
 /// Bradley–Terry models", use a gamma prior for the same purpose). The distance between components then depends only on
 /// the prior and the number of games. If all clusters agree, the sandwich is too small, so in each direction the larger
 /// of the sandwich and the inverse Hessian is used.
-///
-/// # Panics
-/// Never.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
     let (model, found) = maximum(rankings, players, effects)?;
     Some(model.strengths(&found, anchor))

@@ -47,9 +47,6 @@ pub struct MedianEstimate {
 impl StoppedTest {
     /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal.
     ///
-    /// # Panics
-    /// Never.
-    ///
     /// # Examples
     /// ```
     /// use cambio_stats::stopping::StoppedTest;

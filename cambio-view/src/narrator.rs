@@ -62,10 +62,10 @@ impl Narrator {
             Event::Dealt { extra, .. } if extra.is_empty() => return None,
             Event::Dealt { starter, extra } => {
                 let seats: Vec<String> = extra.iter_from(starter).map(|seat| seat.to_string()).collect();
-                format!("  an extra card for {}", seats.join(", "))
+                format!("  extra card for a failed call: {}", seats.join(", "))
             }
             Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}{}", behind(face)),
-            Event::Flipped { card } => format!("  {} is flipped", name(card)),
+            Event::Flipped { card } => format!("  {} is turned over and starts the discard pile", name(card)),
             Event::TurnBegan { seat } => format!("  turn of {seat}"),
             Event::Drew { seat, face } => format!("    {seat} draws {}", seen(face).map_or("a card", name)),
             Event::Took { seat, card } => format!("    {seat} takes {}", name(card)),
@@ -93,7 +93,10 @@ impl Narrator {
             Event::Called { seat } => format!("    {seat} calls"),
             Event::BecameSafe { seat } => format!("    {seat} is safe"),
             Event::Reshuffled { cards } => format!("    the pile is shuffled into a new stock of {cards}"),
-            Event::Ended { reason } => format!("  the round ends: {}", reason.word().replace('_', " ")),
+            Event::Ended { reason } => {
+                let reason = reason.word().replace("call", "a player called").replace('_', " ");
+                format!("  the round ends: {reason}")
+            }
             Event::TurnedUp { spot, card } => format!("    {spot}: {}", name(card)),
         })
     }
@@ -116,7 +119,7 @@ impl Narrator {
                 let known: Vec<String> = known.iter_from(view.seat()).map(|spot| spot.to_string()).collect();
                 let (label, rank) = (self.label(card), rules.kind(card).rank.as_str());
                 let rank = if label.starts_with('[') { label } else { rank };
-                let article = if rank.starts_with(['8', 'A', 'O']) { "an" } else { "a" };
+                let article = if rank.starts_with(['8', 'A', 'F', 'O']) || rank.starts_with("[e") { "an" } else { "a" };
                 match (&known[..], rules.spec().matching) {
                     ([], Matching::Points) => {
                         format!("{label} was discarded. Have a card of the same points? Snap it, or pass")

@@ -244,7 +244,7 @@ fn word(phase: Phase) -> &'static str {
 }
 
 /// The move of a card: its source, its destination, and its kind if all seats see the card. Sources and destinations
-/// are `stock`, `pile`, `hand` and spots.
+/// are `stock`, `pile`, `hand` (the held card) and spots.
 #[derive(Serialize, Clone, PartialEq, Eq, Debug)]
 pub struct CardMove(String, String, Option<usize>);
 

@@ -347,7 +347,7 @@ impl Session {
         }
         let own = |decision: &SessionDecision| decision.is_persons && decision.action != Action::Pass;
         let index = self.decisions.iter().rposition(own);
-        let Some(index) = index else { return Err(SessionError("you have not decided anything yet".to_owned())) };
+        let Some(index) = index else { return Err(SessionError("there is nothing to undo".to_owned())) };
         self.rewind = Some(self.decisions[..index].to_vec());
         Ok(())
     }
@@ -413,7 +413,7 @@ impl Session {
                 let Session { referee, decisions, recess, trouble, .. } = *other;
                 (self.referee, self.decisions) = (referee, decisions);
                 (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
-                let step = self.step(&[]).saying("you take back your decision");
+                let step = self.step(&[]).saying("you undid your decision");
                 self.feed.push(step);
                 if let Some(recess) = self.recess.take() {
                     self.feed.new_round();

@@ -38,7 +38,7 @@ fn aim(rules: &Rules) -> String {
     line += match spec.score {
         ScoreKnob::Points => " You score the points of your cards",
         ScoreKnob::Share | ScoreKnob::WinLoss => {
-            " If you call, you must be lowest alone. Otherwise the lowest other player wins"
+            " If you call, you win only with fewer points than every other player. Otherwise the lowest other player wins"
         }
     };
     if spec.score == ScoreKnob::Points {
@@ -77,7 +77,7 @@ fn turn(rules: &Rules) -> String {
     };
     line += "On your turn, draw a card";
     if spec.take {
-        line += ", or take the open card from the pile";
+        line += ", or take the open card (the top of the discard pile)";
     }
     line += ". Keep it in place of one of your cards (which is discarded), or discard it.";
     if rules.kinds().iter().any(|kind| kind.copies > 0 && !kind.power.is_none()) {
@@ -144,10 +144,13 @@ pub fn cards_in_short(rules: &Rules) -> String {
         }
         (None, Some(_)) => {
             let named: Vec<String> =
-                kinds.iter().map(|kind| format!("{} is the {} of suit {}", kind.label, kind.rank, kind.suit)).collect();
+                kinds.iter().map(|kind| format!("{} is the {} {}", kind.label, kind.suit, kind.rank)).collect();
             named[..named.len().min(4)].join(", ")
         }
     };
+    if kinds.iter().any(|kind| kind.label == "UR") {
+        text += ". Ranks: U Under, O Ober, K König, F Fässler, A ace";
+    }
     if rules.kinds().iter().any(|kind| kind.label == "JK" && kind.copies > 0) {
         text += ". JK is a joker";
     }
@@ -223,7 +226,7 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
         "called, but was not lowest: ".to_owned()
     };
     if spec.score != ScoreKnob::Points {
-        let won = if result.winners.contains(seat) { wins(result, score) } else { format!("no win ({score})") };
+        let won = if result.winners.contains(seat) { wins(result, score) } else { format!("no win: score {score}") };
         return format!("{seat} {judged}{}, {won}", counted(points));
     }
     let bonus = match (has_called, result.succeeded.contains(seat)) {
@@ -241,7 +244,7 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
 }
 
 fn wins(result: &RoundResult, score: Score) -> String {
-    if result.winners.len() == 1 { format!("wins ({score})") } else { format!("shares the win ({score})") }
+    if result.winners.len() == 1 { format!("wins: score {score}") } else { format!("shares the win: score {score}") }
 }
 
 /// A number with a typographic minus sign.
@@ -292,7 +295,8 @@ mod tests {
         let ([a, _], told) = called("base = 'original'\ncap = 'score(-99)'\ncall_failure = 'times(2)'", false);
         assert_eq!(told[0], format!("a called with more than -99 points: {a} × 2 = {}", 2 * a));
         let ([a, b], told) = called("base = 'classic'", true);
-        let expected = [format!("a called and was lowest: {a} points, wins (1)"), format!("b {b} points, no win (0)")];
+        let expected =
+            [format!("a called and was lowest: {a} points, wins: score 1"), format!("b {b} points, no win: score 0")];
         assert_eq!(told, expected);
     }
 

@@ -55,9 +55,6 @@ impl Network {
     /// assert!(Network::shipped(&Rules::preset("mini-m1")?, 2).is_none());
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
-    ///
-    /// # Panics
-    /// Never: the files are part of the library.
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
         SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
     }

@@ -38,6 +38,8 @@ fn answers_may_be_short_where_they_mean_one_decision() {
     let read = |list: &str| list.split(", ").map(str::to_owned).collect::<Vec<String>>();
     let held = read("drop, keep a1, keep a2, keep a10");
     assert_eq!(understand("d", &held), Ok("drop"));
+    assert_eq!(understand("discard", &held), Ok("drop"));
+    assert_eq!(understand("peek a2", &read("skip, look a1, look a2")), Ok("look a2"));
     assert_eq!(understand("a1", &held), Ok("keep a1"));
     assert_eq!(understand("k a10", &held), Ok("keep a10"));
     assert_eq!(

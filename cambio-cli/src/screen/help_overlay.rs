@@ -27,7 +27,7 @@ impl HelpOverlay {
             }
             say(&cards_in_short(rules), "");
             say("", "");
-            say("Press k for the points and powers of the cards, or ? for all keys.", "");
+            say("In the match, press k for the points and powers of the cards, ? for all keys.", "");
         } else if self == HelpOverlay::Cards {
             for worth in CardValue::all(rules) {
                 say(&worth.to_string(), "             ");
@@ -48,7 +48,7 @@ impl HelpOverlay {
                 "q            leave the match; Ctrl-C leaves at once",
                 "",
                 "Seats are letters and cards are numbers: b1 is the first card of seat b. You can choose (b1 ··), and Enter chooses >b1 ··<. * marks a card that you know matches. The letters below a card show which seats have seen it.",
-                "Some rules let you touch a card as a bluff, or cheat: peek at one of your own cards and take a penalty card.",
+                "With some rules you may bluff (touch a card), or cheat (peek at one of your own cards and take a penalty card).",
             ] {
                 say(line, "             ");
             }

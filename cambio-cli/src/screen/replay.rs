@@ -13,7 +13,7 @@ use super::{Page, Screen, turns_up, wrapped};
 /// How long each decision is shown during automatic play, in milliseconds.
 const SPEEDS: [u64; 4] = [2400, 1200, 500, 150];
 
-const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space play   + − speed   v view   q leave";
+const KEYS: &str = "← → decision   [ ] turn   r round   Home End   Space start/stop   +\u{a0}−\u{a0}speed   v\u{a0}view   q\u{a0}leave";
 
 /// A replay view: the replay, the position in it and the point of view.
 pub(super) struct ReplayView {

@@ -352,7 +352,7 @@ impl SessionView {
                     let text = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
                         (1, 1) => "You won the match.".to_owned(),
                         (1, _) => "You share first place.".to_owned(),
-                        (rank, _) => format!("The match is over. You finished in place {rank} of {}.", ranks.len()),
+                        (rank, _) => format!("The match is over. Your rank is {rank} of {}.", ranks.len()),
                     };
                     (text, "Enter: leave".to_owned())
                 }
@@ -402,13 +402,7 @@ fn capital(text: &str) -> String {
 impl Page for SessionView {
     fn lines(&self, columns: usize, rows: usize) -> Vec<Line<'static>> {
         let scene = &self.step.scene;
-        let head = format!(
-            " {} · round {} · turn {} · you are seat {}",
-            self.rules.name(),
-            scene.round,
-            scene.turns,
-            self.own
-        );
+        let head = format!(" {} · round {} · turn {} · seat {}", self.rules.name(), scene.round, scene.turns, self.own);
         let keys = "r rules · k cards · ? keys · q leave ";
         let room = columns - keys.chars().count();
         let mut lines = vec![Line::from(format!("{:<room$}{keys}", cut(&head, room))).reversed()];

@@ -185,7 +185,7 @@ fn names_that_are_words_have_brackets() {
     let mut seat = seated("original", &["greedy"], 3, true);
     press(&mut seat, " k");
     let page = shown(&seat);
-    assert!(page.contains("[swap]") && page.contains("KR is the king of suit red"), "{page}");
+    assert!(page.contains("[swap]") && page.contains("KR is the red king"), "{page}");
 }
 
 struct Full;

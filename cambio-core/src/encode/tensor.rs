@@ -117,7 +117,7 @@ const BLOCKS: usize = 28;
 /// | `top` | classes | flags | the top card of the pile, one-hot |
 /// | `opener` | classes | flags | the card that opened the window, one-hot |
 /// | `pile` | classes | counts | the number of cards of each class on the pile |
-/// | `unseen` | classes | counts | the number of cards of each class that this seat has not seen: in the stock, in layouts, in a hand |
+/// | `unseen` | classes | counts | the number of cards of each class that this seat has not seen: in the stock, in layouts, held by another seat |
 /// | `occupied` | seats, slots | flags | the spots that hold a card |
 /// | `gap` | seats, slots | flags | the gap that waits for a gift |
 /// | `pointed` | seats, slots | flags | the cards that the current power has looked at |
@@ -153,6 +153,7 @@ const BLOCKS: usize = 28;
 /// let space = TensorSpace::new(&rules, 2);
 /// let mut history = RoundHistory::new(&rules, 2);
 /// let mut dice = Dice(Key::new(1, 0).stream(Purpose::Race, 0));
+/// // The sorted deck, for a fixed example; a real game shuffles it.
 /// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut history).unwrap();
 ///
 /// let mut floats = vec![0.0_f32; space.len()];

@@ -1,8 +1,8 @@
 //! Sources of random outcomes.
 //!
-//! The engine has no random generator. It requests each outcome only when needed, so a cloned state does not fix future
-//! outcomes. One narrow interface covers three sources: a dealt deck (real games, replays), an unordered pool (states
-//! that are sampled for a search), and an enumerator of outcomes (exact solving).
+//! The engine has no random generator: it requests each outcome when it needs it. Only the order of a dealt stock is
+//! fixed in advance. One narrow interface covers three sources: a dealt deck (real games, replays), an unordered pool
+//! (states that are sampled for a search), and an enumerator of outcomes (exact solving).
 
 use rand::Rng;
 

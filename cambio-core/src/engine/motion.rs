@@ -9,7 +9,7 @@ use crate::rules::seat::{Seat, SeatSet, Spot};
 
 /// Where a card moves, and which seats see its face.
 ///
-/// The places are stock, pile, hand (the one held card) and spots. A card that goes onto the pile becomes the top, and
+/// The places are the stock, the pile, the held card and the spots. A card that goes onto the pile becomes the top, and
 /// all seats see the card. `Face` is as in [`Event`]: the type of a face that only one seat sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion<Face> {

@@ -16,8 +16,9 @@ use turn::Turn;
 
 /// A round in progress.
 ///
-/// A `State` is the public [`Table`] and the hidden faces. It contains no random generator, so a clone does not fix
-/// future random outcomes. Agents never get a state: they get an [`Observation`] and [`Sighting`](crate::Sighting)s.
+/// A `State` is the public [`Table`] and the hidden faces, but no random generator. If it was dealt from a deck, the
+/// order of its stock is fixed; reshuffles and races, and with latent faces every draw, come from the caller's
+/// [`Chance`]. Agents never get a state: they get an [`Observation`] and [`Sighting`](crate::Sighting)s.
 ///
 /// # Examples
 /// ```
@@ -431,7 +432,7 @@ impl State {
     /// faces, nothing changes.
     ///
     /// # Panics
-    /// This does not happen: without latent faces, every card on the table has a face.
+    /// Does not panic: without latent faces, every card on the table has a face.
     pub fn redeal_unseen<C: Chance>(&mut self, chance: &mut C) {
         let State { table, hidden } = self;
         if hidden.order != Order::Dealt {

@@ -143,7 +143,7 @@ impl<C: Chance> ReportingChance for RecordingChance<C> {
     }
 }
 
-/// The events and decisions of the current round, which suffice for observations with perfect recall.
+/// The events and decisions of the current round: everything that a seat with perfect recall has perceived and decided.
 ///
 /// Use a `RoundLog` as the [`Observer`] of a match.
 ///

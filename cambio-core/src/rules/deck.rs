@@ -28,7 +28,7 @@ impl Deck {
     /// If no deck has that name.
     ///
     /// # Panics
-    /// Never: a test parses the built-in decks.
+    /// Does not panic: a test parses the built-in decks.
     pub fn named(name: &str) -> Result<Deck, RulesError> {
         let decks: Map<String, Value> = toml::from_str(DECK_FILE).expect("the shipped decks are TOML");
         let Some(kinds) = decks.get(name) else {

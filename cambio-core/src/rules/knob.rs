@@ -1,4 +1,7 @@
 //! The value types of knobs, and how each is read from and written to a rule file.
+//!
+//! A *knob* is one setting of the rules. A reference such as 004:138 is line 138 of rule text 004; RULES.md lists the
+//! texts.
 
 use serde_json::Value;
 
@@ -102,7 +105,8 @@ fn one_of(words: &[&str]) -> String {
 }
 
 words! {
-    /// The direction of play around the table. It affects only the names of the seats.
+    /// The direction of play around the table, for players only: the engine does not read it, because seats are
+    /// lettered in playing order.
     Direction {
         /// Clockwise.
         Clockwise = "clockwise",
@@ -344,7 +348,7 @@ pub enum Cap {
     None,
     /// Agents may read the limit; the engine does not enforce it.
     Advisory(i16),
-    /// A call is legal only if, as far as the caller knows, its points may be at or below the limit.
+    /// A call is legal only if the cards that the caller has seen do not rule out a sum at or below the limit.
     Feasible(i16),
     /// A call fails at scoring if the caller has more points than the limit.
     Score(i16),

@@ -33,7 +33,7 @@ pub struct KnobDoc {
     pub doc: &'static str,
     /// Returns a description of the valid values, for the end of a sentence.
     pub allowed: fn() -> String,
-    /// The value for rule tables without this knob, if the knob was added after records were first written.
+    /// The value in older rule files and records, which do not set this knob; `None` for a knob that they all set.
     pub before: Option<&'static str>,
 }
 
@@ -86,7 +86,8 @@ knobs! {
     jokers "jokers": WholeNumber<0, 4>,
     /// How many decks are shuffled together.
     decks "decks": WholeNumber<1, 2>,
-    /// The direction of play around the table. It affects only the names of the seats.
+    /// The direction of play around the table, for players only: the engine does not read it, because seats are
+    /// lettered in playing order.
     direction "direction": Direction,
     /// How many cards each seat is dealt.
     hand "hand": WholeNumber<1, 8>,
@@ -203,7 +204,7 @@ impl RulesSpec {
     /// If no preset or mini game has that name. The message lists the names.
     ///
     /// # Panics
-    /// Never: a test parses the built-in presets and mini games.
+    /// Does not panic: a test parses the built-in presets and mini games.
     pub fn preset(name: &str) -> Result<RulesSpec, RulesError> {
         // Each preset is parsed once. Its base is an earlier preset, so no cell depends on itself.
         static READ: [OnceLock<RulesSpec>; 6] = [const { OnceLock::new() }; 6];

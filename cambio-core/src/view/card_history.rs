@@ -20,8 +20,9 @@ pub enum Origin {
 
 /// The public history of a card on the table. The history moves with the card.
 ///
-/// When a seat that knows this card puts another card onto the pile, this card probably has fewer points. The four
-/// bounds keep the strongest hint of each kind from all owners, in points; `None` means no hint.
+/// When a seat that knows this card puts another card onto the pile, this card probably has fewer points. The methods
+/// [`replaced`](CardTrace::replaced), [`outlived`](CardTrace::outlived), [`passed`](CardTrace::passed) and
+/// [`spent`](CardTrace::spent) return the strongest such upper bound of each kind, in points; `None` means no hint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CardTrace {
     /// How the card came to the table.

@@ -1,4 +1,4 @@
-"""The card game Cambio for research: a fast engine, observations that cannot leak, agents and tournaments.
+"""The card game Cambio for research: a fast engine, observations that cannot leak hidden cards, agents and tournaments.
 
     import cambio_game as cambio
 
@@ -8,7 +8,8 @@
         game.step(greedy.decide(game))
     print(game.ranks)
 
-All errors of the package are subclasses of `CambioError`; their messages contain the expected and the found value.
+An invalid value raises a subclass of `CambioError`, with the expected and the found value. A value of a wrong type
+raises `TypeError`.
 """
 
 from ._cambio import (

@@ -27,7 +27,7 @@ def main(words: list[str] | None = None) -> int:
     except (CambioError, ImportError, AttributeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{played.matches} matches in {given.out}")
+    print(f"{played.matches} match{'es' * (played.matches != 1)} in {given.out}")
     for row in played.summary:
         low, high = row["rank_points_low"], row["rank_points_high"]
         print(f"{row['rules']}, {row['seats']} seats: {row['agent']} {row['rank_points']:.4f} rank points ({low} to {high})")

@@ -9,7 +9,7 @@
     envs = gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, opponents=["greedy"])
 
 An observation is a dictionary: `observation` is the tensor of the player's seat, `action_mask` is 1 for each legal action. An
-action is an index, as in `cambio.Action.from_index`. An illegal action raises `cambio.IllegalAction`; the environment is then
+action is an index, as in `cambio_game.Action.from_index`. An illegal action raises `cambio_game.IllegalAction`; the environment is then
 unchanged.
 
 This module needs the package `gymnasium`: `pip install 'cambio-game[gymnasium]'`.
@@ -177,7 +177,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
 
 
 class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
-    """Many matches at once, on `cambio.VectorGame`: `gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, …)`.
+    """Many matches at once, on `cambio_game.VectorGame`: `gymnasium.make_vec("cambio/Cambio-v0", num_envs=256, …)`.
 
     Match `i` plays the deals `i`, `i + num_envs`, … under the seed. When a match ends, the next one starts in the same step
     (`AutoresetMode.SAME_STEP`): the observation then belongs to the next match, and `infos["final_obs"]` has the player's last

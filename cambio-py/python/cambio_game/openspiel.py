@@ -18,7 +18,7 @@ Parameters of the game:
 rounds is played to its end.
 
 A card's face is drawn when a player first sees it, so a chance node is either such a card (the outcome is its kind) or the order
-of simultaneous snaps. Decisions have the indices of `cambio.Action`. In a snap window, the players decide one after the other,
+of simultaneous snaps. Decisions have the indices of `cambio_game.Action`. In a snap window, the players decide one after the other,
 and a declaration is in no other player's information state until all have declared.
 
 This module needs the package `open_spiel`: `pip install 'cambio-game[openspiel]'`.
@@ -152,7 +152,7 @@ class CambioGame(pyspiel.Game):
 
 
 class CambioState(pyspiel.State):
-    """A state of `python_cambio`. The attribute `table` is its match, a `cambio.ChanceGame`."""
+    """A state of `python_cambio`. The attribute `table` is its match, a `cambio_game.ChanceGame`."""
 
     def __init__(self, game: CambioGame) -> None:
         super().__init__(game)
@@ -224,7 +224,7 @@ class CambioObserver:
     """A player's observation, through OpenSpiel's observer interface.
 
     With perfect recall, the string is the player's information state: equal strings mean equal perceived events and decisions.
-    The tensor is the one-hot number of the player, followed by the blocks of `cambio.Layout`. Without recall, it has only the
+    The tensor is the one-hot number of the player, followed by the blocks of `cambio_game.Layout`. Without recall, it has only the
     blocks that show the current table. With public information only, the blocks are still relative to the player.
     """
 

@@ -6,7 +6,7 @@
     config = PPOConfig().environment(CambioMultiAgentEnv, env_config={"rules": "classic", "seats": 2})
 
 An observation is a dictionary: `observations` is the tensor of the seat, `action_mask` is 1 for each legal action. RLlib's
-`ActionMaskingRLModule` reads these keys. An action is an index, as in `cambio.Action.from_index`.
+`ActionMaskingRLModule` reads these keys. An action is an index, as in `cambio_game.Action.from_index`.
 
 This module needs the package `ray` with RLlib: `pip install 'cambio-game[rllib]'`.
 """

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, TypeAlias, overload
 
 from . import _cambio
-from ._cambio import Action, Agent, ExperimentError, Observation, Rules
+from ._cambio import Action, Agent, AgentFault, ExperimentError, Observation, Rules
+from ._extras import require
 
 __all__ = ["BatchPlayer", "Player", "Run", "Table", "evaluate", "run"]
 
@@ -25,7 +26,8 @@ class Player(Protocol):
     """A Python agent: an object with a method `decide`.
 
     It may also have the methods `begin(rules, seats, seat, seed)`, which is called at the start of a match and must reset the
-    agent, and `round_ends(points)`. If all its random numbers come from `seed`, the same experiment gives the same rows.
+    agent, and `round_ends(points)`, with the points of each seat's layout. If all its random numbers come from `seed`, the same
+    experiment gives the same rows.
     """
 
     def decide(self, observation: Observation, /) -> Action | str | int:
@@ -104,12 +106,14 @@ class Table(Sequence[Mapping[str, Value]]):
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
+        require("pandas", "frames")
         import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return pandas.DataFrame(self._rows, columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """The table as a polars DataFrame."""
+        require("polars", "frames")
         import polars  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
         return polars.DataFrame(self._rows, schema=list(self.columns), infer_schema_length=None)
@@ -142,7 +146,7 @@ class Run:
 
     @property
     def run_id(self) -> str:
-        """The hash of the plan, which identifies the run."""
+        """The hash of the experiment, which identifies the run."""
         return str(self._about["run_id"])
 
     @property
@@ -162,23 +166,23 @@ class Run:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """All tables by name: summary, ratings, pairwise, seats, behaviour, faults, and pooled if there are several cells."""
+        """All tables by name: summary, ratings, pairwise, seats, behaviour, faults, and pooled if there are several rules or seats."""
         files: Mapping[str, str] = self._about["files"]
         return {Path(name).stem: Table(Path(name).stem, text) for name, text in files.items() if name.endswith(".csv")}
 
     @property
     def summary(self) -> Table:
-        """The summary: a row per agent and cell, with means and their intervals."""
+        """The summary: a row per agent, rules and seats, with means and their intervals."""
         return self.tables["summary"]
 
     @property
     def ratings(self) -> Table:
-        """The ratings: a row per agent and cell, with its strength relative to the other agents."""
+        """The ratings: a row per agent, rules and seats, with its strength relative to the other agents."""
         return self.tables["ratings"]
 
     @property
     def pairwise(self) -> Table:
-        """The pairwise comparisons: a row per pair of agents and cell, with the difference of their payoffs and their duels."""
+        """The pairwise comparisons: a row per pair, rules and seats, with the difference of payoffs and the direct matches."""
         return self.tables["pairwise"]
 
     @property
@@ -229,7 +233,8 @@ def evaluate(
 ) -> Run:
     """Plays two agents against each other and returns the run. `cambio run` with `Run.spec` gives the same tables.
 
-    An agent is a spec such as "greedy", an `Agent`, or a factory of a `Player`. Each deal is played in all rotations.
+    An agent is a spec such as "greedy", an `Agent`, or a factory of a `Player`. Each deal is played in all rotations. With more
+    than two seats, an agent sits in several seats. Nothing is kept on disk; to keep a run, use `run`.
 
         >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
     """
@@ -264,7 +269,12 @@ def evaluate(
             f"agents = [{', '.join(text(spec) for spec in specs)}]",
         ]
         (here / "spec.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
+        try:
+            found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
+        except AgentFault as fault:
+            # The folder with the record of the match is deleted.
+            text = str(fault).partition("; the match up to the fault is in ")[0]
+            raise AgentFault(f"{text}; to keep the match, use cambio.run(spec, out)") from None
         found.path = None
         return found
 

@@ -23,7 +23,7 @@ pub struct Derived {
     pub summary: Vec<SummaryRow>,
     /// `ratings.csv`.
     pub ratings: Vec<RatingRow>,
-    /// `pooled.csv`; empty if only one table has games.
+    /// `pooled.csv`; empty if only one cell has games.
     pub pooled: Vec<PooledRow>,
     /// `pairwise.csv`.
     pub pairwise: Vec<PairRow>,

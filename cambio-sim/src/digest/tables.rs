@@ -74,7 +74,7 @@ pub struct RatingRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
-    /// The number of the agent's games.
+    /// The number of the agent's games. A game is the ranking of one match, counted once per seat of the agent.
     pub games: u64,
     /// The number of the agent's strongly connected component. Agents of one component can be compared by the games
     /// alone, because each has beaten or tied every other, directly or through other agents.
@@ -112,19 +112,19 @@ pub struct RatingRow {
     pub alpha_rank_high: Option<f64>,
 }
 
-/// A row of `pooled.csv`: one agent's strength over all tables of a run, assuming equal strength at every table. The
-/// file exists only if more than one table has games.
+/// A row of `pooled.csv`: one agent's strength over all cells of a run, assuming equal strength in every cell. The
+/// file exists only if more than one cell has games.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PooledRow {
     /// The agent.
     pub agent: String,
-    /// The number of tables at which the agent has games.
+    /// The number of cells in which the agent has games.
     pub tables: usize,
-    /// The number of deals, which are the clusters: a deal has the same cards at every table.
+    /// The number of deals, which are the clusters: a deal is one cluster over all cells.
     pub deals: u64,
     /// The number of the agent's games.
     pub games: u64,
-    /// The number of the agent's component over the games of all tables, as in `ratings.csv`.
+    /// The number of the agent's component over the games of all cells, as in `ratings.csv`.
     pub component: usize,
     /// How strengths were fitted: `likelihood`, or `regularised`.
     pub fit: &'static str,
@@ -140,7 +140,7 @@ pub struct PooledRow {
     pub elo_high: Option<f64>,
 }
 
-/// A row of `pairwise.csv`: two agents at one table.
+/// A row of `pairwise.csv`: two agents in one cell.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct PairRow {
     /// The rule system.
@@ -179,7 +179,7 @@ pub struct PairRow {
     pub p_simultaneous: Option<f64>,
     /// 1 − Var(a − b) / (Var a + Var b): the fraction of the variance that pairing by deal removes.
     pub efficiency: Option<f64>,
-    /// The number of deals in which both agents sat at one table.
+    /// The number of deals in which both agents played in the same match.
     pub duel_deals: u64,
     /// Pairs of seats in which the first agent had the better rank.
     pub wins: u64,
@@ -210,7 +210,7 @@ pub struct PairRow {
     pub superiority: Option<f64>,
 }
 
-/// One agent against the baseline at one table.
+/// One agent against the baseline in one cell.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct BaselineRow {
     /// The rule system.
@@ -225,17 +225,17 @@ pub struct BaselineRow {
     pub deals: u64,
     /// The difference of the mean payoffs, agent minus baseline, paired by deal.
     pub difference: f64,
-    /// Lower end of the simultaneous interval over all agents of the table.
+    /// Lower end of the simultaneous interval over all agents of the cell.
     pub low: Option<f64>,
     /// Upper end of the simultaneous interval.
     pub high: Option<f64>,
-    /// The p-value, corrected for all agents of the table.
+    /// The p-value, corrected for all agents of the cell.
     pub p: Option<f64>,
     /// The method of the interval: `score` or `t`.
     pub method: &'static str,
 }
 
-/// A row of `seats.csv`: one seat at one table.
+/// A row of `seats.csv`: one seat in one cell.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SeatRow {
     /// The rule system.

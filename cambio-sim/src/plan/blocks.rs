@@ -101,7 +101,7 @@ impl From<&AgentSpec> for PlannedAgent {
     }
 }
 
-/// One deal block: a lineup on one deal in all its rotations. The unit of randomness, scheduling and storage.
+/// One deal block: a lineup on one deal in all its rotations. The unit of play.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'p> {
     /// The number of the block in canonical order.

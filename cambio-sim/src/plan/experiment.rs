@@ -346,7 +346,7 @@ pub enum PlanError {
         source: std::io::Error,
     },
     /// The file is not an experiment.
-    #[error("{} is not an experiment file: {}", excerpt(path).up_to(SENTENCE), excerpt(what).up_to(1000))]
+    #[error("{}: {}", excerpt(path).up_to(SENTENCE), excerpt(what).up_to(1000))]
     Form {
         /// The path.
         path: String,
@@ -477,6 +477,7 @@ fn in_plain_words(message: &str) -> String {
         .replace('\n', " ")
         .replace(lineups, allowed)
         .replace(" as i128", "")
+        .replace("expected a sequence", "expected a list")
         .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
         .replace("expected usize", "expected a whole number of at least 0")
 }

@@ -43,7 +43,7 @@ impl Names<'_> {
     pub(super) fn index(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
         let agent = self.roster.parse(spec)?;
         let found = || {
-            let allowed = if field == "anchor" { "one of `agents`" } else { "made of agents in `agents`" };
+            let allowed = if field == "anchor" { "one of `agents`" } else { "limited to agents in `agents`" };
             PlanError::value(field, format!("`{agent}`"), allowed)
         };
         self.agents.iter().position(|other| other.is(&agent)).ok_or_else(found)

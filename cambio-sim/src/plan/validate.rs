@@ -51,7 +51,7 @@ impl Experiment {
             [("rules", self.rules.is_empty()), ("seats", self.seats.is_empty()), ("agents", self.agents.is_empty())]
         {
             if is_empty {
-                return Err(PlanError::value(field, "an empty list", "a list of at least one"));
+                return Err(PlanError::value(field, "an empty list", "a list with at least one entry"));
             }
         }
         if self.agents.len() > MOST_AGENTS {
@@ -79,7 +79,7 @@ impl Experiment {
         };
         self.check_sizes()?;
         if self.compress && !cfg!(feature = "zstd") {
-            return Err(PlanError::value("compress", "true", "false in a program built without the feature `zstd`"));
+            return Err(PlanError::value("compress", "true", "false, because this program lacks the feature `zstd`"));
         }
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
         let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
@@ -88,7 +88,7 @@ impl Experiment {
             return Err(PlanError::value("agents", format!("`{}` twice", labels[next]), "a list without duplicates"));
         }
         if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
-            let allowed = format!("true with `{seer}`, which sees hidden cards");
+            let allowed = format!("true in an experiment file with `{seer}`, which sees hidden cards");
             return Err(PlanError::value("analysis", "false", allowed));
         }
         let counted = match self.payoff {
@@ -109,8 +109,9 @@ impl Experiment {
                 rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
                 if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
                     let found = format!("`{}` at {seats} seats twice", rules.name());
-                    let allowed = "a list without duplicate names (`name` of rule files)";
-                    return Err(PlanError::value("rules", found, allowed));
+                    let is_seats = self.seats.iter().filter(|&&other| other == seats).count() > 1;
+                    let allowed = "a list without duplicates (rule files are compared by `name`)";
+                    return Err(PlanError::value(if is_seats { "seats" } else { "rules" }, found, allowed));
                 }
                 if self.rotations == Rotations::All && seats > MOST_ORDERED {
                     let found = format!("\"all\" at {seats} seats");

@@ -9,12 +9,14 @@ use cambio_exec::ExecutorError;
 use crate::disk::RunError;
 use crate::plan::{Block, Plan, PlanError, PlayablePlan};
 
-/// A fault of an agent: an illegal decision, a failure, or a panic.
+/// Why a match was stopped: an agent decided illegally, failed or panicked.
+///
+/// If `halt` is set, the agent failed for a reason that is not its fault, such as an exhausted resource.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentFault {
     /// The match: rule system, lineup, deal and rotation.
     pub place: String,
-    /// The seat at fault.
+    /// The seat whose agent stopped the match.
     pub seat: Seat,
     /// The round, counted from 1; 0 before the first round.
     pub round: usize,

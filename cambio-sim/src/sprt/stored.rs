@@ -80,7 +80,7 @@ pub enum DuelError {
         tables: Vec<String>,
     },
     /// Lineups with exactly the two agents exist at more than one table.
-    #[error("`{}` and `{}` meet at {}; choose one by its rules and seats", agents[0], agents[1], tables.join("; "))]
+    #[error("`{}` and `{}` meet at {}; choose one table by its rules and seats", agents[0], agents[1], tables.join("; "))]
     Several {
         /// The agents.
         agents: [String; 2],

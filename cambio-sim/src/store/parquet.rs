@@ -221,7 +221,7 @@ impl ColumnChunk {
             }
             ColumnValues::Words64(words) => words.push(text.parse().ok()?),
             ColumnValues::Doubles(numbers) => {
-                numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?)
+                numbers.push(text.parse().ok().filter(|number: &f64| number.is_finite())?);
             }
             ColumnValues::Truths(truths) => truths.push(text.parse().ok()?),
         }

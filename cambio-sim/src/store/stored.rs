@@ -185,13 +185,14 @@ impl StoredRun {
             let ((path, reader, at), segment) = (&mut files[place], &entry.segments[place]);
             let mut bytes = Vec::new();
             reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
-            let place = format!("bytes {at} to {}, batch {}", *at + segment.bytes, entry.batch);
+            let (batch, place) = (entry.batch, format!("bytes {at} to {}", *at + segment.bytes));
             if bytes.len() as u64 != segment.bytes {
-                let what = format!("it ends after byte {}, within {place}", *at + bytes.len() as u64);
+                let what = format!("it ends at byte {}, inside batch {batch} ({place})", *at + bytes.len() as u64);
                 return Err(RunError::damaged(path, what));
             }
             if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                return Err(RunError::damaged(path, format!("{place} do not match the ledger")));
+                let what = format!("{place} (batch {batch}) do not have the hash that ledger.jsonl lists");
+                return Err(RunError::damaged(path, what));
             }
             *at += segment.bytes;
             unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))

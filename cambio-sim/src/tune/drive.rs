@@ -315,7 +315,7 @@ mod tests {
         let points = PlaySetting { payoff: Payoff::Points, ..setting };
         let executor = Executor::new(1).unwrap();
         for (task, sentence) in [
-            (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` needs one range per question mark "),
+            (Task { agent: marks, ..task.clone() }, "`greedy(call_at=6)` must have one `?` per range, "),
             (Task { method: TuneMethod::Race(race), ..task.clone() }, "first must be from 2 to 10000000, found 1"),
             (
                 Task { validate: 1 << 60, ..task.clone() },

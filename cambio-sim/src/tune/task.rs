@@ -170,7 +170,7 @@ pub struct FieldScores {
 #[non_exhaustive]
 pub enum TuneError {
     /// The numbers of question marks and ranges differ or are 0.
-    #[error("`{agent}` needs one range per question mark (question marks: {marks}, ranges: {ranges})")]
+    #[error("`{agent}` must have one `?` per range, in place of the value to tune (`?`: {marks}, ranges: {ranges})")]
     Marks {
         /// The agent.
         agent: String,

@@ -97,9 +97,6 @@ impl Rankings {
 /// assert!((found.strengths.strengths[0] - 2_f64.ln()).abs() < 1e-9);
 /// assert_eq!(found.strengths.clusters, 40);
 /// ```
-///
-/// # Panics
-/// Never.
 pub fn pool(
     tables: &[&Rankings],
     players: usize,

@@ -262,7 +262,7 @@ class _Drive:
             if job.batches[1] - job.batches[0] == 1 and self.deaths[job.batches] >= DEATHS:
                 deals = _cambio._units_deals(self.store, *job.batches)
                 raise AgentFault(
-                    f"batch {job.batches[0]} ({deals}) has ended the process that plays it {DEATHS} times; "
+                    f"the worker that played batch {job.batches[0]} ({deals}) exited {DEATHS} times; "
                     "one of its agents aborts or runs out of memory"
                 )
         self._put_back(job, is_there)
@@ -287,7 +287,7 @@ class _Drive:
         machines = len(set(self.pool.nodes.values()))
         self.show(
             f"{self.matches} matches in {self.units} units; {self.queue.batches_left()} of {self.about['batches']} batches left; "
-            f"{workers} workers on {machines} machines; {left / workers:.0f} s left"
+            f"{workers} worker{'s' * (workers != 1)} on {machines} machine{'s' * (machines != 1)}; {left / workers:.0f} s left"
         )
 
     def play(self) -> None:
@@ -341,7 +341,7 @@ def run(
 
     `store` has the finished units until the run is merged, by default `OUT.units`; every machine must be able to access it. If the
     store already exists, `spec` may be `None`. `address` is the address of a cluster, such as "auto"; by default, Ray starts on
-    this machine. `agents` are factories of Python agents by name, as for `cambio.run`; each worker has its own agents. `gpus` is the share
+    this machine. `agents` are factories of Python agents by name, as for `cambio_game.run`; each worker has its own agents. `gpus` is the share
     of a GPU per worker. The share `checked` of all units is replayed on another machine and compared. Raises `AgentFault` and `RunError`.
     """
     out = Path(out)
