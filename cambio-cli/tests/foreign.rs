@@ -126,7 +126,7 @@ fn experiments_that_no_machine_can_keep_are_refused_at_once() {
         ("[2]", format!("[{}]", "2, ".repeat(300_000)), "found `classic` at 2 seats twice"),
         ("[2]", "[18446744073709551615]".to_owned(), "a table must have 2 to 8 seats, found 18446744073709551615"),
         ("deals = 2", "deals = 18446744073709551615".to_owned(), "must be small enough for at most 2^40 matches"),
-        ("seed = 1", "seed = 1e308".to_owned(), "not an experiment file: line 1"),
+        ("seed = 1", "seed = 1e308".to_owned(), "spec.toml: line 1: a seed must be a whole number from 0"),
     ] {
         fs::write(folder.join("spec.toml"), SPEC.replace(from, &to)).unwrap();
         let begun = Instant::now();
