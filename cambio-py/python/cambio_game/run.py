@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, TypeAlias, overload
 
 from . import _cambio
-from ._cambio import Action, Agent, AgentFault, ExperimentError, Observation, Rules
+from ._cambio import Action, Agent, ExperimentError, Observation, Rules
 from ._extras import require
 
 __all__ = ["BatchPlayer", "Player", "Run", "Table", "evaluate", "run"]
@@ -269,12 +269,7 @@ def evaluate(
             f"agents = [{', '.join(text(spec) for spec in specs)}]",
         ]
         (here / "spec.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        try:
-            found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
-        except AgentFault as fault:
-            # The folder with the record of the match is deleted.
-            text = str(fault).partition("; the match up to the fault is in ")[0]
-            raise AgentFault(f"{text}; to keep the match, use cambio.run(spec, out)") from None
+        found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
         found.path = None
         return found
 
