@@ -277,3 +277,21 @@ impl Match {
         self.totals().iter().map(move |&own| 1 + self.totals().iter().filter(|&&other| is_better(other, own)).count())
     }
 }
+
+/// The result of a match.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MatchResult {
+    /// The number of rounds.
+    pub rounds: usize,
+    /// The totals, seat a first.
+    pub totals: Vec<Score>,
+    /// The ranks by total, seat a first; equal totals share a rank.
+    pub ranks: Vec<usize>,
+}
+
+impl MatchResult {
+    /// The current totals and ranks of a match; its result if the match is over.
+    pub(crate) fn of(game: &Match) -> MatchResult {
+        MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
+    }
+}

@@ -6,7 +6,7 @@ use crate::play::observer::Observer;
 use crate::play::players::{Failure, Players};
 use crate::play::playing::{PendingDecision, Playing};
 use crate::rng::Key;
-use crate::{Action, Agent, Choices, Match, Rules, RulesError, Score, Seat, State};
+use crate::{Action, Agent, Choices, MatchResult, Rules, RulesError, Seat, State};
 
 /// The parameters of a match: the rules, the number of seats, and the random key.
 #[derive(Clone, Copy, Debug)]
@@ -17,24 +17,6 @@ pub struct MatchSetup {
     pub seats: usize,
     /// The random key from which all random outcomes are derived.
     pub key: Key,
-}
-
-/// The result of a match.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MatchResult {
-    /// The number of rounds.
-    pub rounds: usize,
-    /// The totals, seat a first.
-    pub totals: Vec<Score>,
-    /// The ranks by total, seat a first; equal totals share a rank.
-    pub ranks: Vec<usize>,
-}
-
-impl MatchResult {
-    /// The current totals and ranks of a match; its result if the match is over.
-    pub(crate) fn of(game: &Match) -> MatchResult {
-        MatchResult { rounds: game.rounds(), totals: game.totals().to_vec(), ranks: game.ranks().collect() }
-    }
 }
 
 /// An illegal decision of an agent.
