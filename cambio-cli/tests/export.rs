@@ -222,7 +222,7 @@ mod parquet_files {
         assert_eq!(fs::read_dir(folder.join("mine")).unwrap().count(), 0);
         // A killed export leaves such a folder behind.
         fs::create_dir(folder.join("columns.new")).unwrap();
-        refuses("export run --out columns", 1, "columns.new exists");
+        refuses("export run --out columns", 1, "columns.new already exists");
         fs::remove_dir(folder.join("columns.new")).unwrap();
 
         let rows = folder.join("run/players.csv");
