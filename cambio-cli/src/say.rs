@@ -46,8 +46,7 @@ pub(crate) fn plain_lines(text: &str) -> String {
 
 /// A number with its noun: `1 match`, `2 matches`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    let plural = if noun.ends_with("ch") { "es" } else { "s" };
-    format!("{number} {noun}{}", if number == 1 { "" } else { plural })
+    format!("{number} {}", cambio_report::noun(number, noun))
 }
 
 /// Reads the next line without its line break; `None` at the end of the input. Fails if the input cannot be read or

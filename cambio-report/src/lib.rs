@@ -19,6 +19,6 @@ mod tuning;
 mod verdict;
 
 pub use learning::of_learning;
-pub use numbers::is_even;
+pub use numbers::{is_even, noun};
 pub use run::{Run, of_run};
 pub use tuning::{Tuning, of_tuning, write_tuning};

@@ -55,12 +55,13 @@ pub(crate) fn grouped(value: u64) -> String {
 
 /// A number with its noun: `1 deal`, `2 deals`.
 pub(crate) fn count(value: u64, one: &str) -> String {
-    let ending = match (value, one.strip_suffix("ch")) {
-        (1, _) => "",
-        (_, Some(_)) => "es",
-        _ => "s",
-    };
-    format!("{} {one}{ending}", grouped(value))
+    format!("{} {}", grouped(value), noun(value, one))
+}
+
+/// The noun `one` in the form for this number: `match` for 1, otherwise `matches`.
+pub fn noun(value: u64, one: &str) -> String {
+    let plural = if one.ends_with("ch") { "es" } else { "s" };
+    format!("{one}{}", if value == 1 { "" } else { plural })
 }
 
 pub(crate) fn percent(share: f64) -> String {
