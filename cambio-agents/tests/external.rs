@@ -75,9 +75,9 @@ fn the_python_bot_conforms() {
     }
     let bot = roster().parse(&example()).unwrap();
     let effort =
-        CheckScope { presets: vec!["original", "classic"], seats: vec![2, 3], matches: 1, ..CheckScope::default() };
+        CheckScope { presets: vec!["original", "classic"], seats: vec![3], matches: 1, ..CheckScope::default() };
     let found = check_agent(|| bot.make(), &effort).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(found.matches, 4);
+    assert_eq!(found.matches, 2);
     assert!(found.decisions > 100, "only {} decisions", found.decisions);
 }
 

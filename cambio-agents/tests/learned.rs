@@ -44,8 +44,12 @@ fn a_network_conforms_at_every_table() {
 #[test]
 fn a_lookahead_conforms() {
     let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
-    let effort =
-        CheckScope { presets: vec!["classic"], seats: vec![2, 4], matches: amount(1, 3), ..CheckScope::default() };
+    let effort = CheckScope {
+        presets: vec!["classic"],
+        seats: amount(vec![2], vec![2, 4]),
+        matches: amount(1, 3),
+        ..CheckScope::default()
+    };
     let checked = check_agent(|| Lookahead::shipped(&params), &effort);
     assert!(checked.is_ok(), "{}", checked.unwrap_err());
 }

@@ -107,7 +107,7 @@ fn is_invariant_in<S: Search>(presets: &[&str], search: &S, states: usize) {
 
 /// The number of states for each preset and search.
 fn states() -> usize {
-    crate::play::amount(60, 1000)
+    crate::play::amount(30, 1000)
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn a_bot_whose_children_keep_its_pipes_takes_no_descriptors_from_the_others() {
     let full = crate::amount(false, true);
-    let matches = if full { 5000 } else { 200 };
+    let matches = if full { 5000 } else { 100 };
     let folder = folder("leaks");
     let sleeper = format!("sleep {}", nap(1));
     let leaky = format!(

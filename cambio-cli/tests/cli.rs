@@ -378,7 +378,7 @@ fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
     }
     let folder = folder("external");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/bot.py"), folder.join("bot.py")).unwrap();
-    let spec = against_greedy("python3 bot.py");
+    let spec = against_greedy("python3 bot.py").replace(r#""original", "faessler", "#, "");
     let one = run(&folder, &spec, "one", " --deals 1 --threads 1");
     assert_eq!(one, run(&folder, &spec, "two", " --deals 1 --threads 2"));
     assert!(one[2].contains(r#","external(""python3 bot.py"",start_ms=60000)","#), "{}", one[2]);

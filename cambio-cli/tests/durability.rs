@@ -32,7 +32,7 @@ fn play_units(folder: &Path, of: usize) {
 #[cfg(unix)]
 fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     let full = crate::amount(false, true);
-    let (kills, deals) = if full { (100, 4000) } else { (6, 1500) };
+    let (kills, deals) = if full { (100, 4000) } else { (4, 800) };
     let folder = played("kill", deals);
     // The delay before the kill is at most 70 % of the time that the whole run takes.
     let timing = fs::read_to_string(folder.join("whole/timing.csv")).unwrap();
@@ -133,7 +133,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
-    let rounds = crate::amount(6, 200);
+    let rounds = crate::amount(4, 200);
     let folder = played("starts", 4);
     for processes in [2, 4] {
         let mut busy = 0;
@@ -357,7 +357,7 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
 
 #[test]
 fn damage_is_found_and_named_and_derived_files_are_made_again() {
-    let folder = played("damage", 40);
+    let folder = played("damage", 16);
     let whole = folder.join("whole");
     let checks = |words: &str, sentence: &str| {
         let output = cambio(&folder, words);

@@ -24,7 +24,7 @@ fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
         std::fs::remove_dir_all(&folder).unwrap();
     }
     std::fs::create_dir_all(&folder).unwrap();
-    let deals = crate::amount(12, 1000);
+    let deals = crate::amount(5, 1000);
     let spec = format!(
         "seed = 11\ndeals = {deals}\nseats = [2, 3, 4, 6, 8]\n\
          rules = ['original', 'original-b', 'original-c', 'original-d', 'faessler', 'classic']\n\

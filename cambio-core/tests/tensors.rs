@@ -107,6 +107,7 @@ struct Ways {
     history: RoundHistory,
     phases: Vec<Phase>,
     most_turns: usize,
+    decisions: usize,
 }
 
 impl Ways {
@@ -125,6 +126,9 @@ impl Ways {
             assert!(floats.iter().zip(&exact).all(|(float, &number)| float.to_bits() == f32::from(number).to_bits()));
             self.check_blocks(&view, &exact);
         }
+    }
+
+    fn note(&mut self, state: &State) {
         let phase = state.table().phase();
         if !self.phases.contains(&phase) {
             self.phases.push(phase);
@@ -162,17 +166,22 @@ impl Observer for Ways {
     }
 
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
-        self.compare(state);
+        self.note(state);
+        self.decisions += 1;
+        if self.decisions % amount(4, 1) == 0 {
+            self.compare(state);
+        }
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
+        self.note(state);
         self.compare(state);
     }
 }
 
 fn compare(game: &Game) -> Ways {
     let (space, history) = (TensorSpace::new(&game.rules, game.seats), RoundHistory::new(&game.rules, game.seats));
-    let mut ways = Ways { space, history, phases: Vec::new(), most_turns: 0 };
+    let mut ways = Ways { space, history, phases: Vec::new(), most_turns: 0, decisions: 0 };
     game.play(&mut ways);
     ways
 }

@@ -18,8 +18,6 @@ use crate::settings::Settings;
 
 /// The maximum number of simultaneous connections. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
-/// The time limit for reading the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
 /// The maximum size of the head of a request in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
 /// The interval at which the accept loop calls `stop`.
@@ -32,6 +30,7 @@ pub struct Server {
     listener: TcpListener,
     app: App,
     address: String,
+    patience: Duration,
 }
 
 impl Server {
@@ -55,7 +54,8 @@ impl Server {
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
         let token = format!("{:032x}", u128::from_le_bytes(bytes));
         let address = format!("http://127.0.0.1:{port}/{token}/");
-        Ok(Server { app: App::new(settings, token, port), runtime, listener, address })
+        let patience = settings.patience;
+        Ok(Server { app: App::new(settings, token, port), runtime, listener, address, patience })
     }
 
     /// The address to open in a browser. Anyone who knows it may play and read the runs.
@@ -65,7 +65,7 @@ impl Server {
 
     /// Serves requests until `stop` returns true. `stop` is called ten times a second.
     pub fn run(self, mut stop: impl FnMut() -> bool) {
-        let Server { runtime, listener, app, .. } = self;
+        let Server { runtime, listener, app, patience, .. } = self;
         runtime.block_on(async {
             let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
             while !stop() {
@@ -77,7 +77,7 @@ impl Server {
                 };
                 let app = app.clone();
                 tokio::spawn(async move {
-                    serve(app, stream).await;
+                    serve(app, stream, patience).await;
                     drop(place);
                 });
             }
@@ -96,13 +96,13 @@ async fn accept(
     Some((stream, place))
 }
 
-async fn serve(app: App, stream: TcpStream) {
+async fn serve(app: App, stream: TcpStream, patience: Duration) {
     let answer = service_fn(move |request: Request<hyper::body::Incoming>| {
         let app = app.clone();
         async move { Ok::<_, std::convert::Infallible>(app.respond(request.map(Body::new)).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_BYTES);
+    http.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(HEAD_BYTES);
     // Errors of the connection are ignored, because they concern only this client.
     let _ = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(answer)).await;
 }

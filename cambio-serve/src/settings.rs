@@ -18,10 +18,13 @@ pub struct Settings {
     pub tables: usize,
     /// A table that has had no open page for this time is closed when another one is opened.
     pub idle: Duration,
+    /// A client that has not sent the whole head of its request after this time is disconnected.
+    pub patience: Duration,
 }
 
 impl Settings {
-    /// The default settings: 64 tables, idle tables closed after two hours, run folders under `runs`.
+    /// The default settings: 64 tables, idle tables closed after two hours, run folders under `runs`, ten seconds for
+    /// the head of a request.
     pub fn new(roster: Roster) -> Settings {
         Settings {
             roster,
@@ -29,6 +32,7 @@ impl Settings {
             runs: PathBuf::from("runs"),
             tables: 64,
             idle: Duration::from_secs(2 * 60 * 60),
+            patience: Duration::from_secs(10),
         }
     }
 }

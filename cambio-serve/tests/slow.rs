@@ -36,7 +36,8 @@ impl Address {
 
 #[test]
 fn slow_clients_are_disconnected_and_do_not_delay_others() {
-    let server = Server::bind(0, Settings::new(cambio_agents::roster())).unwrap();
+    let settings = Settings { patience: Duration::from_secs(2), ..Settings::new(cambio_agents::roster()) };
+    let server = Server::bind(0, settings).unwrap();
     let (host, path) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
     let address = Address { host: host.to_owned(), path: format!("/{path}") };
     let stop = Arc::new(AtomicBool::new(false));
