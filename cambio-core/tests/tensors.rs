@@ -168,7 +168,7 @@ impl Observer for Ways {
     fn decides(&mut self, state: &State, _: Seat, _: Action) {
         self.note(state);
         self.decisions += 1;
-        if self.decisions % amount(4, 1) == 0 {
+        if self.decisions.is_multiple_of(amount(4, 1)) {
             self.compare(state);
         }
     }
