@@ -17,7 +17,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat
 
 use crate::params;
 pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
-pub(crate) use file::NETWORK;
+pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use network::FloatNetwork;
 

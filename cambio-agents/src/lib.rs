@@ -44,8 +44,10 @@ mod inference;
 mod ismcts;
 mod learned;
 mod lookahead;
+mod luck;
 mod memory;
 mod oracle;
+mod outcome;
 mod params;
 mod playout;
 mod policy;
@@ -74,8 +76,10 @@ pub use learned::{
     NetworkMetadata, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
+pub use luck::Luck;
 pub use memory::{Memory, MemoryParams};
 pub use oracle::{Oracle, OracleParams};
+pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
 #[doc(hidden)]
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Rules;
-use cambio_exec::{read_text, write_whole};
+use cambio_exec::{CancelToken, Executor, read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Recipe, RecipeError,
-    starting_network, stored_recipe,
+    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe,
+    Recipe, RecipeError, starting_network, stored_recipe, train_outcome_model,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
@@ -21,7 +21,7 @@ use crate::say::say;
 const REPORT: &str = "report.html";
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "resume"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
     /// The recipe file: what to learn, against which agents, and for how long
     #[arg(value_name = "RECIPE")]
@@ -40,6 +40,11 @@ pub(super) struct Args {
     /// `cambio run --records` has written
     #[arg(long, value_name = "RECORDS", num_args = 1.., conflicts_with = "recipe")]
     clone: Vec<String>,
+    /// Train an outcome model by this recipe: the baseline that runs use to subtract the luck of the cards. --out is the
+    /// file of the model
+    #[arg(long, value_name = "RECIPE",
+        conflicts_with_all = ["recipe", "exploit", "clone", "resume", "rules", "from", "matches", "seed"])]
+    outcome: Option<PathBuf>,
     /// With --clone: the name of the agent in the records [default: the only agent in the records]
     #[arg(long, value_name = "NAME", requires = "clone")]
     agent: Option<String>,
@@ -76,6 +81,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let cancel = stop_on_signal(Exit::Interrupted)?;
+    if let Some(recipe) = &args.outcome {
+        return train_outcome(args, recipe, roster, &cancel);
+    }
     let mut folder = if args.resume {
         let recipe = recipe(args)?;
         let own = stored_recipe(&args.out)?;
@@ -129,6 +137,28 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for row in folder.bound() {
         write_bound(&mut out, folder.learner().recipe(), row)?;
     }
+    Ok(Exit::Done)
+}
+
+/// Trains an outcome model and writes it to a new file.
+fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelToken) -> CliResult {
+    if args.out.exists() {
+        return Err(format!("`{}` exists: choose another file with --out", args.out.display()).into());
+    }
+    let recipe = OutcomeRecipe::from_toml(&read_text(recipe)?)?;
+    let rules = read_rules(&recipe.rules, Path::new("."))?;
+    let progress = ProgressDisplay::matches(1000, args.quiet);
+    let executor = Executor::new(args.threads)?.with_cancel(cancel.clone());
+    let model = train_outcome_model(&recipe, &rules, roster, &executor, &mut |share| {
+        progress.position(0, (1000.0 * share) as u64, 1000);
+    });
+    progress.finish();
+    let model = match model {
+        Err(LearnError::Interrupted) => return Ok(Exit::Interrupted),
+        model => model?,
+    };
+    write_whole(&args.out, &model.to_bytes(&serde_json::json!({ "recipe": recipe })))?;
+    writeln!(std::io::stdout(), "{}", args.out.display())?;
     Ok(Exit::Done)
 }
 

@@ -63,8 +63,12 @@ pub struct NetworkMetadata {
 #[non_exhaustive]
 pub enum NetworkError {
     /// The bytes are not a network, or have another format version.
-    #[error("this is not a network of format 2: it must begin with {:?}, found {found:?}", FORMAT.trim_end())]
+    #[error("this is not {expected}: it must begin with {first:?}, found {found:?}")]
     Format {
+        /// The kind of file that was expected.
+        expected: &'static str,
+        /// Its first line.
+        first: &'static str,
         /// The beginning of the bytes.
         found: String,
     },
@@ -84,18 +88,46 @@ pub enum NetworkError {
     },
 }
 
+/// A file: the line `format`, a line of JSON with the facts, the body, and the BLAKE3 hash of these bytes.
+pub(crate) fn seal(format: &str, facts: &Value, body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("{format}{facts}\n").into_bytes();
+    bytes.extend_from_slice(body);
+    let hash = blake3::hash(&bytes);
+    bytes.extend_from_slice(hash.as_bytes());
+    bytes
+}
+
+/// The facts and the body of a file that [`seal`] wrote.
+pub(crate) fn open<'b>(
+    format: &'static str,
+    expected: &'static str,
+    bytes: &'b [u8],
+) -> Result<(Value, &'b [u8]), NetworkError> {
+    let damaged = |what| NetworkError::Damaged { what };
+    if !bytes.starts_with(format.as_bytes()) {
+        let found = String::from_utf8_lossy(&bytes[..bytes.len().min(format.len() - 1)]).into_owned();
+        return Err(NetworkError::Format { expected, first: format.trim_end(), found });
+    }
+    let Some(end) = bytes.len().checked_sub(blake3::OUT_LEN).filter(|&end| end > format.len()) else {
+        return Err(damaged("it ends too early"));
+    };
+    if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
+        return Err(damaged("its hash does not match its bytes"));
+    }
+    let body = &bytes[format.len()..end];
+    let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("its facts have no line break"))?;
+    let facts = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its facts are not JSON"))?;
+    Ok((facts, &body[line + 1..]))
+}
+
 impl Network {
     /// Serializes the network. `made` describes how it was made.
     pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
         let rules = self.inputs().rules().spec().to_json();
         let facts = serde_json::json!({ "inputs": self.inputs().count(), "made": made, "rules": rules });
-        let mut bytes = FORMAT.as_bytes().to_vec();
-        bytes.extend_from_slice(facts.to_string().as_bytes());
-        bytes.push(b'\n');
-        self.weights.write(&mut bytes);
-        let hash = blake3::hash(&bytes);
-        bytes.extend_from_slice(hash.as_bytes());
-        bytes
+        let mut weights = Vec::new();
+        self.weights.write(&mut weights);
+        seal(FORMAT, &facts, &weights)
     }
 
     /// Reads a network and its metadata.
@@ -104,19 +136,7 @@ impl Network {
     /// If the bytes are not a network, or have changed since they were written.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, NetworkMetadata), NetworkError> {
         let damaged = |what| NetworkError::Damaged { what };
-        if !bytes.starts_with(FORMAT.as_bytes()) {
-            let found = String::from_utf8_lossy(&bytes[..bytes.len().min(FORMAT.len() - 1)]).into_owned();
-            return Err(NetworkError::Format { found });
-        }
-        let Some(end) = bytes.len().checked_sub(blake3::OUT_LEN).filter(|&end| end > FORMAT.len()) else {
-            return Err(damaged("it ends too early"));
-        };
-        if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
-            return Err(damaged("its hash does not match its bytes"));
-        }
-        let body = &bytes[FORMAT.len()..end];
-        let line = body.iter().position(|&byte| byte == b'\n').ok_or(damaged("its facts have no line break"))?;
-        let facts: Value = serde_json::from_slice(&body[..line]).map_err(|_| damaged("its facts are not JSON"))?;
+        let (facts, body) = open(FORMAT, "a network of format 2", bytes)?;
         let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
@@ -124,7 +144,7 @@ impl Network {
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
-        let weights = NetworkWeights::read(&mut &body[line + 1..], inputs.count())
+        let weights = NetworkWeights::read(&mut &*body, inputs.count())
             .ok_or(damaged("its number of weights does not fit its inputs"))?;
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
         Ok((Network::of(inputs, weights), NetworkMetadata { rules, made }))

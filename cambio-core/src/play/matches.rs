@@ -62,12 +62,34 @@ impl RoundResult {
     /// Scores a round; `None` if the round is not over or a face is latent.
     pub fn of(state: &State) -> Option<RoundResult> {
         let table = state.table();
-        let (rules, seats, ended) = (table.rules(), table.seats(), table.ended()?);
         let mut points = [0; MAX_SEATS];
-        for (seat, sum) in Seat::ALL.into_iter().zip(&mut points[..seats]) {
+        for (seat, sum) in Seat::ALL.into_iter().zip(&mut points[..table.seats()]) {
             *sum = state.points(seat)?;
         }
-        let callers = table.callers();
+        let unscored = RoundResult {
+            seats: table.seats(),
+            starter: table.starter(),
+            ended: table.ended()?,
+            callers: table.callers(),
+            first_caller: table.callers_in_order().next(),
+            succeeded: SeatSet::EMPTY,
+            winners: SeatSet::EMPTY,
+            turns: table.turns(),
+            points: [0; MAX_SEATS],
+            scores: [Score::default(); MAX_SEATS],
+        };
+        Some(unscored.with_points(table.rules(), &points[..table.seats()]))
+    }
+
+    /// The result of the same round if the layouts had these points, seat a first.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_SEATS`] points.
+    #[must_use]
+    pub fn with_points(&self, rules: &Rules, by_seat: &[i32]) -> RoundResult {
+        let (seats, callers) = (self.seats, self.callers);
+        let mut points = [0; MAX_SEATS];
+        points[..by_seat.len()].copy_from_slice(by_seat);
         let succeeded = callers.each().filter(|&seat| succeeds(rules, &points[..seats], seat)).collect();
         let winners = winners(&points[..seats], callers, succeeded);
         let mut scores = [Score::default(); MAX_SEATS];
@@ -87,18 +109,7 @@ impl RoundResult {
                 ScoreKnob::WinLoss => Score::from_units(share.units() * seats as i32 - Score::UNITS),
             };
         }
-        Some(RoundResult {
-            seats,
-            starter: table.starter(),
-            ended,
-            callers,
-            first_caller: table.callers_in_order().next(),
-            succeeded,
-            winners,
-            turns: table.turns(),
-            points,
-            scores,
-        })
+        RoundResult { succeeded, winners, points, scores, ..*self }
     }
 }
 

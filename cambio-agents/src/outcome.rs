@@ -1,0 +1,188 @@
+//! A model of the outcome of a match: each seat's expected share of the win, from all cards that any seat has seen.
+//!
+//! The model is the baseline of [`Luck`](crate::Luck). No agent may use it, because it depends on the cards of all
+//! seats.
+
+mod knowledge;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use cambio_core::Rules;
+use cambio_core::rules::MAX_SEATS;
+use serde_json::Value;
+
+use crate::learned::{NetworkError, open, seal};
+pub(crate) use knowledge::Position;
+pub use knowledge::{JointKnowledge, OutcomeFeatures};
+
+/// The width of the first hidden layer.
+const FIRST: usize = 48;
+/// The width of the second hidden layer.
+const SECOND: usize = 16;
+/// The first line of a file. The number changes when the meaning of features or weights changes.
+const FORMAT: &str = "cambio outcome 1\n";
+
+/// A small network that estimates each seat's share of the win from [`JointKnowledge`].
+///
+/// Two hidden layers turn the features of a seat into one number, and a softmax over the seats turns these numbers into
+/// shares, so one model serves tables of two to eight seats. Sums have a fixed order, so the shares have the same bits
+/// on every machine.
+///
+/// ```
+/// use cambio_agents::{JointKnowledge, OutcomeModel};
+/// use cambio_core::Rules;
+///
+/// let rules = Rules::preset("classic")?;
+/// let shares = OutcomeModel::shipped(&rules, 2).shares(&JointKnowledge::new(&rules, 2));
+/// assert!((shares[0] + shares[1] - 1.0).abs() < 1e-12);
+/// # Ok::<(), cambio_core::RulesError>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct OutcomeModel {
+    weights: Vec<f32>,
+}
+
+impl OutcomeModel {
+    /// The widths of the layers: the features, two hidden layers, and the logit.
+    pub const LAYERS: [usize; 4] = [OutcomeFeatures::LEN, FIRST, SECOND, 1];
+    /// The number of weights.
+    pub const WEIGHTS: usize = FIRST * (OutcomeFeatures::LEN + 1) + SECOND * (FIRST + 1) + SECOND;
+
+    /// The model with these weights: for each hidden layer the bias, then a row of weights to its units for each input;
+    /// at the end the weights of the logit, which has no bias.
+    ///
+    /// # Panics
+    /// If the number of weights is not [`OutcomeModel::WEIGHTS`].
+    pub fn new(weights: Vec<f32>) -> OutcomeModel {
+        assert_eq!(weights.len(), OutcomeModel::WEIGHTS, "the number of weights");
+        OutcomeModel { weights }
+    }
+
+    /// The weights, in the order of [`OutcomeModel::new`].
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// Each seat's expected share of the win, seat a first: 1 for a win, divided equally in a tie.
+    pub fn shares(&self, knowledge: &JointKnowledge) -> [f64; MAX_SEATS] {
+        self.shares_at(knowledge, &knowledge.position)
+    }
+
+    /// The shares after a possible event, which `position` includes.
+    pub(crate) fn shares_at(&self, knowledge: &JointKnowledge, position: &Position) -> [f64; MAX_SEATS] {
+        let features = knowledge.features_at(position);
+        let mut shares = [0.0; MAX_SEATS];
+        let mut most = f64::NEG_INFINITY;
+        for (share, features) in shares.iter_mut().zip(&features) {
+            *share = f64::from(self.logit(features));
+            most = most.max(*share);
+        }
+        let shares_of_all = &mut shares[..features.len()];
+        let mut all = 0.0;
+        for share in &mut *shares_of_all {
+            *share = libm::exp(*share - most);
+            all += *share;
+        }
+        shares_of_all.iter_mut().for_each(|share| *share /= all);
+        shares
+    }
+
+    fn logit(&self, features: &OutcomeFeatures) -> f32 {
+        let (first, rest) = self.weights.split_at(FIRST * (OutcomeFeatures::LEN + 1));
+        let (second, last) = rest.split_at(SECOND * (FIRST + 1));
+        let first: [f32; FIRST] = layer(first, &features.0);
+        let second: [f32; SECOND] = layer(second, &first.map(|sum| sum.max(0.0)));
+        second.iter().zip(last).map(|(sum, weight)| sum.max(0.0) * weight).sum()
+    }
+
+    /// The bundled model for these cards and this number of seats. Rules with other cards have the model of `classic`.
+    pub fn shipped(rules: &Rules, seats: usize) -> &'static OutcomeModel {
+        let shipped = Shipped::of(rules, seats);
+        shipped.model.get_or_init(|| OutcomeModel::from_bytes(shipped.bytes).expect("bundled models are valid").0)
+    }
+
+    /// The file of [`OutcomeModel::shipped`], for [`OutcomeModel::from_bytes`].
+    pub fn shipped_file(rules: &Rules, seats: usize) -> &'static [u8] {
+        Shipped::of(rules, seats).bytes
+    }
+
+    /// Serializes the model. `made` describes how it was made.
+    pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
+        let weights: Vec<u8> = self.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+        seal(FORMAT, &serde_json::json!({ "made": made }), &weights)
+    }
+
+    /// Reads a model, and the description of how it was made.
+    ///
+    /// # Errors
+    /// If the bytes are not a model, or have changed since they were written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<(OutcomeModel, Value), NetworkError> {
+        let (facts, body) = open(FORMAT, "an outcome model", bytes)?;
+        let (weights, rest) = body.as_chunks();
+        let weights: Vec<f32> = weights.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        if weights.len() != OutcomeModel::WEIGHTS || !rest.is_empty() || !weights.iter().all(|weight| weight.is_finite())
+        {
+            return Err(NetworkError::Damaged { what: "it must have the weights of this program's model" });
+        }
+        Ok((OutcomeModel { weights }, facts["made"].clone()))
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a model. The error is a clause with the path.
+    pub fn read(path: &Path) -> Result<OutcomeModel, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+        let (model, _) = OutcomeModel::from_bytes(&bytes).map_err(|error| format!("`{}`: {error}", path.display()))?;
+        Ok(model)
+    }
+}
+
+/// The sums of a layer: the bias, and a row of weights for each input.
+fn layer<const UNITS: usize>(weights: &[f32], inputs: &[f32]) -> [f32; UNITS] {
+    let (rows, _) = weights.as_chunks::<UNITS>();
+    let mut sums = rows[0];
+    for (row, input) in rows[1..].iter().zip(inputs) {
+        for (sum, weight) in sums.iter_mut().zip(row) {
+            *sum += weight * input;
+        }
+    }
+    sums
+}
+
+/// A bundled model.
+struct Shipped {
+    preset: &'static str,
+    bytes: &'static [u8],
+    model: OnceLock<OutcomeModel>,
+}
+
+/// `cambio learn --outcome` made each model from the recipe with the same name in experiments/learn.
+static SHIPPED: [[Shipped; 2]; 3] = [
+    [
+        Shipped::new("classic", include_bytes!("../nets/outcome-classic.model")),
+        Shipped::new("classic", include_bytes!("../nets/outcome-classic-many.model")),
+    ],
+    [
+        Shipped::new("original", include_bytes!("../nets/outcome-original.model")),
+        Shipped::new("original", include_bytes!("../nets/outcome-original-many.model")),
+    ],
+    [
+        Shipped::new("faessler", include_bytes!("../nets/outcome-faessler.model")),
+        Shipped::new("faessler", include_bytes!("../nets/outcome-faessler-many.model")),
+    ],
+];
+
+impl Shipped {
+    const fn new(preset: &'static str, bytes: &'static [u8]) -> Shipped {
+        Shipped { preset, bytes, model: OnceLock::new() }
+    }
+
+    fn of(rules: &Rules, seats: usize) -> &'static Shipped {
+        let fits = |[shipped, _]: &&[Shipped; 2]| {
+            Rules::preset(shipped.preset).expect("the name is a preset").kinds() == rules.kinds()
+        };
+        &SHIPPED.iter().find(fits).unwrap_or(&SHIPPED[0])[usize::from(seats > 2)]
+    }
+}

@@ -1,0 +1,517 @@
+//! What all seats together know, and the features of a seat in it.
+
+use std::sync::Arc;
+
+use cambio_core::engine::{Motion, SnapOutcome};
+use cambio_core::rules::knob::MatchEnd;
+use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
+use cambio_core::{Card, Event, Rules, Score, Seat, SeatSet, Spot, SpotSet, Standing};
+
+use crate::MatchValues;
+
+/// The number of spots of all seats.
+const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
+
+/// The public table and all cards that any seat has seen.
+///
+/// Pass it every round and every event of a match. Cards that no seat has seen are uniformly distributed over the unseen
+/// cards of their stock, because no decision could depend on them.
+#[derive(Clone, Debug)]
+pub struct JointKnowledge {
+    rules: Rules,
+    seats: usize,
+    standing: MatchStanding,
+    pub(crate) position: Position,
+    /// The cards of each kind that come from the current stock and that no seat has seen.
+    pub(crate) unseen: [u8; MAX_KINDS],
+    pile: [u8; MAX_KINDS],
+}
+
+/// The standing of the match when the round began.
+#[derive(Clone, Debug)]
+struct MatchStanding {
+    /// `None` if a match has one round.
+    values: Option<Arc<MatchValues>>,
+    /// The total at which the match ends.
+    limit: f32,
+    totals: [Score; MAX_SEATS],
+    starter: Seat,
+    rounds: usize,
+    chances: [f64; MAX_SEATS],
+}
+
+/// The part of the knowledge that changes with every event, which is cheap to copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    faces: [Option<Card>; SPOTS],
+    pub(crate) occupied: SpotSet,
+    /// The spots whose cards came from the current stock. Cards that lay on the table during a reshuffle did not.
+    current: SpotSet,
+    seen: [SpotSet; MAX_SEATS],
+    held: Option<Card>,
+    held_seen: SeatSet,
+    top: Option<Card>,
+    turn: Seat,
+    turns: u16,
+    callers: SeatSet,
+    first_caller: Option<Seat>,
+    reshuffles: u16,
+    stock: i32,
+    unseen: CardSums,
+}
+
+/// The number of some cards, their points, and their squared points.
+#[derive(Clone, Copy, Default, Debug)]
+struct CardSums {
+    cards: i32,
+    points: i32,
+    squares: i32,
+}
+
+impl CardSums {
+    fn add(&mut self, copies: i32, points: i32) {
+        self.cards += copies;
+        self.points += copies * points;
+        self.squares += copies * points * points;
+    }
+}
+
+/// The numbers that describe what all seats know, from the viewpoint of one seat.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OutcomeFeatures(pub [f32; OutcomeFeatures::LEN]);
+
+impl OutcomeFeatures {
+    /// The number of features.
+    pub const LEN: usize = 60;
+}
+
+/// The cards of one seat.
+#[derive(Clone, Copy, Default)]
+struct Hand {
+    cards: f32,
+    /// The expected points, given the cards that any seat has seen.
+    sum: f32,
+    unseen: f32,
+    /// The expected points, given only the cards that the seat itself has seen.
+    own_sum: f32,
+    own_seen: f32,
+    /// The four highest expected points of a card, as the seat sees them.
+    most: [f32; 4],
+    /// The lowest points of a card that the seat has seen.
+    least: f32,
+    /// The cards that the seat has seen and that match the top of the pile.
+    matching: f32,
+    /// The pairs of cards of one rank that the seat has seen.
+    pairs: f32,
+}
+
+impl JointKnowledge {
+    /// The knowledge before a match.
+    pub fn new(rules: &Rules, seats: usize) -> JointKnowledge {
+        let limit = match rules.spec().match_end {
+            MatchEnd::Total(most) => f32::from(most),
+            MatchEnd::Rounds(rounds) => 10.0 * f32::from(rounds),
+        };
+        let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
+        let standing = MatchStanding {
+            values: is_match.then(|| MatchValues::of(rules, seats)),
+            limit,
+            totals: [Score::default(); MAX_SEATS],
+            starter: Seat::A,
+            rounds: 0,
+            chances: [1.0 / seats as f64; MAX_SEATS],
+        };
+        let (position, unseen) = (Position::new(rules), [0; MAX_KINDS]);
+        let mut knowledge = JointKnowledge { rules: *rules, seats, standing, position, unseen, pile: unseen };
+        knowledge.deal();
+        knowledge
+    }
+
+    fn deal(&mut self) {
+        self.position = Position::new(&self.rules);
+        self.pile = [0; MAX_KINDS];
+        self.unseen = [0; MAX_KINDS];
+        self.rules.deck().iter().for_each(|card| self.unseen[card.kind()] += 1);
+    }
+
+    /// Begins a round.
+    pub fn round_begins(&mut self, &Standing { setup, totals, round }: &Standing<'_>) {
+        self.deal();
+        let standing = &mut self.standing;
+        standing.totals[..totals.len()].copy_from_slice(totals);
+        (standing.starter, standing.rounds) = (setup.starter, round);
+        if let Some(values) = &standing.values {
+            standing.chances = values.chances(totals, setup.starter, round);
+        }
+    }
+
+    /// Adds an event.
+    pub fn notice(&mut self, event: &Event<Card>) {
+        if let Some(card) = self.revealed(event) {
+            self.unseen[card.kind()] -= 1;
+        }
+        match event.motion() {
+            Motion::Flipped { card }
+            | Motion::Dropped { card }
+            | Motion::Discarded { card, .. }
+            | Motion::Kept { replaced: card, .. } => self.pile[card.kind()] += 1,
+            Motion::Taken { card } => self.pile[card.kind()] -= 1,
+            Motion::Reshuffled { .. } => {
+                self.unseen = std::mem::replace(&mut self.pile, [0; MAX_KINDS]);
+                if let Some(top) = self.position.top {
+                    self.unseen[top.kind()] -= 1;
+                    self.pile[top.kind()] += 1;
+                }
+            }
+            _ => {}
+        }
+        self.position.notice(&self.rules, self.seats, event);
+        if let Motion::Reshuffled { .. } = event.motion() {
+            let mut sums = CardSums::default();
+            self.possible().for_each(|(card, copies)| sums.add(copies.into(), self.rules.points(card)));
+            self.position.unseen = sums;
+        }
+    }
+
+    /// The card that an event reveals, if no seat has seen it before and it comes from the current stock.
+    pub fn revealed(&self, event: &Event<Card>) -> Option<Card> {
+        match event.motion() {
+            Motion::Seen { spot, face: card, .. }
+            | Motion::Shown { spot, card }
+            | Motion::Discarded { spot, card }
+            | Motion::Kept { spot, replaced: card } => self.position.is_unseen(spot).then_some(card),
+            Motion::Flipped { card } | Motion::Drawn { face: card, .. } => Some(card),
+            _ => None,
+        }
+    }
+
+    /// The unseen cards of the current stock: each kind with its number of copies.
+    pub fn possible(&self) -> impl Iterator<Item = (Card, u8)> {
+        let kinds = (0..self.rules.kinds().len()).filter_map(Card::new);
+        kinds.zip(self.unseen).filter(|&(_, copies)| copies > 0)
+    }
+
+    /// The position after this event if it revealed another card.
+    pub(crate) fn if_revealed(&self, event: &Event<Card>, other: Card) -> Position {
+        let mut event = *event;
+        match &mut event {
+            Event::Peeked { face: card, .. }
+            | Event::Drew { face: card, .. }
+            | Event::Looked { face: card, .. }
+            | Event::Flipped { card }
+            | Event::Shown { card, .. }
+            | Event::Kept { replaced: card, .. } => *card = other,
+            Event::Snapped { seat, spot, card, verdict } => {
+                *card = other;
+                let is_own = spot.seat() == *seat;
+                let is_right = self.position.top.is_some_and(|top| self.rules.match_each_other(top, other, is_own));
+                *verdict = if is_right { SnapOutcome::Right } else { SnapOutcome::Wrong };
+            }
+            _ => {}
+        }
+        let mut position = self.position;
+        position.notice(&self.rules, self.seats, &event);
+        position
+    }
+
+    /// The features of each seat, seat a first.
+    pub fn features(&self) -> arrayvec::ArrayVec<OutcomeFeatures, MAX_SEATS> {
+        self.features_at(&self.position)
+    }
+
+    pub(crate) fn features_at(&self, position: &Position) -> arrayvec::ArrayVec<OutcomeFeatures, MAX_SEATS> {
+        let (rules, seats, standing) = (&self.rules, self.seats, &self.standing);
+        let count = position.unseen.cards.max(1) as f32;
+        let mean = position.unseen.points as f32 / count;
+        let variance = (position.unseen.squares as f32 / count - mean * mean).max(0.0);
+        let mut hands = [Hand::default(); MAX_SEATS];
+        for (hand, seat) in hands[..seats].iter_mut().zip(Seat::ALL) {
+            *hand = position.hand(rules, seat, mean);
+        }
+        let hands = &hands[..seats];
+        // The chance to win the match if the round ended with the expected points.
+        let projected = standing.values.as_ref().map(|values| {
+            let mut totals = standing.totals;
+            for (total, hand) in totals.iter_mut().zip(hands) {
+                *total = *total + Score::points(hand.sum.round_ties_even() as i32);
+            }
+            values.chances(&totals[..seats], standing.starter.next(seats), standing.rounds + 1)
+        });
+        let flag = |is: bool| f32::from(u8::from(is));
+        let total = |seat: usize| standing.totals[seat].units() as f32 / Score::UNITS as f32;
+        let all: f32 = hands.iter().map(|hand| hand.sum).sum();
+        let turn = position.turn;
+        let features = hands.iter().enumerate().map(|(index, own)| {
+            let seat = Seat::ALL[index];
+            let others = || (1..seats).map(|distance| seat.ahead(distance, seats).index());
+            // The other seat that expects the fewest points for itself.
+            let mut leader = others().next().expect("a table has two seats");
+            let (mut least, mut fewest, mut lowest, mut wins) = (f32::MAX, f32::MAX, f32::MAX, 1.0);
+            for other in others() {
+                let hand = &hands[other];
+                if hand.own_sum < hands[leader].own_sum {
+                    leader = other;
+                }
+                least = least.min(hand.sum);
+                fewest = fewest.min(hand.cards);
+                lowest = lowest.min(total(other));
+                // An approximation of the chance to have fewer points than this seat.
+                let lead = (hand.sum - own.sum) / ((own.unseen + hand.unseen) * variance + 4.0).sqrt();
+                wins *= 0.5 + 0.5 * lead / (1.0 + lead * lead).sqrt();
+            }
+            let (lead_seat, leader) = (Seat::ALL[leader], &hands[leader]);
+            let held = position.held.filter(|_| turn == seat);
+            let held_points = held.map_or(0.0, |card| rules.points(card) as f32);
+            let power = held.map_or(Power::NONE, |card| rules.power(card));
+            let steps = || (0..4).filter_map(|number| power.step(number));
+            let others_held = position.held.filter(|_| turn != seat);
+            let gain = |hand: &Hand, card: Card| (hand.most[0] - rules.points(card) as f32).max(0.0) / 10.0;
+            let has_called = position.callers.contains(seat);
+            let other_called = !position.callers.without(SeatSet::only(seat)).is_empty();
+            let caller = position.first_caller.map(|caller| &hands[caller.index()]);
+            let distance = seat.distance_from(turn, seats);
+            let still_moves =
+                position.first_caller.is_some_and(|caller| distance < caller.distance_from(turn, seats));
+            let if_true = |is: bool, value: f32| if is { value } else { 0.0 };
+            OutcomeFeatures([
+                own.cards / 4.0,
+                own.sum / 10.0,
+                own.unseen / 4.0,
+                (own.unseen * variance).sqrt() / 10.0,
+                own.own_seen / 4.0,
+                own.own_sum / 10.0,
+                own.most[0] / 10.0,
+                own.most[1] / 10.0,
+                own.most[2] / 10.0,
+                own.most[3] / 10.0,
+                own.least / 10.0,
+                own.matching / 2.0,
+                own.pairs / 2.0,
+                (own.cards - own.own_seen) / 4.0,
+                least / 10.0,
+                (all - own.sum) / (10.0 * (seats as f32 - 1.0)),
+                fewest / 4.0,
+                (least - own.sum) / 10.0,
+                wins,
+                leader.own_sum / 10.0,
+                (leader.own_sum - own.own_sum) / 10.0,
+                leader.cards / 4.0,
+                leader.own_seen / 4.0,
+                (leader.cards - leader.own_seen) / 4.0,
+                leader.unseen / 4.0,
+                leader.most[0] / 10.0,
+                leader.most[1] / 10.0,
+                leader.matching / 2.0,
+                flag(lead_seat == turn),
+                flag(distance == 0),
+                distance as f32 / 4.0,
+                flag(held.is_some()),
+                held_points / 10.0,
+                held.map_or(0.0, |card| gain(own, card)),
+                flag(held.is_some_and(|card| position.knows_rank(rules, seat, card))),
+                flag(others_held.is_some()),
+                others_held.map_or(0.0, |card| gain(&hands[turn.index()], card)),
+                flag(steps().any(cambio_core::rules::PowerStep::looks_at_own)),
+                flag(steps().any(cambio_core::rules::PowerStep::looks_at_others)),
+                flag(steps().any(cambio_core::rules::PowerStep::swaps)),
+                flag(has_called),
+                flag(other_called),
+                flag(still_moves),
+                caller.map_or(0.0, |caller| (caller.sum - own.sum) / 10.0),
+                caller.map_or(0.0, |caller| caller.own_sum / 10.0),
+                if_true(has_called, wins),
+                if_true(other_called && !has_called, wins),
+                if_true(position.first_caller.is_none(), wins),
+                if_true(held.is_some(), wins),
+                position.stock as f32 / 50.0,
+                f32::from(position.turns) / 20.0,
+                f32::from(position.reshuffles),
+                1.0 / seats as f32,
+                mean / 10.0,
+                variance.sqrt() / 10.0,
+                total(index) / standing.limit,
+                lowest / standing.limit,
+                standing.chances[index] as f32,
+                projected.map_or(0.0, |chances| chances[index] as f32),
+                1.0,
+            ])
+        });
+        features.collect()
+    }
+}
+
+impl Position {
+    fn new(rules: &Rules) -> Position {
+        let mut unseen = CardSums::default();
+        rules.deck().iter().for_each(|&card| unseen.add(1, rules.points(card)));
+        Position {
+            faces: [None; SPOTS],
+            occupied: SpotSet::EMPTY,
+            current: SpotSet::EMPTY,
+            seen: [SpotSet::EMPTY; MAX_SEATS],
+            held: None,
+            held_seen: SeatSet::EMPTY,
+            top: None,
+            turn: Seat::A,
+            turns: 0,
+            callers: SeatSet::EMPTY,
+            first_caller: None,
+            reshuffles: 0,
+            stock: unseen.cards,
+            unseen,
+        }
+    }
+
+    /// Whether the card of this spot is an unseen card of the current stock.
+    pub(crate) fn is_unseen(&self, spot: Spot) -> bool {
+        self.current.contains(spot) && self.faces[spot.index()].is_none()
+    }
+
+    fn see(&mut self, rules: &Rules, card: Card) {
+        self.unseen.add(-1, rules.points(card));
+    }
+
+    fn learn(&mut self, rules: &Rules, spot: Spot, card: Card) {
+        if self.is_unseen(spot) {
+            self.see(rules, card);
+        }
+        self.faces[spot.index()] = Some(card);
+    }
+
+    fn clear(&mut self, spot: Spot) {
+        self.occupied.remove(spot);
+        self.current.remove(spot);
+        self.faces[spot.index()] = None;
+        self.seen.iter_mut().for_each(|seen| seen.remove(spot));
+    }
+
+    fn exchange(&mut self, one: Spot, other: Spot) {
+        self.faces.swap(one.index(), other.index());
+        self.current.swap(one, other);
+        self.seen.iter_mut().for_each(|seen| seen.swap(one, other));
+    }
+
+    /// Adds an event. The caller sets the unseen cards after a reshuffle.
+    fn notice(&mut self, rules: &Rules, seats: usize, event: &Event<Card>) {
+        match *event {
+            Event::TurnBegan { seat } => {
+                self.turn = seat;
+                self.turns = self.turns.saturating_add(1);
+            }
+            Event::Called { seat } => {
+                self.callers.insert(seat);
+                self.first_caller.get_or_insert(seat);
+            }
+            _ => {}
+        }
+        let all = SeatSet::first(seats);
+        match event.motion() {
+            Motion::Dealt { extra, .. } => {
+                let hand = rules.spec().hand.count();
+                for seat in all.iter_from(Seat::A) {
+                    let cards = if extra.contains(seat) { (hand + 1).min(rules.slots()) } else { hand };
+                    for spot in (1..=cards).filter_map(|number| Spot::new(seat, number)) {
+                        self.occupied.insert(spot);
+                        self.current.insert(spot);
+                        self.stock -= 1;
+                    }
+                }
+            }
+            Motion::Seen { seat, spot, face } => {
+                self.learn(rules, spot, face);
+                self.seen[seat.index()].insert(spot);
+            }
+            Motion::Shown { spot, card } => {
+                self.learn(rules, spot, card);
+                all.iter_from(Seat::A).for_each(|seat| self.seen[seat.index()].insert(spot));
+            }
+            Motion::Flipped { card } => {
+                self.see(rules, card);
+                self.stock -= 1;
+                self.top = Some(card);
+            }
+            Motion::Drawn { seat, face } => {
+                self.see(rules, face);
+                self.stock -= 1;
+                (self.held, self.held_seen) = (Some(face), SeatSet::only(seat));
+            }
+            Motion::Taken { card } => {
+                self.top = None;
+                (self.held, self.held_seen) = (Some(card), all);
+            }
+            Motion::Dropped { card } => {
+                self.held = None;
+                self.top = Some(card);
+            }
+            Motion::Kept { spot, replaced } => {
+                self.learn(rules, spot, replaced);
+                self.clear(spot);
+                self.occupied.insert(spot);
+                self.faces[spot.index()] = self.held.take();
+                self.held_seen.iter_from(Seat::A).for_each(|seat| self.seen[seat.index()].insert(spot));
+                self.top = Some(replaced);
+            }
+            Motion::Discarded { spot, card } => {
+                self.learn(rules, spot, card);
+                self.clear(spot);
+                self.top = Some(card);
+            }
+            Motion::Exchanged { one, other } => self.exchange(one, other),
+            Motion::Moved { from, to } => {
+                self.occupied.insert(to);
+                self.exchange(from, to);
+                self.clear(from);
+            }
+            Motion::Added { spot } => {
+                self.occupied.insert(spot);
+                self.current.insert(spot);
+                self.stock -= 1;
+            }
+            Motion::Reshuffled { cards } => {
+                self.stock = i32::from(cards);
+                self.current = SpotSet::EMPTY;
+                self.reshuffles += 1;
+            }
+            Motion::Nothing => {}
+        }
+    }
+
+    /// The cards of a seat, each with its face if any seat has seen it, and whether this seat has seen it.
+    fn cards(&self, seat: Seat) -> impl Iterator<Item = (Option<Card>, bool)> {
+        let spots = self.occupied.intersection(SpotSet::of_seat(seat)).iter_from(seat);
+        spots.map(move |spot| (self.faces[spot.index()], self.seen[seat.index()].contains(spot)))
+    }
+
+    fn knows_rank(&self, rules: &Rules, seat: Seat, card: Card) -> bool {
+        self.cards(seat).any(|(face, seen)| seen && face.is_some_and(|face| rules.same_rank(card, face)))
+    }
+
+    fn hand(&self, rules: &Rules, seat: Seat, mean: f32) -> Hand {
+        let mut hand = Hand { least: 20.0, ..Hand::default() };
+        let mut known = arrayvec::ArrayVec::<Card, MAX_SLOTS>::new();
+        for (face, seen) in self.cards(seat) {
+            let points = face.map_or(mean, |card| rules.points(card) as f32);
+            let mut expected = mean;
+            hand.cards += 1.0;
+            hand.sum += points;
+            hand.unseen += if face.is_none() { 1.0 } else { 0.0 };
+            if let Some(card) = face.filter(|_| seen) {
+                expected = points;
+                hand.own_seen += 1.0;
+                hand.least = hand.least.min(points);
+                if self.top.is_some_and(|top| rules.match_each_other(top, card, true)) {
+                    hand.matching += 1.0;
+                }
+                hand.pairs += known.iter().filter(|&&other| rules.same_rank(other, card)).count() as f32;
+                known.push(card);
+            }
+            hand.own_sum += expected;
+            for most in &mut hand.most {
+                if expected > *most {
+                    std::mem::swap(most, &mut expected);
+                }
+            }
+        }
+        hand
+    }
+}
