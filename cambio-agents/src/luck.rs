@@ -1,6 +1,5 @@
 //! The luck of the cards in a match, which can be subtracted from its result without bias.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use cambio_core::play::RoundResult;
@@ -10,7 +9,7 @@ use cambio_core::rules::{MAX_KINDS, MAX_SEATS};
 use cambio_core::{Card, Event, Match, Observer, Rules, Seat, Spot, Standing, State};
 
 use crate::MatchValues;
-use crate::outcome::{JointKnowledge, OutcomeModel};
+use crate::outcome::{Evaluation, JointKnowledge, OutcomeModel};
 
 /// The number of times that the unseen cards are dealt again at the end of a round.
 const REDEALS: u32 = 32;
@@ -43,7 +42,7 @@ const REDEALS: u32 = 32;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Luck {
-    model: Cow<'static, OutcomeModel>,
+    model: Arc<OutcomeModel>,
     rules: Rules,
     seats: usize,
     values: Arc<MatchValues>,
@@ -61,14 +60,14 @@ impl Luck {
     /// # Panics
     /// If the rules do not allow the number of seats.
     pub fn new(rules: &Rules, seats: usize) -> Luck {
-        Luck::over(Cow::Borrowed(OutcomeModel::shipped(rules, seats)), rules, seats)
+        Luck::over(OutcomeModel::shipped(rules, seats), rules, seats)
     }
 
     /// Measures the luck with this baseline.
     ///
     /// # Panics
     /// If the rules do not allow the number of seats.
-    pub fn over(model: Cow<'static, OutcomeModel>, rules: &Rules, seats: usize) -> Luck {
+    pub fn over(model: Arc<OutcomeModel>, rules: &Rules, seats: usize) -> Luck {
         Luck {
             model,
             rules: *rules,
@@ -79,6 +78,11 @@ impl Luck {
             has_ended: false,
             shares: [0.0; MAX_SEATS],
         }
+    }
+
+    /// Forgets the match, before another one begins.
+    pub fn clear(&mut self) {
+        self.shares = [0.0; MAX_SEATS];
     }
 
     /// Whether the luck can be measured under these rules. With some knobs, a decision or an event depends on a card that
@@ -97,9 +101,10 @@ impl Luck {
     fn reveal(&mut self, event: &Event<Card>, card: Card) {
         let mut values: [Option<[f64; MAX_SEATS]>; MAX_KINDS] = [None; MAX_KINDS];
         let (mut sums, mut cards) = ([0.0; MAX_SEATS], 0.0);
+        let (mut evaluation, hands) = (Evaluation::default(), self.knowledge.hands_now());
         for (other, copies) in self.knowledge.possible() {
             let shares = *values[self.rules.class(other)].get_or_insert_with(|| {
-                self.model.shares_at(&self.knowledge, &self.knowledge.if_revealed(event, other))
+                evaluation.shares(&self.model, &self.knowledge.features_if_revealed(event, other, &hands))
             });
             for (sum, share) in sums.iter_mut().zip(shares) {
                 *sum += f64::from(copies) * share;

@@ -6,20 +6,20 @@
 mod knowledge;
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use arrayvec::ArrayVec;
 use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
 use serde_json::Value;
 
 use crate::learned::{NetworkError, open, seal};
-pub(crate) use knowledge::Position;
 pub use knowledge::{JointKnowledge, OutcomeFeatures};
 
 /// The width of the first hidden layer.
-const FIRST: usize = 48;
+const FIRST: usize = 64;
 /// The width of the second hidden layer.
-const SECOND: usize = 16;
+const SECOND: usize = 8;
 /// The first line of a file. The number changes when the meaning of features or weights changes.
 const FORMAT: &str = "cambio outcome 1\n";
 
@@ -66,40 +66,36 @@ impl OutcomeModel {
 
     /// Each seat's expected share of the win, seat a first: 1 for a win, divided equally in a tie.
     pub fn shares(&self, knowledge: &JointKnowledge) -> [f64; MAX_SEATS] {
-        self.shares_at(knowledge, &knowledge.position)
+        Evaluation::default().shares(self, &knowledge.features())
     }
 
-    /// The shares after a possible event, which `position` includes.
-    pub(crate) fn shares_at(&self, knowledge: &JointKnowledge, position: &Position) -> [f64; MAX_SEATS] {
-        let features = knowledge.features_at(position);
-        let mut shares = [0.0; MAX_SEATS];
-        let mut most = f64::NEG_INFINITY;
-        for (share, features) in shares.iter_mut().zip(&features) {
-            *share = f64::from(self.logit(features));
-            most = most.max(*share);
-        }
-        let shares_of_all = &mut shares[..features.len()];
-        let mut all = 0.0;
-        for share in &mut *shares_of_all {
-            *share = libm::exp(*share - most);
-            all += *share;
-        }
-        shares_of_all.iter_mut().for_each(|share| *share /= all);
-        shares
+    /// The weights of the first layer: the bias, and a row for each feature.
+    fn first(&self) -> &[[f32; FIRST]] {
+        self.weights[..FIRST * (OutcomeFeatures::LEN + 1)].as_chunks().0
     }
 
-    fn logit(&self, features: &OutcomeFeatures) -> f32 {
-        let (first, rest) = self.weights.split_at(FIRST * (OutcomeFeatures::LEN + 1));
-        let (second, last) = rest.split_at(SECOND * (FIRST + 1));
-        let first: [f32; FIRST] = layer(first, &features.0);
-        let second: [f32; SECOND] = layer(second, &first.map(|sum| sum.max(0.0)));
-        second.iter().zip(last).map(|(sum, weight)| sum.max(0.0) * weight).sum()
+    fn logit(&self, first: &[f32; FIRST]) -> f32 {
+        let (second, last) = self.weights[FIRST * (OutcomeFeatures::LEN + 1)..].split_at(SECOND * (FIRST + 1));
+        let (bias, rows) = second.split_at(SECOND);
+        // Four sums that do not wait for each other.
+        let mut sums = [[0.0; SECOND]; 4];
+        for (rows, units) in rows.as_chunks::<SECOND>().0.as_chunks::<4>().0.iter().zip(first.as_chunks::<4>().0) {
+            for part in 0..4 {
+                add_scaled(&mut sums[part], &rows[part], units[part].max(0.0));
+            }
+        }
+        let unit = |unit: usize| {
+            let [one, two, three, four] = [0, 1, 2, 3].map(|part: usize| sums[part][unit]);
+            (bias[unit] + ((one + two) + (three + four))).max(0.0) * last[unit]
+        };
+        (0..SECOND).map(unit).sum()
     }
 
     /// The bundled model for these cards and this number of seats. Rules with other cards have the model of `classic`.
-    pub fn shipped(rules: &Rules, seats: usize) -> &'static OutcomeModel {
+    pub fn shipped(rules: &Rules, seats: usize) -> Arc<OutcomeModel> {
         let shipped = Shipped::of(rules, seats);
-        shipped.model.get_or_init(|| OutcomeModel::from_bytes(shipped.bytes).expect("bundled models are valid").0)
+        let read = || OutcomeModel::from_bytes(shipped.bytes).expect("bundled models are valid").0;
+        Arc::clone(shipped.model.get_or_init(|| Arc::new(read())))
     }
 
     /// The file of [`OutcomeModel::shipped`], for [`OutcomeModel::from_bytes`].
@@ -121,7 +117,9 @@ impl OutcomeModel {
         let (facts, body) = open(FORMAT, "an outcome model", bytes)?;
         let (weights, rest) = body.as_chunks();
         let weights: Vec<f32> = weights.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        if weights.len() != OutcomeModel::WEIGHTS || !rest.is_empty() || !weights.iter().all(|weight| weight.is_finite())
+        if weights.len() != OutcomeModel::WEIGHTS
+            || !rest.is_empty()
+            || !weights.iter().all(|weight| weight.is_finite())
         {
             return Err(NetworkError::Damaged { what: "it must have the weights of this program's model" });
         }
@@ -139,23 +137,54 @@ impl OutcomeModel {
     }
 }
 
-/// The sums of a layer: the bias, and a row of weights for each input.
-fn layer<const UNITS: usize>(weights: &[f32], inputs: &[f32]) -> [f32; UNITS] {
-    let (rows, _) = weights.as_chunks::<UNITS>();
-    let mut sums = rows[0];
-    for (row, input) in rows[1..].iter().zip(inputs) {
-        for (sum, weight) in sums.iter_mut().zip(row) {
-            *sum += weight * input;
-        }
+#[inline]
+fn add_scaled<const N: usize>(sums: &mut [f32; N], row: &[f32; N], by: f32) {
+    for (sum, weight) in sums.iter_mut().zip(row) {
+        *sum += weight * by;
     }
-    sums
+}
+
+/// The evaluation of similar positions, one after another. Only the features that differ from the previous position are
+/// added to the sums of the first layer.
+#[derive(Default)]
+pub(crate) struct Evaluation {
+    seats: ArrayVec<(OutcomeFeatures, [f32; FIRST]), MAX_SEATS>,
+}
+
+impl Evaluation {
+    /// Each seat's expected share of the win.
+    pub(crate) fn shares(&mut self, model: &OutcomeModel, features: &[OutcomeFeatures]) -> [f64; MAX_SEATS] {
+        let (first, seats) = (model.first(), features.len());
+        if self.seats.is_empty() {
+            self.seats.extend(features.iter().map(|_| (OutcomeFeatures([0.0; OutcomeFeatures::LEN]), first[0])));
+        }
+        let mut shares = [0.0; MAX_SEATS];
+        let mut most = f64::NEG_INFINITY;
+        for ((share, now), (before, sums)) in shares.iter_mut().zip(features).zip(&mut self.seats) {
+            for ((row, &now), before) in first[1..].iter().zip(&now.0).zip(&mut before.0) {
+                if now != *before {
+                    add_scaled(sums, row, now - *before);
+                    *before = now;
+                }
+            }
+            *share = f64::from(model.logit(sums));
+            most = most.max(*share);
+        }
+        let mut all = 0.0;
+        for share in &mut shares[..seats] {
+            *share = libm::exp(*share - most);
+            all += *share;
+        }
+        shares[..seats].iter_mut().for_each(|share| *share /= all);
+        shares
+    }
 }
 
 /// A bundled model.
 struct Shipped {
     preset: &'static str,
     bytes: &'static [u8],
-    model: OnceLock<OutcomeModel>,
+    model: OnceLock<Arc<OutcomeModel>>,
 }
 
 /// `cambio learn --outcome` made each model from the recipe with the same name in experiments/learn.

@@ -7,6 +7,7 @@ mod conformance;
 mod equivariance;
 mod learned;
 mod legal;
+mod luck;
 mod oracle;
 #[path = "../../cambio-core/tests/play/mod.rs"]
 mod play;

@@ -7,8 +7,8 @@ use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe,
-    Recipe, RecipeError, starting_network, stored_recipe, train_outcome_model,
+    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe,
+    RecipeError, starting_network, stored_recipe, train_outcome_model,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};

@@ -76,7 +76,7 @@ fn derived_files_agree_with_other_programs() {
     let specs = [
         (
             "table",
-            "seed = 7\ndeals = 60\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
+            "seed = 7\ndeals = 60\nluck = 'on'\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
              agents = ['greedy', 'heuristic', 'sharp']\n"
                 .to_owned(),
         ),

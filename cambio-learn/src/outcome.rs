@@ -6,9 +6,7 @@ use cambio_agents::{AgentSpec, Guarded, JointKnowledge, MatchValues, OutcomeFeat
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{
-    Agent, Card, Deal, Event, Match, Observer, Players, Referee, Rules, Score, Seat, Standing, State,
-};
+use cambio_core::{Agent, Card, Deal, Event, Match, Observer, Players, Referee, Rules, Score, Seat, Standing, State};
 use cambio_exec::{Executor, ExecutorError, Worker};
 use serde::{Deserialize, Serialize};
 
@@ -67,9 +65,8 @@ impl OutcomeRecipe {
     pub fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
         let recipe: OutcomeRecipe =
             toml::from_str(text).map_err(|error| RecipeError::Form(error.message().replace('\n', " ")))?;
-        let refuse = |field, found: String, allowed: &str| {
-            Err(RecipeError::Field { field, found, allowed: allowed.to_owned() })
-        };
+        let refuse =
+            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
         if recipe.seats.is_empty() || !recipe.seats.iter().all(|seats| (2..=MAX_SEATS).contains(seats)) {
             return refuse("seats", format!("{:?}", recipe.seats), "a list of numbers from 2 to 8");
         }

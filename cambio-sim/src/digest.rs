@@ -3,6 +3,7 @@
 //! A [`Digest`] adds up the rows in canonical order. Its memory does not grow with the number of games. [`Derived`]
 //! computes the derived tables from these sums.
 
+mod adjusted;
 mod cell;
 mod derived;
 mod extract;

@@ -41,11 +41,12 @@ pub use digest::{BaselineRow, Derived, FaultRow, PairRow, PooledRow, RatingRow, 
 pub use disk::{PartsError, RunError};
 pub use exploit::{LowerBound, ResponderGain};
 pub use plan::{
-    Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, Payoff, Plan, PlanError,
-    PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules, read_seed,
+    Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, LuckChoice, Payoff,
+    Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
+    read_seed,
 };
 pub use play::{AgentFault, BlockRows, MatchTally, PlayError, RoundError, RoundTally, play_block};
-pub use rows::BehaviourRow;
+pub use rows::{BehaviourRow, LuckShare};
 pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;

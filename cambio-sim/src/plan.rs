@@ -3,6 +3,7 @@
 //! An [`Experiment`] is the file that a user writes. A [`Plan`] is the validated and expanded experiment: all cells,
 //! lineups and deals in the order in which they are played and stored.
 
+mod baseline;
 mod blocks;
 mod experiment;
 mod lineups;
@@ -11,9 +12,11 @@ mod playable;
 mod seeds;
 mod validate;
 
+pub use baseline::Baseline;
 pub use blocks::{Block, Cell, Plan, PlannedAgent, PlayedBatches};
 pub use experiment::{
-    Experiment, FaultPolicy, Focal, LineupRule, Lineups, Payoff, PlanError, Pools, Rotations, Unit, read_rules,
+    Experiment, FaultPolicy, Focal, LineupRule, Lineups, LuckChoice, Payoff, PlanError, Pools, Rotations, Unit,
+    read_rules,
 };
 pub use lineups::Lineup;
 pub use lock::LockError;

@@ -22,8 +22,8 @@ use cambio_core::{Score, Seat, SeatSet};
 pub(crate) use columns::Column;
 #[cfg(feature = "parquet")]
 pub(crate) use columns::ColumnKind;
-pub use columns::RowWriter;
 use columns::{Columns, columns};
+pub use columns::{LuckShare, RowWriter};
 pub(crate) use file::{RowReader, header};
 pub use quantities::{BehaviourRow, Counts, KnownSum, MEASURES, Measure, MeasureForm, NotSummed, QuantitySums, Summed};
 pub(crate) use quantities::{CountingContext, ratio};
@@ -123,13 +123,25 @@ columns! {
         analysis: bool,
         /// Whether the agent forfeited the match by a fault.
         forfeit: bool,
+        /// The luck of the cards: the part of the agent's win share that an outcome model ascribes to the cards. Its
+        /// expected value is 0. The column exists only if the run measures the luck.
+        luck: LuckShare,
     }
 }
 
 /// A CSV file of a run.
 pub(crate) struct CsvFile {
     pub(crate) name: &'static str,
-    pub(crate) columns: fn() -> Vec<Column>,
+    columns: fn() -> Vec<Column>,
+}
+
+impl CsvFile {
+    /// The columns of the file in a run that measures the luck, or does not.
+    pub(crate) fn columns(&self, measures_luck: bool) -> Vec<Column> {
+        let mut columns = (self.columns)();
+        columns.retain(|column| measures_luck || column.name != "luck");
+        columns
+    }
 }
 
 /// The CSV files of a run.

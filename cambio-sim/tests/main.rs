@@ -2,6 +2,7 @@
 
 mod belief;
 mod faults;
+mod luck;
 mod quantities;
 mod rows;
 mod secrets;

@@ -29,6 +29,7 @@
 //! ```
 
 pub mod anytime;
+mod control;
 pub mod curve;
 mod distributions;
 pub mod empirical;
@@ -47,6 +48,7 @@ pub mod simultaneous;
 pub mod sprt;
 pub mod stopping;
 
+pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use interval::{Interval, LEVEL, Support};
 pub use joint::Joint;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use cambio_core::engine::{Motion, SnapOutcome};
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
@@ -69,6 +70,10 @@ struct CardSums {
 }
 
 impl CardSums {
+    fn mean(self) -> f32 {
+        self.points as f32 / self.cards.max(1) as f32
+    }
+
     fn add(&mut self, copies: i32, points: i32) {
         self.cards += copies;
         self.points += copies * points;
@@ -85,9 +90,12 @@ impl OutcomeFeatures {
     pub const LEN: usize = 60;
 }
 
+/// The cards of each seat.
+pub(crate) type Hands = ArrayVec<Hand, MAX_SEATS>;
+
 /// The cards of one seat.
 #[derive(Clone, Copy, Default)]
-struct Hand {
+pub(crate) struct Hand {
     cards: f32,
     /// The expected points, given the cards that any seat has seen.
     sum: f32,
@@ -191,8 +199,13 @@ impl JointKnowledge {
         kinds.zip(self.unseen).filter(|&(_, copies)| copies > 0)
     }
 
-    /// The position after this event if it revealed another card.
-    pub(crate) fn if_revealed(&self, event: &Event<Card>, other: Card) -> Position {
+    /// The features of each seat after this event if it revealed another card.
+    pub(crate) fn features_if_revealed(
+        &self,
+        event: &Event<Card>,
+        other: Card,
+        hands: &Hands,
+    ) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
         let mut event = *event;
         match &mut event {
             Event::Peeked { face: card, .. }
@@ -211,24 +224,34 @@ impl JointKnowledge {
         }
         let mut position = self.position;
         position.notice(&self.rules, self.seats, &event);
-        position
+        // The mean of the unseen cards stays the same, so that few features differ between the possible cards.
+        position.unseen = self.position.unseen;
+        match event {
+            // The cards on the table stay the same.
+            Event::Drew { .. } => self.features_at(&position, hands),
+            _ => self.features_at(&position, &self.hands(&position)),
+        }
+    }
+
+    /// The cards of each seat before an event.
+    pub(crate) fn hands_now(&self) -> Hands {
+        self.hands(&self.position)
+    }
+
+    fn hands(&self, position: &Position) -> Hands {
+        let mean = position.unseen.mean();
+        Seat::ALL.into_iter().take(self.seats).map(|seat| position.hand(&self.rules, seat, mean)).collect()
     }
 
     /// The features of each seat, seat a first.
-    pub fn features(&self) -> arrayvec::ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        self.features_at(&self.position)
+    pub fn features(&self) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
+        self.features_at(&self.position, &self.hands_now())
     }
 
-    pub(crate) fn features_at(&self, position: &Position) -> arrayvec::ArrayVec<OutcomeFeatures, MAX_SEATS> {
+    fn features_at(&self, position: &Position, hands: &[Hand]) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
         let (rules, seats, standing) = (&self.rules, self.seats, &self.standing);
-        let count = position.unseen.cards.max(1) as f32;
-        let mean = position.unseen.points as f32 / count;
-        let variance = (position.unseen.squares as f32 / count - mean * mean).max(0.0);
-        let mut hands = [Hand::default(); MAX_SEATS];
-        for (hand, seat) in hands[..seats].iter_mut().zip(Seat::ALL) {
-            *hand = position.hand(rules, seat, mean);
-        }
-        let hands = &hands[..seats];
+        let mean = position.unseen.mean();
+        let variance = (position.unseen.squares as f32 / position.unseen.cards.max(1) as f32 - mean * mean).max(0.0);
         // The chance to win the match if the round ended with the expected points.
         let projected = standing.values.as_ref().map(|values| {
             let mut totals = standing.totals;
@@ -270,8 +293,7 @@ impl JointKnowledge {
             let other_called = !position.callers.without(SeatSet::only(seat)).is_empty();
             let caller = position.first_caller.map(|caller| &hands[caller.index()]);
             let distance = seat.distance_from(turn, seats);
-            let still_moves =
-                position.first_caller.is_some_and(|caller| distance < caller.distance_from(turn, seats));
+            let still_moves = position.first_caller.is_some_and(|caller| distance < caller.distance_from(turn, seats));
             let if_true = |is: bool, value: f32| if is { value } else { 0.0 };
             OutcomeFeatures([
                 own.cards / 4.0,
@@ -488,7 +510,7 @@ impl Position {
 
     fn hand(&self, rules: &Rules, seat: Seat, mean: f32) -> Hand {
         let mut hand = Hand { least: 20.0, ..Hand::default() };
-        let mut known = arrayvec::ArrayVec::<Card, MAX_SLOTS>::new();
+        let mut known = ArrayVec::<Card, MAX_SLOTS>::new();
         for (face, seen) in self.cards(seat) {
             let points = face.map_or(mean, |card| rules.points(card) as f32);
             let mut expected = mean;

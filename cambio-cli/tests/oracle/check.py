@@ -96,6 +96,59 @@ def check_summary(rows, summary):
             same("interval", row[f"{name}_high"], high, absolute=1e-10)
 
 
+def check_adjusted(rows, summary, pairs, seats):
+    """The payoffs minus the luck times a coefficient from the earlier deals, and the t intervals of their means."""
+    if "luck" not in rows[0]:
+        for row in summary:
+            same("adjusted", row["win_share_adjusted"], None)
+        return
+    deals = sorted({int(row["deal"]) for row in rows})
+    agents = sorted({row["agent"] for row in rows})
+    place = {deal: index for index, deal in enumerate(deals)}
+    shape = (len(deals), len(agents))
+    count, luck = np.zeros(shape), np.zeros(shape)
+    for row in rows:
+        at = place[int(row["deal"])], agents.index(row["agent"])
+        count[at] += 1
+        luck[at] += float(row["luck"])
+    adjusted = {}
+    for column, initial in [("rank_points", seats / (2 * (seats - 1))), ("win", 1.0)]:
+        sums = np.zeros(shape)
+        for row in rows:
+            sums[place[int(row["deal"])], agents.index(row["agent"])] += float(row[column])
+        cross = squares = 0.0
+        found = np.zeros(shape)
+        for deal in range(len(deals)):
+            coefficient = cross / squares if deal >= 30 else initial
+            found[deal] = sums[deal] - coefficient * luck[deal]
+            if deal > 0:
+                means = sums[:deal].sum(axis=0) / count[:deal].sum(axis=0)
+                cross += (luck[deal] * (sums[deal] - count[deal] * means)).sum()
+                squares += (luck[deal] ** 2).sum()
+        adjusted[column] = found / count
+    interval = lambda values: scipy.stats.t.interval(0.95, len(values) - 1, values.mean(), scipy.stats.sem(values))
+    for row in summary:
+        own = agents.index(row["agent"])
+        for column, name in [("rank_points", "rank_points"), ("win", "win_share")]:
+            values = adjusted[column][:, own]
+            same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-8)
+            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values)[0], absolute=1e-8)
+            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values)[1], absolute=1e-8)
+        share = luck[:, own] / count[:, own]
+        same("luck", row["luck"], share.mean(), absolute=1e-10)
+        same("luck", row["luck_error"], scipy.stats.sem(share), absolute=1e-10)
+    for pair in pairs:
+        one, other = (adjusted["rank_points"][:, agents.index(pair[name])] for name in ["agent", "other"])
+        difference = one - other
+        same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-8)
+        same("adjusted interval", pair["low_adjusted"], interval(difference)[0], absolute=1e-8)
+        same("adjusted interval", pair["high_adjusted"], interval(difference)[1], absolute=1e-8)
+        p = scipy.stats.ttest_1samp(difference, 0).pvalue
+        same("adjusted p", pair["p_adjusted"], p, relative=1e-4, absolute=1e-9)
+        ratio = (float(pair["error"]) / scipy.stats.sem(difference)) ** 2
+        same("variance ratio", pair["variance_ratio"], ratio, relative=1e-5)
+
+
 def deal_means(rows):
     sums = defaultdict(lambda: [0.0, 0])
     for row in rows:
@@ -489,6 +542,7 @@ for folder in map(Path, sys.argv[1:]):
     for cell, rows in tables["players"].items():
         check_summary(rows, tables["summary"][cell])
         check_pairs(rows, tables["pairwise"][cell])
+        check_adjusted(rows, tables["summary"][cell], tables["pairwise"][cell], cell[1])
         check_seats(rows, tables["seats"][cell])
         check_residuals(tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
         check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])

@@ -6,6 +6,7 @@ use cambio_stats::hotelling::{self, HotellingTest};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
+use super::adjusted::Adjusted;
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 
@@ -34,6 +35,8 @@ pub struct CellDigest {
     pub behaviour: CellBehaviour,
     /// For each agent, the sums of each payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
+    /// The payoffs without the luck of the cards, if the run measures it.
+    adjusted: Option<Adjusted>,
     by_seat: Vec<Moments>,
     /// The sums of the plan's payoff for each agent, then for each seat, and their products by deal.
     pub joint: Joint,
@@ -83,6 +86,7 @@ impl CellDigest {
             is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
             behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
             payoffs: vec![[Moments::default(); 4]; agents],
+            adjusted: cell.baseline.is_some().then(|| Adjusted::new(agents, seats, plan.payoff)),
             by_seat: vec![Moments::default(); seats],
             joint: Joint::new(agents + seats),
             partial: Joint::new(agents + seats),
@@ -110,8 +114,11 @@ impl CellDigest {
             let mut seated = [0; MAX_SEATS];
             (0..seats).for_each(|seat| seated[seat] = block.agent(seat, rotation));
             self.open.matches += 1;
-            for (seat, &SeatOutcome { payoffs, rank }) in table.iter().enumerate() {
+            for (seat, &SeatOutcome { payoffs, rank, luck }) in table.iter().enumerate() {
                 let agent = seated[seat];
+                if let Some(adjusted) = &mut self.adjusted {
+                    adjusted.open[agent] += i64::from(luck);
+                }
                 for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
                     sum.0 += i64::from(payoff.is_some());
                     sum.1 += payoff.unwrap_or(0);
@@ -160,6 +167,9 @@ impl CellDigest {
     pub(super) fn end_deal(&mut self) {
         let Some(deal) = self.open.deal.take() else { return };
         let open = &mut self.open;
+        if let Some(adjusted) = &mut self.adjusted {
+            adjusted.end_deal(&open.payoffs, &self.payoffs);
+        }
         for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
             for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
                 let (known, sum) = std::mem::take(sums);
@@ -192,8 +202,39 @@ impl CellDigest {
     /// An agent's mean payoff; `None` without a match. Exact for an agent that plays only against copies of itself.
     pub fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
         let found = self.payoffs[agent][payoff as usize].interval(payoff.scale(self.seats), payoff.support())?;
-        let is_exact = self.is_mirrored[agent] && payoff != Payoff::Points && found.clusters > 1;
-        Some(if is_exact { Interval::exact(found.mean, found.clusters) } else { found })
+        Some(if self.is_fixed(agent, payoff) { exact(found) } else { found })
+    }
+
+    /// Whether an agent's mean payoff does not depend on the deals, because it plays only against copies of itself.
+    fn is_fixed(&self, agent: usize, payoff: Payoff) -> bool {
+        self.is_mirrored[agent] && payoff != Payoff::Points
+    }
+
+    /// Like [`CellDigest::payoff`], without the luck of the cards; `None` if the run does not measure it.
+    pub fn adjusted_payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
+        if self.is_fixed(agent, payoff) {
+            return self.adjusted.as_ref().and_then(|_| self.payoff(agent, payoff));
+        }
+        self.adjusted.as_ref()?.payoff(agent, payoff)
+    }
+
+    /// Like [`CellDigest::difference`], without the luck of the cards; `None` if the run does not measure it.
+    pub fn adjusted_difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
+        if self.is_fixed(first, self.payoff) && self.is_fixed(second, self.payoff) {
+            return self.adjusted.as_ref().and_then(|_| self.difference(first, second));
+        }
+        self.adjusted.as_ref()?.difference(first, second)
+    }
+
+    /// Like [`CellDigest::covariance`], without the luck of the cards; `None` if the run does not measure it.
+    pub fn adjusted_covariance(&self, agents: &[usize]) -> Option<Matrix> {
+        self.adjusted.as_ref()?.covariance(agents)
+    }
+
+    /// An agent's mean luck in a match, as a share of the win; `None` if the run does not measure it. Its expected value
+    /// is 0.
+    pub fn luck(&self, agent: usize) -> Option<Interval> {
+        self.adjusted.as_ref()?.luck(agent)
     }
 
     /// The number of matches of an agent, counted once per seat that it occupied.
@@ -216,9 +257,8 @@ impl CellDigest {
     pub fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
         let (scale, support) = (self.payoff.scale(self.seats), self.payoff.support_of_difference());
         let (found, efficiency) = self.joint.difference(first, second, scale, support)?;
-        let both = self.is_mirrored[first] && self.is_mirrored[second];
-        let is_exact = both && self.payoff != Payoff::Points && found.clusters > 1;
-        Some((if is_exact { Interval::exact(found.mean, found.clusters) } else { found }, efficiency))
+        let is_fixed = self.is_fixed(first, self.payoff) && self.is_fixed(second, self.payoff);
+        Some((if is_fixed { exact(found) } else { found }, efficiency))
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
@@ -280,6 +320,11 @@ impl CellDigest {
             deals: deals as u64,
         })
     }
+}
+
+/// The same mean without sampling error, if there are enough deals for an interval.
+fn exact(found: Interval) -> Interval {
+    if found.clusters > 1 { Interval::exact(found.mean, found.clusters) } else { found }
 }
 
 /// The advantage of each seat over seat a.

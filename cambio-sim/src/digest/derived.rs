@@ -47,6 +47,8 @@ const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
 const BASELINE: u32 = 7 << 16;
 const POOLED: u32 = 8 << 16;
+const ADJUSTED_PAIRS: u32 = 9 << 16;
+const ADJUSTED_BASELINE: u32 = 10 << 16;
 /// The number of bootstrap resamples for the intervals of an empirical game.
 const RESAMPLES: usize = 1000;
 
@@ -61,12 +63,13 @@ impl Derived {
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };
             let (strengths, compared) = (sums.strengths(effects), sums.together(Contrasts::Pairs, PAIRS));
+            let adjusted = sums.adjusted_together(Contrasts::Pairs, ADJUSTED_PAIRS);
             summary.extend(sums.summary());
             behaviour.extend(sums.behaviour());
-            pairwise.extend(sums.pairwise(compared.as_ref(), strengths.as_ref()));
+            pairwise.extend(sums.pairwise([&compared, &adjusted].map(Option::as_ref), strengths.as_ref()));
             ratings.extend(sums.ratings(strengths.as_ref()));
             seats.extend(sums.seats(strengths.as_ref()));
-            together.push(compared);
+            together.push(adjusted.or(compared));
         }
         Derived { summary, ratings, pooled, pairwise, seats, behaviour, faults, together, digest }
     }
@@ -96,9 +99,11 @@ impl Derived {
             let sums = CellSums { plan, cell, index };
             let present = sums.present();
             let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
-            let together = sums.together(Contrasts::Against(base), BASELINE);
+            let adjusted = sums.adjusted_together(Contrasts::Against(base), ADJUSTED_BASELINE);
+            let together = adjusted.or_else(|| sums.together(Contrasts::Against(base), BASELINE));
             for &agent in present.iter().filter(|&&agent| agent != baseline) {
-                let Some((difference, _)) = cell.difference(agent, baseline) else { continue };
+                let found = cell.adjusted_difference(agent, baseline).or_else(|| cell.difference(agent, baseline));
+                let Some((difference, _)) = found else { continue };
                 let ends = together.as_ref().and_then(|together| together.ends(&difference));
                 rows.push(BaselineRow {
                     rules: sums.rules(),
@@ -197,6 +202,15 @@ impl CellSums<'_> {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin);
+            let adjusted = |payoff| self.cell.adjusted_payoff(agent, payoff);
+            let [rank_points_adjusted, win_adjusted, margin_adjusted] =
+                [Payoff::RankPoints, Payoff::Win, Payoff::Margin].map(adjusted);
+            let (mean, low, high) = (
+                |found: Option<Interval>| found.map(|found| found.mean),
+                |found: Option<Interval>| found.and_then(|found| found.low()),
+                |found: Option<Interval>| found.and_then(|found| found.high()),
+            );
+            let luck = self.cell.luck(agent);
             let sums = &self.cell.behaviour.agents[agent].sums;
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
             Some(SummaryRow {
@@ -211,6 +225,14 @@ impl CellSums<'_> {
                 win_share: win.mean,
                 win_share_low: win.low(),
                 win_share_high: win.high(),
+                rank_points_adjusted: mean(rank_points_adjusted),
+                rank_points_adjusted_low: low(rank_points_adjusted),
+                rank_points_adjusted_high: high(rank_points_adjusted),
+                win_share_adjusted: mean(win_adjusted),
+                win_share_adjusted_low: low(win_adjusted),
+                win_share_adjusted_high: high(win_adjusted),
+                luck: mean(luck),
+                luck_error: luck.and_then(|luck| luck.error),
                 points_per_round: ratio(sums.points as f64, sums.rounds),
                 calls_per_round: per_round(sums.calls),
                 call_success: ratio(sums.calls_succeeded as f64, sums.calls),
@@ -221,9 +243,12 @@ impl CellSums<'_> {
                 penalties_per_round: per_round(sums.penalties),
                 turns_per_round: per_round(sums.table_turns),
                 rounds_per_match: sums.rounds as f64 / sums.matches as f64,
-                margin: margin.map(|margin| margin.mean),
-                margin_low: margin.and_then(|margin| margin.low()),
-                margin_high: margin.and_then(|margin| margin.high()),
+                margin: mean(margin),
+                margin_low: low(margin),
+                margin_high: high(margin),
+                margin_adjusted: mean(margin_adjusted),
+                margin_adjusted_low: low(margin_adjusted),
+                margin_adjusted_high: high(margin_adjusted),
                 forfeits: sums.forfeits,
                 analysis: lineups
                     .iter()
@@ -248,7 +273,13 @@ impl CellSums<'_> {
         SimultaneousIntervals::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
     }
 
-    fn pairwise(&self, together: Option<&SimultaneousIntervals>, fitted: Option<&Strengths>) -> Vec<PairRow> {
+    /// The simultaneous intervals without the luck of the cards.
+    fn adjusted_together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
+        let mut rng = resampling(self.plan.seed, stream + self.index as u32);
+        SimultaneousIntervals::new(&self.cell.adjusted_covariance(&self.present())?, contrasts, &mut rng)
+    }
+
+    fn pairwise(&self, together: [Option<&SimultaneousIntervals>; 2], fitted: Option<&Strengths>) -> Vec<PairRow> {
         let present = self.present();
         let mut rows = Vec::new();
         for (at, &one) in present.iter().enumerate() {
@@ -263,13 +294,19 @@ impl CellSums<'_> {
         &self,
         one: usize,
         other: usize,
-        together: Option<&SimultaneousIntervals>,
+        [together, together_adjusted]: [Option<&SimultaneousIntervals>; 2],
         strengths: Option<&Strengths>,
     ) -> Option<PairRow> {
         let (difference, efficiency) = self.cell.difference(one, other)?;
         let wide = together.and_then(|together| together.ends(&difference));
         let anytime = difference.ends_at(anytime::factor(difference.clusters));
         let p = difference.p(0.0);
+        let adjusted = self.cell.adjusted_difference(one, other).map(|(adjusted, _)| adjusted);
+        let wide_adjusted =
+            adjusted.as_ref().zip(together_adjusted).and_then(|(adjusted, together)| together.ends(adjusted));
+        let anytime_adjusted = adjusted.and_then(|adjusted| adjusted.ends_at(anytime::factor(adjusted.clusters)));
+        let p_adjusted = adjusted.and_then(|adjusted| adjusted.p(0.0));
+        let errors = difference.error.zip(adjusted.and_then(|adjusted| adjusted.error));
         let duel = self.cell.duel(one, other);
         let score = duel.scores.interval(2.0, Support::Share);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
@@ -299,6 +336,17 @@ impl CellSums<'_> {
             method: difference.support.method(),
             p,
             p_simultaneous: together.zip(p).map(|(together, p)| together.p(p)),
+            difference_adjusted: adjusted.map(|adjusted| adjusted.mean),
+            error_adjusted: adjusted.and_then(|adjusted| adjusted.error),
+            low_adjusted: adjusted.and_then(|adjusted| adjusted.low()),
+            high_adjusted: adjusted.and_then(|adjusted| adjusted.high()),
+            low_simultaneous_adjusted: wide_adjusted.map(|wide| wide.0),
+            high_simultaneous_adjusted: wide_adjusted.map(|wide| wide.1),
+            low_anytime_adjusted: anytime_adjusted.map(|ends| ends.0),
+            high_anytime_adjusted: anytime_adjusted.map(|ends| ends.1),
+            p_adjusted,
+            p_simultaneous_adjusted: together_adjusted.zip(p_adjusted).map(|(together, p)| together.p(p)),
+            variance_ratio: errors.filter(|errors| errors.1 > 0.0).map(|(raw, adjusted)| (raw / adjusted).powi(2)),
             efficiency,
             duel_deals: duel.scores.clusters,
             wins: duel.wins,

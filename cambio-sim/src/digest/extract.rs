@@ -80,6 +80,8 @@ pub(super) struct SeatOutcome {
     pub(super) rank: usize,
     /// The payoffs, in the order of [`Payoff::ALL`].
     pub(super) payoffs: [Option<i64>; 4],
+    /// The luck of the cards in millionths of a win; 0 if it is not measured.
+    pub(super) luck: i32,
 }
 
 /// The data that a digest needs from the rows of some neighbouring blocks. The worker that played the blocks adds up
@@ -121,7 +123,7 @@ impl Extract {
             for (seat, player) in table.iter().enumerate() {
                 behaviour.of(block.agent(seat, row.key.rotation)).sums.add(player, row.turns);
                 let payoffs = Payoff::ALL.map(|payoff| payoff.units(player));
-                self.outcomes.push(SeatOutcome { rank: player.rank, payoffs });
+                self.outcomes.push(SeatOutcome { rank: player.rank, payoffs, luck: player.luck.units().unwrap_or(0) });
             }
         }
     }

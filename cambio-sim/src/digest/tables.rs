@@ -32,6 +32,22 @@ pub struct SummaryRow {
     pub win_share_low: Option<f64>,
     /// Upper end of the interval of the win share.
     pub win_share_high: Option<f64>,
+    /// Mean rank points without the luck of the cards; empty if the run does not measure it.
+    pub rank_points_adjusted: Option<f64>,
+    /// Lower end of the interval of the adjusted rank points.
+    pub rank_points_adjusted_low: Option<f64>,
+    /// Upper end of the interval of the adjusted rank points.
+    pub rank_points_adjusted_high: Option<f64>,
+    /// Mean win share without the luck of the cards.
+    pub win_share_adjusted: Option<f64>,
+    /// Lower end of the interval of the adjusted win share.
+    pub win_share_adjusted_low: Option<f64>,
+    /// Upper end of the interval of the adjusted win share.
+    pub win_share_adjusted_high: Option<f64>,
+    /// Mean luck of the cards in a match, as a share of the win; its expected value is 0.
+    pub luck: Option<f64>,
+    /// The standard error of the mean luck.
+    pub luck_error: Option<f64>,
     /// Mean points of the agent's layout at the end of a round. All columns per round are empty if no round ended.
     pub points_per_round: Option<f64>,
     /// Calls per round.
@@ -59,6 +75,12 @@ pub struct SummaryRow {
     pub margin_low: Option<f64>,
     /// Upper end of the interval of the margin.
     pub margin_high: Option<f64>,
+    /// Mean margin without the luck of the cards.
+    pub margin_adjusted: Option<f64>,
+    /// Lower end of the interval of the adjusted margin.
+    pub margin_adjusted_low: Option<f64>,
+    /// Upper end of the interval of the adjusted margin.
+    pub margin_adjusted_high: Option<f64>,
     /// The number of matches that the agent forfeited by a fault.
     pub forfeits: u64,
     /// Whether the agent or one of its opponents sees hidden cards.
@@ -177,6 +199,28 @@ pub struct PairRow {
     /// The p-value corrected for all pairs by the maximum statistic: below 0.05 where the simultaneous interval
     /// excludes 0.
     pub p_simultaneous: Option<f64>,
+    /// The difference without the luck of the cards; empty if the run does not measure it.
+    pub difference_adjusted: Option<f64>,
+    /// The standard error of the adjusted difference, clustered by deal.
+    pub error_adjusted: Option<f64>,
+    /// Lower end of the interval of the adjusted difference, for this pair alone.
+    pub low_adjusted: Option<f64>,
+    /// Upper end of the interval of the adjusted difference, for this pair alone.
+    pub high_adjusted: Option<f64>,
+    /// Lower end of the simultaneous interval of the adjusted difference.
+    pub low_simultaneous_adjusted: Option<f64>,
+    /// Upper end of the simultaneous interval of the adjusted difference.
+    pub high_simultaneous_adjusted: Option<f64>,
+    /// Lower end of the anytime-valid interval of the adjusted difference.
+    pub low_anytime_adjusted: Option<f64>,
+    /// Upper end of the anytime-valid interval of the adjusted difference.
+    pub high_anytime_adjusted: Option<f64>,
+    /// The two-sided p-value of the adjusted difference, for this pair alone.
+    pub p_adjusted: Option<f64>,
+    /// The p-value of the adjusted difference, corrected for all pairs by the maximum statistic.
+    pub p_simultaneous_adjusted: Option<f64>,
+    /// The variance of the difference over the variance of the adjusted difference.
+    pub variance_ratio: Option<f64>,
     /// 1 − Var(a − b) / (Var a + Var b): the fraction of the variance that pairing by deal removes.
     pub efficiency: Option<f64>,
     /// The number of deals in which both agents played in the same match.

@@ -6,6 +6,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::Rules;
 use cambio_core::rng::{Key, Seed};
 
+use super::baseline::Baseline;
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
@@ -20,6 +21,8 @@ pub struct Cell {
     pub lineups: Vec<Lineup>,
     /// The seatings: for each rotation, the index in the lineup of the agent in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
+    /// The baseline for the luck of the cards; `None` if the luck is not measured.
+    pub baseline: Option<Baseline>,
 }
 
 impl Cell {
@@ -134,6 +137,11 @@ impl Block<'_> {
 }
 
 impl Plan {
+    /// Whether the run measures the luck of the cards.
+    pub fn measures_luck(&self) -> bool {
+        self.cells.iter().any(|cell| cell.baseline.is_some())
+    }
+
     /// The seed of the agents' streams as written to files: `None` if it is the default.
     pub(crate) fn said_agent_seed(&self) -> Option<String> {
         (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())

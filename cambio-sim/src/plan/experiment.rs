@@ -79,6 +79,9 @@ pub struct Experiment {
     /// Whether ratings include seat effects.
     #[serde(default)]
     pub seat_effects: bool,
+    /// Whether the luck of the cards is measured and subtracted from the results.
+    #[serde(default)]
+    pub luck: LuckChoice,
     /// The agent whose rating is fixed at 0. Without an anchor, the sum of the ratings is 0.
     #[serde(default)]
     pub anchor: Option<String>,
@@ -263,6 +266,20 @@ impl Payoff {
             Payoff::Margin => f64::from(seats as u32),
         }
     }
+}
+
+/// Whether a run measures the luck of the cards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LuckChoice {
+    /// On if an agent is slower than the heuristics, so that a smaller variance is cheaper than more deals. Off if the
+    /// rules or an agent do not allow it. The choice depends only on the experiment.
+    #[default]
+    Auto,
+    /// On: players.csv has a column `luck`, and the tables contain adjusted results.
+    On,
+    /// Off.
+    Off,
 }
 
 /// The handling of a match in which an agent is at fault.

@@ -5,6 +5,7 @@ use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::baseline::Baseline;
 use super::blocks::{Cell, Plan, PlannedAgent};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
@@ -73,6 +74,9 @@ struct LockedCell {
     rules: Value,
     seats: usize,
     lineups: Vec<Vec<usize>>,
+    /// The hash of the baseline for the luck of the cards. Omitted if the luck is not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    baseline: Option<String>,
 }
 
 impl Lock {
@@ -81,6 +85,7 @@ impl Lock {
             rules: cell.rules.spec().to_table(),
             seats: cell.seats,
             lineups: cell.lineups.iter().map(|lineup| lineup.agents().to_vec()).collect(),
+            baseline: cell.baseline.as_ref().map(|baseline| baseline.hash().to_owned()),
         };
         let indices = |has: fn(&PlannedAgent) -> bool| {
             plan.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(index, _)| index).collect()
@@ -117,12 +122,14 @@ impl Lock {
         };
         let agents: Vec<PlannedAgent> = self.agents.iter().enumerate().map(agent).collect();
         let cell = |cell: LockedCell| {
-            let LockedCell { rules, seats, lineups } = cell;
+            let LockedCell { rules, seats, lineups, baseline } = cell;
             let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < agents.len());
             ((2..=8).contains(&seats) && lineups.iter().all(fits)).then_some(())?;
+            let rules = RulesSpec::from_json(&rules).and_then(RulesSpec::validate).ok()?;
             Some(Cell {
-                rules: RulesSpec::from_json(&rules).and_then(RulesSpec::validate).ok()?,
+                rules,
                 seats,
+                baseline: baseline.map(|hash| Baseline::with_hash(hash, &rules, seats)),
                 lineups: lineups.into_iter().map(|lineup| Lineup::new(lineup, &self.agents)).collect(),
                 seatings: self.rotations.seatings(seats),
             })

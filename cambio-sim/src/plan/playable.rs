@@ -125,6 +125,13 @@ impl Plan {
     }
 
     fn playable(self, secret: Option<Secret>, roster: &Roster) -> Result<PlayablePlan, PlanError> {
+        if let Some(baseline) =
+            self.cells.iter().filter_map(|cell| cell.baseline.as_ref()).find(|b| b.model().is_none())
+        {
+            let found = format!("a baseline with the hash {}", baseline.hash());
+            let allowed = "one that this program has, or that the run folder contains as `baseline-*.model`";
+            return Err(PlanError::value("baseline", found, allowed));
+        }
         let specs = self.agents.iter().map(|agent| roster.parse(&agent.label)).collect::<Result<_, _>>()?;
         Ok(PlayablePlan::new(self, specs, secret, String::new()))
     }

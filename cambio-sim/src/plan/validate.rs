@@ -7,8 +7,9 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
 
+use super::baseline::{self, Baseline};
 use super::blocks::{Cell, Plan, PlannedAgent};
-use super::experiment::{Experiment, FaultPolicy, Lineups, Payoff, PlanError, Rotations, read_rules};
+use super::experiment::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlanError, Rotations, read_rules};
 use super::lineups::Names;
 use super::playable::PlayablePlan;
 use super::seeds::Secret;
@@ -100,6 +101,7 @@ impl Experiment {
             let allowed = "rank_points or win with faults = \"forfeit\", because a forfeited match has no points";
             return Err(PlanError::value("payoff", format!("\"{payoff}\""), allowed));
         }
+        let has_slow = agents.iter().any(|agent| !baseline::is_fast(agent));
         let names = Names { roster, agents: &agents, labels: &labels };
         let anchor = self.anchor.as_ref().map(|spec| names.index(spec, "anchor")).transpose()?;
         let mut cells: Vec<Cell> = Vec::new();
@@ -119,7 +121,14 @@ impl Experiment {
                     return Err(PlanError::value("rotations", found, allowed));
                 }
                 let lineups = names.lineups(&self.lineups, seats)?;
-                cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats) });
+                let luck = match (self.luck, baseline::obstacle(&rules, &agents)) {
+                    (LuckChoice::On, Some(allowed)) => return Err(PlanError::value("luck", "`on`", allowed)),
+                    (LuckChoice::On, None) => true,
+                    (LuckChoice::Auto, obstacle) => has_slow && obstacle.is_none(),
+                    (LuckChoice::Off, _) => false,
+                };
+                let baseline = luck.then(|| Baseline::shipped(&rules, seats));
+                cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats), baseline });
             }
         }
         if let Lineups::Listed(lists) = &self.lineups
@@ -131,6 +140,10 @@ impl Experiment {
         if let Some(cell) = cells.iter().find(|cell| cell.lineups.is_empty()) {
             let found = format!("none for {} seats", cell.seats);
             return Err(PlanError::value("lineups", found, "a list with a lineup for each number in `seats`"));
+        }
+        if self.luck == LuckChoice::Auto && cells.iter().any(|cell| cell.baseline.is_none()) {
+            // All rows of a file have the same columns.
+            cells.iter_mut().for_each(|cell| cell.baseline = None);
         }
         let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
         let all: u128 = cells.iter().map(matches).sum();

@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
-use cambio_agents::{is_interrupted, panic_message};
+use cambio_agents::{Luck, is_interrupted, panic_message};
 use cambio_core::engine::RaceOrder;
 use cambio_core::play::{Failure, MatchError, RoundResult, StepResult};
 use cambio_core::rng::Key;
@@ -20,7 +21,7 @@ use cambio_core::{
 use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, MatchEnding, write_rows};
 use super::tally::MatchTally;
-use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
+use crate::plan::{Baseline, Block, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
 ///
@@ -36,10 +37,12 @@ pub fn play_block<'p>(plan: &'p PlayablePlan, block: &Block<'p>) -> Result<Block
     Ok(rows)
 }
 
-/// The observers of a match: the counters, the recorder if the plan keeps records, and the observers of analysis agents.
+/// The observers of a match: the counters, the recorder if the plan keeps records, the luck if the plan measures it, and the
+/// observers of analysis agents.
 struct MatchObservers {
     tally: MatchTally,
     recorder: Option<Recorder>,
+    luck: Option<Luck>,
     watchers: Vec<Box<dyn Observer + Send>>,
 }
 
@@ -49,6 +52,9 @@ impl MatchObservers {
     fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
         if let Some(recorder) = &mut self.recorder {
             call(recorder);
+        }
+        if let Some(luck) = &mut self.luck {
+            call(luck);
         }
         self.watchers.iter_mut().for_each(|watcher| call(watcher));
     }
@@ -218,14 +224,17 @@ impl<'p> BlockPlayer<'p> {
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
             // After a forfeit, unfinished rounds must be removed from the counters.
             let tally = MatchTally::new(rules, plan.faults == FaultPolicy::Forfeit);
-            let observers = MatchObservers { tally, recorder: None, watchers: Vec::new() };
+            let model = block.cell.baseline.as_ref().and_then(Baseline::model);
+            let luck = model.map(|model| Luck::over(Arc::clone(model), rules, seats));
+            let observers = MatchObservers { tally, recorder: None, luck, watchers: Vec::new() };
             let empty: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
             let new = Referee::new(Deal::new(rules, plan.key(block.deal)), empty.into(), observers);
             *referee = Some(new.expect("a plan has validated rules and seats"));
         }
         let referee = referee.as_mut().expect("created above if missing");
-        let MatchObservers { tally, recorder, watchers } = referee.observer_mut();
+        let MatchObservers { tally, recorder, luck, watchers } = referee.observer_mut();
         tally.clear(rules);
+        luck.iter_mut().for_each(Luck::clear);
         *recorder = plan.records.then(|| Recorder::new(rules));
         watchers.clear();
         for seat in 0..seats {
@@ -264,12 +273,13 @@ impl<'p> BlockPlayer<'p> {
                 for (lapses, agent) in lapses.iter_mut().zip(referee.players().agents().iter().flatten()) {
                     *lapses = agent.lapses();
                 }
-                let MatchObservers { tally, recorder, watchers } = referee.observer_mut();
+                let MatchObservers { tally, recorder, luck, watchers } = referee.observer_mut();
                 let record = recorder
                     .take()
                     .map(|recorder| recorder.finish(plan.public_key(block.deal), rotation, &labels, &result));
                 rows.records.extend(record);
-                write_rows(plan, block, rotation, tally, &MatchEnding::Played(&result, &lapses), rows);
+                let measured = (&*tally, luck.as_ref());
+                write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, &lapses), rows);
                 // An observer belongs to one instance of an analysis agent, so such instances are not reused.
                 if watchers.is_empty() {
                     for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
@@ -281,9 +291,10 @@ impl<'p> BlockPlayer<'p> {
             Err(error) => {
                 let fault = fault(plan, block, rotation, &labels, referee.playing().actions(), &error);
                 if plan.faults == FaultPolicy::Forfeit {
-                    let tally = &mut referee.observer_mut().tally;
+                    let MatchObservers { tally, luck, .. } = referee.observer_mut();
                     tally.forget_round();
-                    write_rows(plan, block, rotation, tally, &MatchEnding::Forfeit(fault.seat), rows);
+                    let measured = (&*tally, luck.as_ref());
+                    write_rows(plan, block, rotation, measured, &MatchEnding::Forfeit(fault.seat), rows);
                 }
                 if is_broken {
                     self.referee = None;

@@ -1,13 +1,14 @@
 //! The rows of a block: created from matches, written as CSV, and read back.
 
 use arrayvec::ArrayVec;
+use cambio_agents::Luck;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{MatchResult, Record, Score, Seat, SeatSet};
 
 use super::fault::AgentFault;
 use super::tally::{MatchTally, RoundTally};
 use crate::plan::{Block, Plan};
-use crate::rows::{FILES, MatchKey, MatchRow, PlayerRow, RoundRow, RowReader, RowWriter};
+use crate::rows::{FILES, LuckShare, MatchKey, MatchRow, PlayerRow, RoundRow, RowReader, RowWriter};
 
 /// The rows of one block, in canonical order: by rotation, then round or seat.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -100,7 +101,9 @@ impl<'p> BlockRows<'p> {
         }
         let expected = (0..played).flat_map(|rotation| (0..seats).map(move |seat| (rotation, seat)));
         let is_sound = |row: &PlayerRow<'_>| {
-            row.agent == label(row.seat.index(), row.key.rotation) && (1..=seats).contains(&row.rank)
+            row.agent == label(row.seat.index(), row.key.rotation)
+                && (1..=seats).contains(&row.rank)
+                && row.luck.units().is_some() == block.cell.baseline.is_some()
         };
         let found = rows.players.iter().map(|row| (row.key.rotation, row.seat.index()));
         if !found.eq(expected) || !rows.players.iter().all(is_sound) {
@@ -153,7 +156,7 @@ pub(super) fn write_rows<'p>(
     plan: &'p Plan,
     block: &Block<'p>,
     rotation: usize,
-    tally: &MatchTally,
+    (tally, luck): (&MatchTally, Option<&Luck>),
     ending: &MatchEnding<'_>,
     rows: &mut BlockRows<'p>,
 ) {
@@ -214,6 +217,7 @@ pub(super) fn write_rows<'p>(
             counts,
             analysis,
             forfeit: matches!(ending, MatchEnding::Forfeit(loser) if *loser == seat),
+            luck: luck.map_or(LuckShare::default(), |luck| LuckShare::new(luck.shares()[index])),
         }
     }));
 }

@@ -207,6 +207,45 @@ field! {
         |text| few(text.split(' ').map(score));
 }
 
+/// The luck of a seat in a match, rounded to a millionth of a win, so that sums are exact. `None` in runs that do not
+/// measure it, whose rows do not have the field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LuckShare(Option<i32>);
+
+impl LuckShare {
+    /// The number of units in a win.
+    pub const UNITS: i32 = 1_000_000;
+
+    /// The luck as a share of the win.
+    pub fn new(share: f64) -> LuckShare {
+        LuckShare(Some((share * f64::from(LuckShare::UNITS)).round_ties_even() as i32))
+    }
+
+    /// The luck in millionths of a win.
+    pub fn units(self) -> Option<i32> {
+        self.0
+    }
+}
+
+impl<'a> Columns<'a> for LuckShare {
+    fn columns(name: &'static str) -> Vec<Column> {
+        f64::columns(name)
+    }
+
+    fn write(&self, row: &mut RowWriter) {
+        if let Some(units) = self.0 {
+            (f64::from(units) / f64::from(LuckShare::UNITS)).write(row);
+        }
+    }
+
+    fn read(row: &mut Fields<'_, 'a>) -> Option<LuckShare> {
+        match row.record.len() > row.read {
+            true => f64::read(row).map(LuckShare::new),
+            false => Some(LuckShare::default()),
+        }
+    }
+}
+
 /// Writes a single digit directly, because most numbers in rows have one digit.
 #[inline]
 fn push_whole(number: impl itoa::Integer + Copy + TryInto<u8>, row: &mut RowWriter) {

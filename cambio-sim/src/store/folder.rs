@@ -78,6 +78,7 @@ impl RunFolder {
         // Write the secret before the lock, because the lock cannot be reproduced without the secret.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
+        plan.cells.iter().filter_map(|cell| cell.baseline.as_ref()).try_for_each(|baseline| baseline.write(path))?;
         let create = |name: &str, header: &[u8]| {
             let file = path.join(name);
             let mut open = File::create_new(&file).map_err(RunError::unwritable(&file))?;

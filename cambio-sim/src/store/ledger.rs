@@ -13,7 +13,8 @@ pub(crate) struct RowFile {
 
 /// The row files of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
-    let mut files = Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&(file.columns)()) }));
+    let mut files =
+        Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&file.columns(plan.measures_luck())) }));
     if plan.records {
         files.push(RowFile { name: "records.jsonl", header: Vec::new() });
     }

@@ -39,7 +39,8 @@ const GROUP: usize = 1 << 16;
 pub fn write_parquet(stored: &StoredRun, out: &Path) -> Result<(), RunError> {
     build_aside(out, |new| {
         let run = stored.plan.run_id();
-        let create = |file: CsvFile| ParquetTable::create(file.name, (file.columns)(), &run, new);
+        let create =
+            |file: CsvFile| ParquetTable::create(file.name, file.columns(stored.plan.measures_luck()), &run, new);
         let mut tables = FILES.into_iter().map(create).collect::<Result<Vec<_>, _>>()?;
         for batch in stored.read_batches()? {
             let (entry, files) = batch?;

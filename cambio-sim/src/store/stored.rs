@@ -77,8 +77,9 @@ impl StoredRun {
             return Err(RunError::NoRun(path.display().to_string()));
         }
         let lock = read("spec.lock.json")?;
-        let plan =
+        let mut plan =
             Plan::unlock(&lock).map_err(|error| RunError::damaged(&path.join("spec.lock.json"), error.to_string()))?;
+        plan.cells.iter_mut().filter_map(|cell| cell.baseline.as_mut()).for_each(|baseline| baseline.find(path));
         if plan.compress && !cfg!(feature = "zstd") {
             let what = "its rows are compressed, but this program was built without the feature `zstd`";
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));

@@ -1,0 +1,103 @@
+//! Payoffs without the luck of the cards.
+
+use cambio_stats::{ControlVariate, Interval, Joint, Matrix, Moments, Support};
+
+use crate::plan::Payoff;
+use crate::rows::LuckShare;
+
+/// The number of units of an adjusted payoff in one unit of the payoff.
+const FINE: i64 = 1_000_000;
+
+/// The sums of the adjusted payoffs of a cell: the payoffs minus the luck of the cards, times a coefficient.
+///
+/// The luck is measured as a share of the win. For another payoff it is a control variate, with one coefficient for all
+/// agents of the cell.
+#[derive(Clone, Debug)]
+pub(super) struct Adjusted {
+    seats: usize,
+    payoff: Payoff,
+    /// One control variate for each payoff, in the order of [`Payoff::ALL`].
+    controls: [ControlVariate; 4],
+    payoffs: Vec<[Moments; 4]>,
+    /// The adjusted payoffs of the plan's payoff, and their products by deal.
+    joint: Joint,
+    luck: Vec<Moments>,
+    /// The luck of each agent in the deal that is being read.
+    pub(super) open: Vec<i64>,
+}
+
+impl Adjusted {
+    pub(super) fn new(agents: usize, seats: usize, payoff: Payoff) -> Adjusted {
+        // Before enough deals have been read: the payoff gained by a win.
+        let initial = |payoff| match payoff {
+            Payoff::Win => 1.0,
+            Payoff::RankPoints => seats as f64 / (2.0 * (seats as f64 - 1.0)),
+            Payoff::Points | Payoff::Margin => 0.0,
+        };
+        Adjusted {
+            seats,
+            payoff,
+            controls: Payoff::ALL.map(|payoff| ControlVariate::new(initial(payoff))),
+            payoffs: vec![[Moments::default(); 4]; agents],
+            joint: Joint::new(agents),
+            luck: vec![Moments::default(); agents],
+            open: vec![0; agents],
+        }
+    }
+
+    /// Ends a deal, with the number of results and the sum of each agent's payoffs, and the sums of earlier deals.
+    pub(super) fn end_deal(&mut self, sums: &[[(i64, i64); 4]], earlier: &[[Moments; 4]]) {
+        let (mut counts, mut joint) = (vec![0; sums.len()], vec![0; sums.len()]);
+        for payoff in Payoff::ALL {
+            let (index, scale) = (payoff as usize, payoff.scale(self.seats));
+            let control = &mut self.controls[index];
+            let coefficient = control.coefficient();
+            for (agent, payoffs) in sums.iter().enumerate() {
+                let ((known, sum), luck) = (payoffs[index], self.open[agent]);
+                let share = luck as f64 / f64::from(LuckShare::UNITS);
+                let fine = sum * FINE - (coefficient * share * scale * FINE as f64).round_ties_even() as i64;
+                self.payoffs[agent][index].add(known, fine);
+                if let Some(mean) = earlier[agent][index].mean() {
+                    control.add(share, (sum as f64 - known as f64 * mean) / scale);
+                }
+                if payoff == self.payoff {
+                    (counts[agent], joint[agent]) = (known, fine);
+                }
+                if payoff == Payoff::RankPoints {
+                    self.luck[agent].add(known, luck);
+                }
+            }
+            control.end_cluster();
+        }
+        self.joint.add(&counts, &joint);
+        self.open.fill(0);
+    }
+
+    fn scale(&self, payoff: Payoff) -> f64 {
+        payoff.scale(self.seats) * FINE as f64
+    }
+
+    pub(super) fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
+        self.payoffs[agent][payoff as usize].interval(self.scale(payoff), Support::Line)
+    }
+
+    pub(super) fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
+        self.joint.difference(first, second, self.scale(self.payoff), Support::Line)
+    }
+
+    pub(super) fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
+        let scale = self.scale(self.payoff);
+        let mut matrix = Matrix::zeros(agents.len(), agents.len());
+        for (i, &one) in agents.iter().enumerate() {
+            for (j, &other) in agents.iter().enumerate() {
+                matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
+            }
+        }
+        Some(matrix)
+    }
+
+    /// The mean luck of an agent, as a share of the win.
+    pub(super) fn luck(&self, agent: usize) -> Option<Interval> {
+        self.luck[agent].interval(f64::from(LuckShare::UNITS), Support::Line)
+    }
+}

@@ -1,0 +1,56 @@
+//! Runs that measure the luck of the cards.
+
+use std::path::Path;
+
+use cambio_agents::roster;
+use cambio_exec::Executor;
+use cambio_sim::{Experiment, LuckChoice, Plan, Runner, play_block};
+
+fn experiment(agents: &[&str], luck: LuckChoice) -> Experiment {
+    Experiment { deals: 40, luck, ..Experiment::at("classic", 2, agents) }
+}
+
+fn measures(agents: &[&str], luck: LuckChoice) -> bool {
+    experiment(agents, luck).plan(&roster(), Path::new(".")).unwrap().measures_luck()
+}
+
+#[test]
+fn the_choice_depends_on_the_agents_and_is_part_of_the_lock() {
+    assert!(!measures(&["greedy", "sharp"], LuckChoice::Auto), "these agents are fast");
+    assert!(measures(&["greedy", "learned"], LuckChoice::Auto));
+    assert!(measures(&["greedy", "sharp"], LuckChoice::On));
+    assert!(!measures(&["greedy", "learned"], LuckChoice::Off));
+    let plan = |luck| experiment(&["greedy", "sharp"], luck).plan(&roster(), Path::new(".")).unwrap();
+    let (on, off) = (plan(LuckChoice::On), plan(LuckChoice::Off));
+    assert!(!off.lock().contains("baseline"));
+    assert!(Plan::unlock(&on.lock()).unwrap().measures_luck());
+    assert_ne!(on.run_id(), off.run_id());
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_or_left_out() {
+    let oracle = Experiment { analysis: true, ..experiment(&["oracle", "learned"], LuckChoice::Auto) };
+    assert!(!oracle.plan(&roster(), Path::new(".")).unwrap().measures_luck());
+    let on = Experiment { luck: LuckChoice::On, ..oracle };
+    let error = on.plan(&roster(), Path::new(".")).unwrap_err().to_string();
+    assert_eq!(error, "field `luck` must be `off` with `oracle`, which sees hidden cards, found `on`");
+}
+
+/// The rows are the same with and without the luck, except for its column, and the adjusted means have smaller errors.
+#[test]
+fn the_luck_changes_no_other_column_and_narrows_the_intervals() {
+    let plan = |luck| experiment(&["sharp", "heuristic"], luck).plan(&roster(), Path::new(".")).unwrap();
+    let (on, off) = (plan(LuckChoice::On), plan(LuckChoice::Off));
+    for number in 0..40 {
+        let [mut one, other] = [&on, &off].map(|plan| play_block(plan, &plan.block(number)).unwrap());
+        let luck: i32 = one.players.iter().map(|row| row.luck.units().unwrap()).sum();
+        assert!(luck.abs() <= 4, "the luck of all seats is 0 up to rounding, not {luck}");
+        one.players.iter_mut().for_each(|row| row.luck = Default::default());
+        assert_eq!(one.players, other.players);
+        assert_eq!((one.matches, one.rounds), (other.matches, other.rounds));
+    }
+    let tables = Runner::new(Executor::new(1).unwrap()).play(&on).derived;
+    let pair = &tables.pairwise[0];
+    assert!(pair.variance_ratio.unwrap() > 1.2, "{pair:?}");
+    assert!(tables.summary.iter().all(|row| row.luck.unwrap().abs() < 5.0 * row.luck_error.unwrap()));
+}
