@@ -142,6 +142,18 @@ pub enum RulesError {
         /// The parse error.
         source: ParsePowerError,
     },
+    /// The table `points` has a key that is neither a label nor a rank of the deck.
+    #[error(
+        "field `points` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \
+         preset print its deck",
+        excerpt(found)
+    )]
+    PointsOf {
+        /// The key.
+        found: String,
+        /// A suggestion for a misspelt key; may be empty.
+        nearest: String,
+    },
     /// Two kinds have the same label.
     #[error("two kinds of the deck have the label `{label}`; labels must be unique")]
     Label {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{PRESETS, RulesError};
 use crate::rules::card::{Kind, MAX_CARDS, MAX_KINDS};
+use crate::text::did_you_mean;
 
 /// The most kinds that a deck may list, including kinds without copies.
 pub(super) const MOST_KINDS: usize = 2 * MAX_KINDS;
@@ -72,6 +73,33 @@ impl Deck {
         &self.kinds
     }
 
+    /// The deck with other points for some kinds, which `points` names by label or rank. A named deck becomes a custom
+    /// deck with this number of jokers.
+    pub(super) fn with_points(self, points: &Value, jokers: u8) -> Result<Deck, RulesError> {
+        let Deck { name, mut kinds } = self;
+        let wrong = |found: String| {
+            let allowed = format!("a table of labels or ranks, each with {POINTS}");
+            RulesError::Field { field: "points", found, allowed }
+        };
+        let points = points.as_object().ok_or_else(|| wrong(points.to_string()))?;
+        for (key, value) in points {
+            if !kinds.iter().any(|kind| kind.label == *key || kind.rank == *key) {
+                let mut names: Vec<&str> = kinds.iter().flat_map(|kind| [kind.label.as_str(), &kind.rank]).collect();
+                names.sort_by_key(|name| !name.eq_ignore_ascii_case(key));
+                return Err(RulesError::PointsOf { found: key.clone(), nearest: did_you_mean(key, names) });
+            }
+            read_points(value).ok_or_else(|| wrong(format!("{key} = {value}")))?;
+        }
+        for kind in &mut kinds {
+            let value = points.get(&kind.label).or_else(|| points.get(&kind.rank));
+            kind.points = value.and_then(read_points).unwrap_or(kind.points);
+            if name.is_some() && kind.label == "JK" {
+                kind.copies = jokers;
+            }
+        }
+        Ok(Deck::of(kinds))
+    }
+
     pub(super) fn read(value: &Value) -> Result<Deck, RulesError> {
         match value {
             Value::String(name) => Deck::named(name),
@@ -127,12 +155,11 @@ fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
         None => Ok(""),
         Some(value) => value.as_str().ok_or_else(|| wrong(field, "a text")),
     };
-    let whole = |field: &str, from: i64, to: i64| fields.get(field)?.as_i64().filter(|n| (from..=to).contains(n));
     let label = text("label").filter(|label| is_label(label)).ok_or_else(|| wrong("label", LABEL))?;
     let rank = text("rank").filter(|rank| !rank.is_empty()).ok_or_else(|| wrong("rank", RANK))?;
-    let points =
-        whole("points", -i64::from(MOST_POINTS), i64::from(MOST_POINTS)).ok_or_else(|| wrong("points", POINTS))? as i16;
-    let copies = whole("copies", 0, i64::from(MOST_COPIES)).ok_or_else(|| wrong("copies", COPIES))? as u8;
+    let points = fields.get("points").and_then(read_points).ok_or_else(|| wrong("points", POINTS))?;
+    let copies = fields.get("copies").and_then(Value::as_u64).filter(|&copies| copies <= MOST_COPIES.into());
+    let copies = copies.ok_or_else(|| wrong("copies", COPIES))? as u8;
     let power = optional("power")?.parse().map_err(|source| RulesError::Power { number, source })?;
     Ok(Kind {
         label: label.to_owned(),
@@ -142,6 +169,11 @@ fn read_kind(number: usize, value: &Value) -> Result<Kind, RulesError> {
         power,
         copies,
     })
+}
+
+fn read_points(value: &Value) -> Option<i16> {
+    let points = i16::try_from(value.as_i64()?).ok()?;
+    (-MOST_POINTS..=MOST_POINTS).contains(&points).then_some(points)
 }
 
 pub(super) fn write_kind(kind: &Kind) -> Value {

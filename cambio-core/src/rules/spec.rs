@@ -222,7 +222,9 @@ impl RulesSpec {
     /// Reads a rule file.
     ///
     /// The file sets every field, except those that were added later (see [`KnobDoc::before`]). With a line such as
-    /// `base = "classic"`, it starts from that preset and sets only the fields that differ.
+    /// `base = "classic"`, it starts from that preset and sets only the fields that differ. The table `points` changes the
+    /// points of some kinds of the deck. Its keys are labels or ranks; the points of a label take precedence over the
+    /// points of its rank.
     ///
     /// # Errors
     /// If the text is not TOML, a field is unknown or missing, or a value is not valid.
@@ -233,6 +235,8 @@ impl RulesSpec {
     ///
     /// let mine = RulesSpec::from_toml("base = 'classic'\nname = 'my table'\nhand = 6\n").unwrap();
     /// assert_eq!(mine.hand.get(), 6);
+    /// let mine = RulesSpec::from_toml("base = 'classic'\n[points]\nJK = -3\nA = 1\n").unwrap().validate().unwrap();
+    /// assert_eq!(["JK", "Ah", "As", "2h"].map(|label| mine.points(mine.card(label).unwrap())), [-3, 1, 1, 2]);
     /// let error = RulesSpec::from_toml("base = 'classic'\nlate = 'never'").unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
@@ -264,7 +268,7 @@ impl RulesSpec {
             Value::Object(given) => given,
             _ => return Err(RulesError::Shape { found: value.to_string() }),
         };
-        let mut fields = Map::new();
+        let (mut fields, mut points) = (Map::new(), None);
         match given.get("base") {
             Some(Value::String(base)) => {
                 if let Value::Object(base) = RulesSpec::preset(base)?.to_table() {
@@ -280,7 +284,11 @@ impl RulesSpec {
             if !is_field(name) {
                 return Err(RulesError::UnknownField { field: name.clone() });
             }
-            fields.insert(name.clone(), value.clone());
+            if name == "points" {
+                points = Some(value);
+            } else {
+                fields.insert(name.clone(), value.clone());
+            }
         }
         let name = match fields.get("name") {
             None => "custom".to_owned(),
@@ -295,7 +303,11 @@ impl RulesSpec {
             return Err(RulesError::Missing { field: "deck", allowed });
         };
         let deck = Deck::read(deck)?;
-        RulesSpec::from_fields(name, deck, &fields)
+        let mut spec = RulesSpec::from_fields(name, deck, &fields)?;
+        if let Some(points) = points {
+            spec.deck = spec.deck.with_points(points, spec.jokers.get() as u8)?;
+        }
+        Ok(spec)
     }
 
     /// All fields of a rule file as JSON.
@@ -395,5 +407,5 @@ fn is_name(name: &str) -> bool {
 }
 
 fn is_field(name: &str) -> bool {
-    ["base", "name", "deck"].contains(&name) || KNOBS.iter().any(|knob| knob.name == name)
+    ["base", "name", "deck", "points"].contains(&name) || KNOBS.iter().any(|knob| knob.name == name)
 }

@@ -124,6 +124,86 @@ fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
     assert_eq!(RulesSpec::from_json(&table).unwrap().to_table()["total_reset"], "50 -> 25");
 }
 
+/// Run ids, records and networks depend on these bytes, and people compare printed rules. The optional knobs follow the
+/// part of a printed rule file that is pinned here.
+#[test]
+fn the_rules_of_presets_are_written_with_the_bytes_of_older_versions() {
+    let hash = |text: &str| {
+        text.bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    };
+    let line = |name: &str| {
+        let spec = RulesSpec::preset(name).unwrap();
+        let text = spec.to_toml();
+        let older =
+            text.split_once("\n# Whether the power of a replaced card applies").map_or(&*text, |(older, _)| older);
+        let table = spec.to_table().to_string();
+        format!("{name:10}  file {:016x}  table {:016x}\n", hash(older), hash(&table))
+    };
+    let lines: Vec<String> = PRESETS.into_iter().chain(MINI_GAMES).map(line).collect();
+    insta::assert_snapshot!("rules", lines.concat());
+}
+
+#[test]
+fn the_table_points_changes_the_points_of_labels_and_ranks() {
+    let read = |fields: &str| RulesSpec::from_toml(&format!("base = 'classic'\n{fields}")).unwrap();
+    let points = |fields: &str| {
+        let rules = read(fields).validate().unwrap();
+        ["JK", "Ah", "Kh", "Ks", "6h", "6s"].map(|label| rules.points(rules.card(label).unwrap()))
+    };
+    assert_eq!(points(""), [-1, 0, -2, 10, -3, 6]);
+    assert_eq!(points("[points]\nJK = -3"), [-3, 0, -2, 10, -3, 6]);
+    assert_eq!(points("points = { A = 1, K = 13, Kh = -1 }"), [-1, 1, -1, 13, -3, 6], "a label precedes its rank");
+    assert_eq!(points("points = { Kh = -1, K = 13, A = 1 }"), [-1, 1, -1, 13, -3, 6], "in any order");
+    // The other fields of the kinds and the number of jokers do not change.
+    let (one, other) = (read("jokers = 3"), read("jokers = 3\n[points]\nJK = -3"));
+    let deck = |spec: &RulesSpec| {
+        let kinds = spec.clone().validate().unwrap().kinds().iter();
+        kinds.map(|kind| (kind.label.clone(), kind.rank.clone(), kind.power, kind.copies)).collect::<Vec<_>>()
+    };
+    assert_eq!(deck(&one), deck(&other));
+    // The rules are written with the whole deck, so that older versions can read them.
+    assert_eq!(other.to_table().get("points"), None);
+    assert_eq!(RulesSpec::from_json(&other.to_table()).unwrap(), other);
+    assert_eq!(RulesSpec::from_toml(&other.to_toml()).unwrap(), other);
+    assert_eq!(read("name = 'classic'\n[points]\nJK = -3").validate().unwrap().name(), "classic (changed)");
+    assert_eq!(read("name = 'classic'\n[points]\nJK = -1").to_json(), "classic", "these are the points of the preset");
+    // A list of kinds can have other points, too.
+    let listed = read(&format!("jokers = 0\ndeck = [{ONE}]\n[points]\n1 = 5"));
+    assert_eq!(listed.deck.kinds()[0].points, 5);
+}
+
+#[test]
+fn wrong_points_are_refused() {
+    for (fields, error) in [
+        (
+            "points = 3",
+            "field `points` must be a table of labels or ranks, each with a whole number from -100 to 100, found 3",
+        ),
+        (
+            "points = { JK = 101 }",
+            "field `points` must be a table of labels or ranks, each with a whole number from -100 to 100, found JK = 101",
+        ),
+        (
+            "points = { JK = 'low' }",
+            "field `points` must be a table of labels or ranks, each with a whole number from -100 to 100, \
+             found JK = \"low\"",
+        ),
+        (
+            "points = { Jk = -3 }",
+            "field `points` must name labels or ranks of the deck, found `Jk`; did you mean `JK`? `cambio rules` and the \
+             name of a preset print its deck",
+        ),
+        (
+            "points = { queen = 12 }",
+            "field `points` must name labels or ranks of the deck, found `queen`; `cambio rules` and the name of a preset \
+             print its deck",
+        ),
+    ] {
+        assert_eq!(refusal(fields), error);
+    }
+}
+
 #[test]
 fn two_forms_of_one_value_are_the_same_rules() {
     for (one, other) in [
