@@ -479,6 +479,22 @@ impl Rules {
         self.0.covers(seats)
     }
 
+    /// The number of cards that `seat` is dealt: a hand, and for the seats of `extra` as many cards of a penalty (knobs
+    /// `carry_over` and `penalty`) as fit into the slots.
+    ///
+    /// ```
+    /// use cambio_core::{RulesSpec, Seat, SeatSet};
+    ///
+    /// let rules = RulesSpec::from_toml("base = 'faessler'\npenalty = 2").unwrap().validate().unwrap();
+    /// let extra = SeatSet::only(Seat::B);
+    /// assert_eq!([Seat::A, Seat::B].map(|seat| rules.dealt_to(seat, extra)), [4, 6]);
+    /// ```
+    pub fn dealt_to(&self, seat: Seat, extra: SeatSet) -> usize {
+        let spec = self.spec();
+        let more = if extra.contains(seat) { spec.penalty.count() } else { 0 };
+        (spec.hand.count() + more).min(self.slots())
+    }
+
     /// The number of slots in a layout, at most [`MAX_SLOTS`].
     pub fn slots(&self) -> usize {
         self.0.spec.max_slots.count().min(MAX_SLOTS)

@@ -43,7 +43,7 @@ pub enum Action {
     Touch(Spot),
     /// Give one of the seat's own cards to fill the gap that the snap left.
     Give(Spot),
-    /// Look at one of the seat's own cards, at the price of a penalty card (knob `paid_peek`).
+    /// Look at one of the seat's own cards, at the price of a penalty (knob `paid_peek`).
     Cheat(Spot),
 }
 

@@ -22,7 +22,7 @@ pub enum Event<Face> {
     Dealt {
         /// The seat with the first turn.
         starter: Seat,
-        /// The seats that start with an extra card.
+        /// The seats that start with extra cards (knob `penalty`).
         extra: SeatSet,
     },
     /// A seat saw one of its own cards before the first turn.

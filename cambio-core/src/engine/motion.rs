@@ -14,7 +14,8 @@ use crate::rules::seat::{Seat, SeatSet, Spot};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Motion<Face> {
     /// Stock → spots, unseen: a new round. Each seat gets its cards in its first slots, dealt one at a time from the
-    /// starter on. Then each seat of `extra` gets one more card in its next slot, unless all its slots are full.
+    /// starter on. Then each seat of `extra` gets the cards of one penalty (knob `penalty`) in its next slots, unless all
+    /// its slots are full.
     Dealt {
         /// The seat that gets the first card.
         starter: Seat,

@@ -54,7 +54,7 @@ pub(crate) enum Opening {
 /// The carry-over from the previous round (knob `carry_over`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CarryOver {
-    /// Seats that start with an extra card.
+    /// Seats that start with extra cards: one, or the number of the knob `penalty`.
     pub extra_card: SeatSet,
     /// Seats that may peek at one more card before the first turn.
     pub extra_peek: SeatSet,
@@ -299,12 +299,15 @@ impl Table {
         !self.layout(seat).is_empty()
     }
 
-    /// Whether the rules allow this seat to call. Does not check a feasible cap.
+    /// Whether the rules allow this seat to call in its current turn. Does not check a feasible cap.
     pub(crate) fn can_call(&self, seat: Seat) -> bool {
-        match self.rules.spec().callers {
+        let spec = self.rules.spec();
+        let turns_without_call = (spec.first_call.count() - 1) * self.seats();
+        let is_open = match spec.callers {
             Callers::One => self.callers.is_empty(),
             Callers::Several => !self.callers.contains(seat),
-        }
+        };
+        is_open && self.turns() > turns_without_call
     }
 
     /// The spot that a penalty card for `seat` would go to.
@@ -393,10 +396,11 @@ impl Table {
     pub(crate) fn is_last_turn(&self) -> bool {
         let spec = self.rules.spec();
         // A call after this turn can still add the final lap.
-        let may_go_on = spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits;
+        let may_go_on =
+            spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits && self.can_call(self.turn);
         self.first_caller == Some(self.turn.next(self.seats()))
             || (self.is_limit_reached() && !may_go_on)
-            || (self.rules.spec().stock_empty == StockEmpty::EndRound && self.stock_len == 0)
+            || (spec.stock_empty == StockEmpty::EndRound && self.stock_len == 0)
     }
 
     pub(crate) fn is_limit_reached(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::engine::event::EndReason;
 use crate::engine::state::{Setup, State};
 use crate::engine::table::CarryOver;
 use crate::rng::{Bounded as _, Key, Purpose};
-use crate::rules::knob::{Best, CallerTie, Cap, FirstDealer, MatchEnd, Reset, Score as ScoreKnob, Starter};
+use crate::rules::knob::{Best, Bonus, CallerTie, Cap, FirstDealer, MatchEnd, Reset, Score as ScoreKnob, Starter};
 use crate::rules::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::{Rules, RulesError, Score};
 
@@ -92,24 +92,28 @@ impl RoundResult {
         points[..by_seat.len()].copy_from_slice(by_seat);
         let succeeded = callers.each().filter(|&seat| succeeds(rules, &points[..seats], seat)).collect();
         let winners = winners(&points[..seats], callers, succeeded);
-        let mut scores = [Score::default(); MAX_SEATS];
+        let mut result = RoundResult { succeeded, winners, points, scores: [Score::default(); MAX_SEATS], ..*self };
         for seat in SeatSet::first(seats).each() {
             let share = if winners.contains(seat) { Score::share(winners.len()) } else { Score::default() };
-            let spec = rules.spec();
-            scores[seat.index()] = match spec.score {
-                ScoreKnob::Points => {
-                    let own = points[seat.index()];
-                    Score::points(match (callers.contains(seat), succeeded.contains(seat)) {
-                        (false, _) => own,
-                        (true, true) => spec.call_success.of(own),
-                        (true, false) => spec.call_failure.of(own),
-                    })
-                }
+            result.scores[seat.index()] = match rules.spec().score {
+                ScoreKnob::Points => Score::points(result.bonus(rules, seat).of(points[seat.index()])),
                 ScoreKnob::Share => share,
                 ScoreKnob::WinLoss => Score::from_units(share.units() * seats as i32 - Score::UNITS),
             };
         }
-        RoundResult { succeeded, winners, points, scores, ..*self }
+        result
+    }
+
+    /// How the rules change the points of a seat to its score, with `score = "points"`.
+    pub fn bonus(&self, rules: &Rules, seat: Seat) -> Bonus {
+        let spec = rules.spec();
+        let own = self.points[seat.index()];
+        match (self.callers.contains(seat), self.succeeded.contains(seat)) {
+            (true, true) => spec.call_success,
+            (true, false) => spec.call_failure,
+            (false, _) if self.points().iter().all(|&points| own <= points) => spec.lowest_bonus,
+            (false, _) => Bonus::Add(0),
+        }
     }
 }
 

@@ -35,12 +35,15 @@ pub struct KnobDoc {
     pub allowed: fn() -> String,
     /// The value in older rule files and records, which do not set this knob; `None` for a knob that they all set.
     pub before: Option<&'static str>,
+    /// Whether [`RulesSpec::to_table`] omits the knob while its value is `before`.
+    pub is_optional: bool,
 }
 
 /// Declares each knob once: field, name in files, type and meaning. A knob that was added after records were first
-/// written also has the value that all earlier rules had implicitly.
+/// written also has the value that all earlier rules had implicitly. A new knob is `optional`: rules that do not use the
+/// knob keep the bytes of their tables, because locks, run ids and records depend on these bytes.
 macro_rules! knobs {
-    ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty $(= $before:literal)?,)+) => {
+    ($($(#[doc = $doc:literal])+ $field:ident $name:literal: $type:ty $(= $before:literal $($optional:ident)?)?,)+) => {
         /// A rule system before validation: a name, a deck, and a value for every knob.
         ///
         /// [`RulesSpec::preset`] and [`RulesSpec::from_toml`] return one; [`RulesSpec::validate`] converts it to
@@ -61,6 +64,7 @@ macro_rules! knobs {
                 doc: concat!($($doc),+),
                 allowed: <$type as Knob>::allowed,
                 before: [$(Some($before),)? None][0],
+                is_optional: [$($(!stringify!($optional).is_empty(),)?)? false][0],
             },)+
         ];
 
@@ -111,6 +115,8 @@ knobs! {
     paid_peek "paid_peek": bool,
     /// Whether a power must be used if it has a target.
     power_use "power_use": PowerUse,
+    /// Whether the power of a replaced card applies, as if the player had drawn and dropped the card.
+    replaced_power "replaced_power": bool = "false" optional,
     /// Whether a power may swap two of the player's own cards.
     swap_two_own "swap_two_own": bool,
     /// Whether a power may swap two cards of one other seat.
@@ -127,6 +133,8 @@ knobs! {
     gift "gift": Gift,
     /// What happens to a matching card that is snapped after the winner's card.
     late "late": Late,
+    /// How many cards a penalty has: for a wrong or late snap, a paid peek, and a failed call with `carry_over`.
+    penalty "penalty": WholeNumber<0, 4> = "1" optional,
     /// Whether the winner of a snap may snap more matching cards, one at a time.
     chain "chain": bool,
     /// Whether a successful snap freezes the pile: the next seat cannot take its top card.
@@ -147,6 +155,8 @@ knobs! {
     others_after_call "others_after_call": OthersAfterCall = "yes",
     /// When a seat may call.
     call "call": CallWhen,
+    /// The first turn of a seat in which it may call; 1 allows a call in every turn.
+    first_call "first_call": WholeNumber<1, 100> = "1" optional,
     /// Whether one seat or several may call in a round.
     callers "callers": Callers,
     /// A limit on the points of a caller.
@@ -169,6 +179,8 @@ knobs! {
     call_success "call_success": Bonus,
     /// With `score = "points"`: how a failed call changes the caller's points.
     call_failure "call_failure": Bonus,
+    /// With `score = "points"`: how a seat's points change if it has the fewest points and did not call.
+    lowest_bonus "lowest_bonus": Bonus = "0" optional,
     /// Whether a call succeeds or fails if the caller ties for the fewest points.
     caller_tie "caller_tie": CallerTie,
     /// Whether a successful caller peeks at one more card in the next round, and a failed caller gets an extra card.
@@ -186,7 +198,7 @@ fn read_field<K: Knob>(
     name: &'static str,
     before: Option<&'static str>,
 ) -> Result<K, RulesError> {
-    let before = before.map(Value::from);
+    let before = before.map(earlier_value);
     let Some(value) = fields.get(name).or(before.as_ref()) else {
         return Err(RulesError::Missing {
             field: name,
@@ -195,6 +207,11 @@ fn read_field<K: Knob>(
     };
     let wrong = || RulesError::Field { field: name, found: value.to_string(), allowed: K::allowed() };
     K::read(value).ok_or_else(wrong)
+}
+
+/// The text in [`KnobDoc::before`] as JSON: a number, `true` or `false`, or else a word.
+fn earlier_value(before: &str) -> Value {
+    serde_json::from_str(before).unwrap_or_else(|_| Value::from(before))
 }
 
 impl RulesSpec {
@@ -310,12 +327,17 @@ impl RulesSpec {
         Ok(spec)
     }
 
-    /// All fields of a rule file as JSON.
+    /// The fields of a rule file as JSON. A knob that was added later is omitted if its value is the one that older rules
+    /// have implicitly (see [`KnobDoc::is_optional`]).
     pub fn to_table(&self) -> Value {
         let mut table = Map::new();
         table.insert("name".to_owned(), Value::from(self.name.clone()));
         table.insert("deck".to_owned(), self.deck.write());
-        table.extend(self.knobs().into_iter().map(|(name, value)| (name.to_owned(), value)));
+        for (knob, (name, value)) in KNOBS.iter().zip(self.knobs()) {
+            if !knob.is_optional || knob.before.map(earlier_value).as_ref() != Some(&value) {
+                table.insert(name.to_owned(), value);
+            }
+        }
         Value::Object(table)
     }
 
@@ -342,7 +364,7 @@ impl RulesSpec {
         self.deck.kinds == other.deck.kinds && self.knobs() == other.knobs()
     }
 
-    /// The rules as a rule file, with the full deck and a comment on each knob.
+    /// The rules as a rule file, with the full deck and a comment on each knob. The optional knobs are at the end.
     ///
     /// ```
     /// use cambio_core::RulesSpec;
@@ -368,7 +390,9 @@ impl RulesSpec {
             text.extend(["    { ", &fields.join(", "), " },\n"]);
         }
         text += "]\n";
-        for (knob, (name, value)) in KNOBS.iter().zip(self.knobs()) {
+        let mut knobs: Vec<_> = KNOBS.iter().zip(self.knobs()).collect();
+        knobs.sort_by_key(|(knob, _)| knob.is_optional);
+        for (knob, (name, value)) in knobs {
             let comment = format!("\n#{} Allowed: {}.\n", knob.doc, (knob.allowed)());
             text.extend([comment, format!("{name} = {value}\n")]);
         }

@@ -331,12 +331,11 @@ impl CardHistory {
     }
 
     fn deal(&mut self, extra: SeatSet) {
-        let hand = self.rules.spec().hand.count();
         self.turn = 0;
         self.holds_public = false;
         self.occupied = SpotSet::EMPTY;
         for seat in SeatSet::first(self.seats.into()).each() {
-            let cards = (hand + usize::from(extra.contains(seat))).min(self.rules.slots());
+            let cards = self.rules.dealt_to(seat, extra);
             self.occupied = self.occupied.union(SpotSet::row(seat, cards));
         }
         self.everyone().fill(SpotSet::EMPTY);

@@ -42,7 +42,8 @@ pub struct Knowledge {
     seat: Seat,
     seats: u8,
     hand: u8,
-    slots: u8,
+    /// The number of cards that a seat is dealt if it starts with extra cards.
+    hand_with_extra: u8,
     held: HeldCard,
     held_epoch: u16,
     /// The seats that know the held card.
@@ -108,7 +109,7 @@ impl Knowledge {
             seat,
             seats: seats as u8,
             hand: rules.spec().hand.count() as u8,
-            slots: rules.slots() as u8,
+            hand_with_extra: rules.dealt_to(seat, SeatSet::only(seat)) as u8,
             held: HeldCard::Nothing,
             held_epoch: 0,
             held_seen: SeatSet::EMPTY,
@@ -293,8 +294,8 @@ impl Knowledge {
         self.top = None;
         self.occupied = SpotSet::EMPTY;
         for seat in SeatSet::first(self.seats.into()).each() {
-            let more = u8::from(extra.contains(seat) && self.hand < self.slots);
-            self.occupied = self.occupied.union(SpotSet::row(seat, usize::from(self.hand + more)));
+            let cards = if extra.contains(seat) { self.hand_with_extra } else { self.hand };
+            self.occupied = self.occupied.union(SpotSet::row(seat, cards.into()));
         }
     }
 

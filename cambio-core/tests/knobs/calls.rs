@@ -75,6 +75,48 @@ pub(crate) fn the_call_is_instead_of_a_turn_or_after_it() {
 }
 
 #[test]
+pub(crate) fn a_seat_may_call_from_a_turn_on() {
+    // The turns of the round in which a seat may call.
+    let calls = |preset: &str, seats: usize, first: usize| -> Vec<usize> {
+        let fields = format!("first_call = {first}\nturn_limit = 8");
+        let mut table = Stage::of(preset, seats).with(&fields).deal();
+        let mut turns = Vec::new();
+        while !table.asked().is_empty() {
+            if table.offers(&format!("{} call", table.asked())) {
+                turns.push(table.state().table().turns());
+            }
+            table.advance();
+        }
+        turns
+    };
+    for preset in ["original", "classic"] {
+        assert_eq!(calls(preset, 2, 1), [1, 2, 3, 4, 5, 6, 7, 8], "{preset}");
+        assert_eq!(calls(preset, 2, 3), [5, 6, 7, 8], "{preset}");
+        assert_eq!(calls(preset, 3, 2), [4, 5, 6, 7, 8], "{preset}");
+        assert_eq!(calls(preset, 3, 4), [0; 0], "{preset}: no seat has a turn 4");
+    }
+    // A seat that cannot draw, take or call yet has no decision, so the round ends.
+    let stuck = |first: usize| {
+        let fields = format!(
+            "first_call = {first}\ntake = false\nwindow = 'none'\njokers = 0\ndeck = [{{ label = '1', rank = '1', points = 1, copies = 9 }}]"
+        );
+        let mut table = Stage::of("original", 2).with(&fields).deal();
+        table.play("a draw, a drop");
+        (table.legal(), table.state().table().turns())
+    };
+    assert_eq!(stuck(1), ("b: call".to_owned(), 2));
+    assert_eq!(stuck(2), (String::new(), 1));
+    // If the turn limit ends the round before any call is legal, the last turn is known in advance.
+    let fields = "final_window = false\nlimit_in_lap = 'waits'\nturn_limit = 2\nfirst_call =";
+    for (first, has_window) in [(1, true), (2, false)] {
+        let mut table = Stage::of("classic", 2).with(&format!("{fields} {first}")).stock("2h 2d").deal();
+        table.idle();
+        table.play("b draw, b drop");
+        assert_eq!(table.has_window(), has_window);
+    }
+}
+
+#[test]
 pub(crate) fn one_seat_may_call_or_several() {
     for (callers, may) in [("one", false), ("several", true)] {
         let mut table = Stage::of("original", 3).with(&format!("callers = '{callers}'")).stock("7").deal();

@@ -36,6 +36,9 @@ fn numbers_beyond_their_bounds_are_refused() {
         ("hand = 9", "a whole number from 1 to 8"),
         ("max_slots = 17", "a whole number from 1 to 16"),
         ("turn_limit = 0", "a whole number from 1 to 10000"),
+        ("penalty = -1", "a whole number from 0 to 4"),
+        ("penalty = 5", "a whole number from 0 to 4"),
+        ("first_call = 0", "a whole number from 1 to 100"),
         ("round_limit = 10001", "a whole number from 1 to 10000"),
         ("call_success = -101", "a whole number from -100 to 100"),
         ("call_failure = 101", "a whole number from -100 to 100"),
@@ -107,17 +110,26 @@ fn a_missing_field_is_refused_by_name() {
 #[test]
 fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
     let later: Vec<&str> = KNOBS.iter().filter(|knob| knob.before.is_some()).map(|knob| knob.name).collect();
-    assert_eq!(later, ["others_after_call", "empty_hand_fines", "total_reset"]);
+    let optional: Vec<&str> = KNOBS.iter().filter(|knob| knob.is_optional).map(|knob| knob.name).collect();
+    assert_eq!(optional, ["replaced_power", "penalty", "first_call", "lowest_bonus"]);
+    let written: Vec<&str> = later.into_iter().filter(|name| !optional.contains(name)).collect();
+    assert_eq!(written, ["others_after_call", "empty_hand_fines", "total_reset"]);
     for preset in PRESETS.into_iter().chain(MINI_GAMES) {
         let spec = RulesSpec::preset(preset).unwrap();
         let mut table = spec.to_table();
-        for &name in &later {
-            table.as_object_mut().unwrap().remove(name).expect("rules are written with every knob");
+        for name in &optional {
+            assert_eq!(table.get(name), None, "`{name}` has the value of older rules");
+        }
+        for &name in &written {
+            table.as_object_mut().unwrap().remove(name).expect("this knob is always written");
         }
         let read = RulesSpec::from_json(&table).unwrap();
         assert_eq!(read, spec);
-        assert_eq!(read.to_table(), spec.to_table(), "written tables have every knob");
+        assert_eq!(read.to_table(), spec.to_table());
     }
+    let used = RulesSpec::from_toml("base = 'classic'\npenalty = 2\nfirst_call = 1").unwrap();
+    assert_eq!((used.to_table()["penalty"].clone(), used.to_table().get("first_call")), (json!(2), None));
+    assert_eq!(RulesSpec::from_json(&used.to_table()).unwrap(), used);
     // A value is written in its usual form, even if it was read in another one.
     let mut table = RulesSpec::preset("classic").unwrap().to_table();
     table["total_reset"] = json!("50->25");

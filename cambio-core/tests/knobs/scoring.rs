@@ -2,7 +2,7 @@
 
 use cambio_core::engine::CarryOver;
 use cambio_core::play::RoundResult;
-use cambio_core::{Match, Score, Seat, SeatSet};
+use cambio_core::{Match, RulesSpec, Score, Seat, SeatSet};
 
 use crate::table::{Scene, Stage};
 
@@ -79,7 +79,7 @@ pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
     // The round limit is bounded so that totals cannot overflow.
     let most = |call: &str, reset: &str| {
         let file = format!("base = 'original'\nround_limit = 1\ncall_failure = {call}\ntotal_reset = '{reset}'");
-        let mut spec = cambio_core::RulesSpec::from_toml(&file).unwrap();
+        let mut spec = RulesSpec::from_toml(&file).unwrap();
         spec.round_limit = cambio_core::rules::knob::WholeNumber::new(10_000).unwrap();
         spec.validate().unwrap_err().to_string()
     };
@@ -88,6 +88,29 @@ pub(crate) fn a_failed_call_adds_or_sets_or_multiplies() {
         "field `round_limit` must be at most 1638 because a round can add 1560 points to a total, found 10000"
     );
     assert!(most("'times(10)'", "1 -> -10000").contains("at most 1632 because"));
+}
+
+#[test]
+pub(crate) fn the_lowest_seat_without_a_call_adds_or_sets_or_multiplies() {
+    assert_eq!(scores("lowest_bonus = 'set(0)'", HIGH, LOW), ["17", "0"]);
+    assert_eq!(scores("lowest_bonus = -2", HIGH, LOW), ["17", "1"]);
+    assert_eq!(scores("lowest_bonus = 'set(0)'", LOW, HIGH), ["-2", "12"], "a caller has knobs of its own");
+    // All seats with the fewest points have the bonus, but not a caller that ties with them.
+    assert_eq!(scores("lowest_bonus = 'set(0)'", "1 1 1 1", "0 0 2 2"), ["9", "0"]);
+    assert_eq!(scores("lowest_bonus = 'set(0)'\ncaller_tie = 'succeeds'", "1 1 1 1", "0 0 2 2"), ["-1", "0"]);
+    // A caller with the fewest points fails because of the cap; no other seat has the fewest points.
+    assert_eq!(scores("lowest_bonus = 'set(0)'\ncap = 'score(1)'", LOW, HIGH), ["8", "12"]);
+    let uncalled = |a: &str| {
+        let fields = "lowest_bonus = 'set(0)'\nturn_limit = 1";
+        let mut table = Stage::of("original", 2).with(fields).holds("a", a).holds("b", "0 0 2 2").stock("9").deal();
+        table.idle();
+        table.outcome().1
+    };
+    assert_eq!(uncalled("1 1 1 1"), ["0", "0"]);
+    assert_eq!(uncalled(HIGH), ["12", "0"]);
+    let most = RulesSpec::from_toml("base = 'original'\nround_limit = 10000\nlowest_bonus = 'times(10)'").unwrap();
+    let error = most.validate().unwrap_err().to_string();
+    assert!(error.contains("a round can add 1560 points"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::engine::Race;
+use cambio_core::engine::{CarryOver, Race, Setup};
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::{Phase, Rules, Seat, SeatSet};
 
@@ -120,6 +120,47 @@ pub(crate) fn a_late_match_is_penalised_or_taken_back_or_aborted() {
     table.news();
     table.play("a snap a1, b snap b1");
     assert_eq!(table.news(), "a snaps a1: 5c right; b snaps b1: 6d wrong; b penalty b5");
+}
+
+#[test]
+pub(crate) fn a_penalty_has_as_many_cards_as_the_knob_says() {
+    let news = |fields: &str, decisions: &str| {
+        let mut table = Stage::of("original", 2).with(fields).holds("b", "7 2 3 4").stock("8 9 9 9 9").deal();
+        table.play("a draw, a drop");
+        table.news();
+        table.play(decisions);
+        assert_eq!(table.row("b").split(' ').count() + table.stock_len(), 4 + 67, "the cards come from the stock");
+        table.news()
+    };
+    let wrong = "b snaps b1: 7 wrong";
+    for (cards, fine) in [(0, ""), (1, "; b penalty b5"), (2, "; b penalty b5; b penalty b6")] {
+        assert_eq!(news(&format!("penalty = {cards}"), "a pass, b snap b1"), format!("{wrong}{fine}; b's turn"));
+    }
+    // Cards that do not fit into the layout are waived.
+    let fine = "b penalty b5; b penalty waived; b penalty waived";
+    assert_eq!(news("penalty = 3\nmax_slots = 5", "a pass, b snap b1"), format!("{wrong}; {fine}; b's turn"));
+    // A late card, a paid peek and a failed call have the same penalty.
+    let mut late =
+        Stage::of("original", 2).with("penalty = 2").holds("a", "7").holds("b", "7").stock("7").races(&["a b"]).deal();
+    late.play("a draw, a drop");
+    late.news();
+    late.play("a snap a1, b snap b1");
+    assert_eq!(late.news(), "a snaps a1: 7 right; b snaps b1: 7 late; b penalty b5; b penalty b6");
+    let mut paid = Stage::of("original", 2).with("penalty = 2\npaid_peek = true").deal();
+    paid.news();
+    paid.play("a cheat a1");
+    assert_eq!(paid.news_for("b"), "a looks a1: ?; a penalty a5; a penalty a6");
+    for (fields, row) in [
+        ("penalty = 0", "1R 2R 3R 4R"),
+        ("penalty = 2", "1R 2R 3R 4R 5R 6R"),
+        ("penalty = 2\nmax_slots = 5", "1R 2R 3R 4R 5R"),
+    ] {
+        let stage = Stage::of("faessler", 2).with("flip = 'none'\npeek = 'none'").with(fields).holds("b", row);
+        let carry = CarryOver { extra_card: SeatSet::only(Seat::B), ..CarryOver::default() };
+        let table = stage.clone().setup(&Setup { carry, ..Setup::new(&stage.rules(), 2) }).deal();
+        assert_eq!(table.row("b"), row);
+        assert_eq!(table.row("a").split(' ').count(), 4);
+    }
 }
 
 #[test]

@@ -117,6 +117,36 @@ pub(crate) fn a_power_must_be_used_or_may_be_declined() {
 }
 
 #[test]
+pub(crate) fn the_power_of_a_replaced_card_can_be_used_or_not() {
+    let kept = |fields: &str| {
+        let mut table = Stage::of("classic", 2).with(fields).holds("a", "8h 2h 3h 4h").stock("5s").deal();
+        table.play("a draw, a keep a1");
+        assert!(table.has_window(), "the window before the power");
+        table.pass();
+        table
+    };
+    assert_eq!(kept("").legal(), "a: call, end");
+    let mut used = kept("replaced_power = true");
+    assert_eq!(used.legal(), "a: skip, look a1, look a2, look a3, look a4");
+    used.play("a look a2");
+    assert!(used.has_window(), "the second window, after the power");
+    // The power is spent, so the next seat cannot use it with `unspent_power`.
+    let mut spent = kept("replaced_power = true\nredrop = 'unspent_power'\nwindow = 'before'");
+    spent.play("a look a2, a end, b take, b drop");
+    spent.pass();
+    assert_eq!(spent.legal(), "b: call, end");
+    // With `must`, the power of a replaced card must be used too. Windows can come after it.
+    let mut must = Stage::of("original", 2).with("replaced_power = true\nwindow = 'after'").holds("a", "look").deal();
+    must.play("a draw, a keep a1");
+    assert_eq!(must.legal(), "a: look a1, look a2, look a3, look a4");
+    // A snapped card still has no power.
+    let mut snapped =
+        Stage::of("classic", 2).with("replaced_power = true\nwindow = 'before'").holds("b", "8h").stock("8s").deal();
+    snapped.play("a draw, a drop, a pass, b snap b1, a skip");
+    assert_eq!(snapped.legal(), "a: call, end");
+}
+
+#[test]
 pub(crate) fn two_own_cards_can_be_swapped_or_not() {
     for allowed in [true, false] {
         let mut table = Stage::of("classic", 2).with(&format!("swap_two_own = {allowed}")).stock("Js").deal();

@@ -179,6 +179,26 @@ pub(crate) fn mini_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
 
 /// Matches with rules in which every knob has a random value.
 pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
+    older_odd_games(seed, deals).filter_map(|game| {
+        let mut table = game.rules.spec().to_table();
+        set_knobs(
+            &mut table,
+            &[
+                ("penalty", json!([0, 1, 1, 2, 4])),
+                ("replaced_power", json!([false, true])),
+                ("first_call", json!([1, 1, 2, 5])),
+                ("lowest_bonus", json!([0, "set(0)", -3, "times(2)"])),
+            ],
+            &mut game.key.agent(Seat::G),
+        );
+        let rules = RulesSpec::from_json(&table).unwrap().validate().ok()?;
+        rules.covers(game.seats).ok()?;
+        Some(Game { rules, ..game })
+    })
+}
+
+/// As [`odd_games`], but the optional knobs have the values of older rules. For results that are pinned by value.
+pub(crate) fn older_odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     (0..deals).filter_map(move |deal| {
         let key = Key::new(seed, deal);
         let mut stream = key.agent(Seat::H);
@@ -187,6 +207,14 @@ pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
         rules.covers(seats).ok()?;
         Some(Game { rules, seats, key, manner: Manner::of(deal) })
     })
+}
+
+/// Sets each knob to one of its values.
+fn set_knobs(table: &mut Value, knobs: &[(&str, Value)], stream: &mut Stream) {
+    for (knob, values) in knobs {
+        let values = values.as_array().unwrap();
+        table[*knob] = values[stream.below(values.len() as u32) as usize].clone();
+    }
 }
 
 fn odd_rules(stream: &mut Stream) -> Option<Rules> {
@@ -236,10 +264,7 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         ("call_failure", json!([5, "set(30)", "times(2)"])),
         ("total_reset", json!(["none", "7 -> 3", "-2 -> 10"])),
     ];
-    for (knob, values) in knobs {
-        let values = values.as_array().unwrap();
-        table[knob] = values[stream.below(values.len() as u32) as usize].clone();
-    }
+    set_knobs(&mut table, &knobs, stream);
     // Each power with a swap gets a random kind of swap.
     let mut spec = RulesSpec::from_json(&table).unwrap();
     let mut kinds = spec.deck.kinds().to_vec();
@@ -384,6 +409,7 @@ pub(crate) struct Model {
     pub(crate) epoch: usize,
     seats: usize,
     hand: usize,
+    penalty: usize,
     slots: usize,
     /// The new stocks whose order is not known yet.
     untold: Vec<Vec<usize>>,
@@ -451,7 +477,8 @@ impl Model {
 impl Observer for Model {
     fn round_begins(&mut self, &Standing { setup, .. }: &Standing<'_>, deck: &[Card]) {
         let spec = setup.rules.spec();
-        *self = Model { seats: setup.seats, hand: spec.hand.count(), slots: setup.rules.slots(), ..Model::default() };
+        let (hand, penalty, slots) = (spec.hand.count(), spec.penalty.count(), setup.rules.slots());
+        *self = Model { seats: setup.seats, hand, penalty, slots, ..Model::default() };
         self.stock_of(deck.iter().rev().map(|&card| Some(card)));
     }
 
@@ -462,9 +489,9 @@ impl Observer for Model {
                 let order = || starter.round(self.seats);
                 let mut spots: Vec<Spot> =
                     (1..=self.hand).flat_map(|slot| order().map(move |seat| Spot::new(seat, slot).unwrap())).collect();
-                if self.hand < self.slots {
-                    let extras = order().filter(|&seat| extra.contains(seat));
-                    spots.extend(extras.map(|seat| Spot::new(seat, self.hand + 1).unwrap()));
+                for seat in order().filter(|&seat| extra.contains(seat)) {
+                    let last = self.slots.min(self.hand + self.penalty);
+                    spots.extend((self.hand + 1..=last).map(|slot| Spot::new(seat, slot).unwrap()));
                 }
                 for spot in spots {
                     self.spots.insert(spot, self.stock.pop().unwrap());

@@ -46,7 +46,7 @@ impl Stage {
         self
     }
 
-    /// Sets the labels of a seat's cards, slot 1 first, an extra card last. `_` means any card.
+    /// Sets the labels of a seat's cards, slot 1 first, extra cards last. `_` means any card.
     pub(crate) fn holds(mut self, seat: &str, labels: &str) -> Stage {
         self.hands.push((seat_of(seat), labels.to_owned()));
         self
@@ -104,7 +104,8 @@ impl Stage {
             deal.extend(self.starter.round(self.seats).map(|seat| hands[seat.index()].get(slot).copied().flatten()));
         }
         for seat in self.starter.round(self.seats).filter(|&seat| self.carry.extra_card.contains(seat)) {
-            deal.push(hands[seat.index()].get(hand).copied().flatten());
+            let extra = hand..rules.dealt_to(seat, self.carry.extra_card);
+            deal.extend(extra.map(|slot| hands[seat.index()].get(slot).copied().flatten()));
         }
         deal.extend(stock);
         let mut rest = rest.into_iter();
@@ -225,6 +226,13 @@ impl Scene {
         if self.phase() == Phase::Close {
             self.apply(Action::End);
         }
+    }
+
+    /// Takes the first choice, but neither calls nor snaps.
+    pub(crate) fn advance(&mut self) {
+        let is_quiet = |action: &Action| !matches!(action, Action::Call | Action::Snap(_) | Action::Touch(_));
+        let action = self.state.choices().iter().find(is_quiet).unwrap();
+        self.apply(action);
     }
 
     /// The events since this method was last used, with all faces.

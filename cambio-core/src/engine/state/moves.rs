@@ -91,9 +91,8 @@ impl State {
             }
         }
         for seat in starter.round(seats).filter(|&seat| extra.contains(seat)) {
-            if let Some(spot) = self.table.penalty_spot(seat) {
-                self.add(spot);
-            }
+            let row = SpotSet::row(seat, self.table.rules.dealt_to(seat, extra));
+            row.without(self.table.occupied).iter_from(seat).for_each(|spot| self.add(spot));
         }
     }
 

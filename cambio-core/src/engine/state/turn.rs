@@ -150,14 +150,16 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         }
     }
 
-    /// Gives `seat` one penalty card, unseen (000:124, 003:8, 004:143).
+    /// Gives `seat` the cards of one penalty, unseen (000:124, 003:8, 004:143).
     fn penalise(&mut self, seat: Seat) {
-        match self.state.table.penalty_spot(seat) {
-            Some(spot) if self.state.table.can_draw() => {
-                self.restock();
-                self.happens(Event::Penalised { seat, spot });
+        for _ in 0..self.spec().penalty.count() {
+            match self.state.table.penalty_spot(seat) {
+                Some(spot) if self.state.table.can_draw() => {
+                    self.restock();
+                    self.happens(Event::Penalised { seat, spot });
+                }
+                _ => self.happens(Event::PenaltyWaived { seat }),
             }
-            _ => self.happens(Event::PenaltyWaived { seat }),
         }
     }
 
@@ -217,10 +219,12 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.turn = seat;
         table.won = false;
         table.cheated = false;
+        // The number of the turn determines whether the seat may call.
+        table.turns += 1;
         if !self.can_start(seat) {
+            self.state.table.turns -= 1;
             return self.end(EndReason::StockOut);
         }
-        self.state.table.turns += 1;
         self.happens(Event::TurnBegan { seat });
         self.ask(seat, Phase::Start);
     }
@@ -272,7 +276,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let face = self.face(spot);
         self.happens(Event::Looked { seat, spot, face });
         self.penalise(seat);
-        // The penalty card may have been the last card of the stock, so that the seat has no legal decision.
+        // The last card of the stock may have been a penalty card, so that the seat has no legal decision.
         if !self.can_start(seat) {
             return self.end(EndReason::StockOut);
         }
@@ -296,7 +300,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     fn keep(&mut self, seat: Seat, spot: Spot) {
         let replaced = self.face(spot);
         self.happens(Event::Kept { seat, spot, replaced });
-        self.land(Power::NONE);
+        let has_power = self.spec().replaced_power;
+        self.land(if has_power { self.state.table.rules.power(replaced) } else { Power::NONE });
     }
 
     /// Continues after a card has landed on the pile. `power` is the power that the seat may use now.
