@@ -217,6 +217,7 @@ impl League {
             return totals;
         }
         let carry = playing.standing().setup.carry;
+        let card = card * self.rules.spec().penalty.get() as i32;
         for (seat, total) in Seat::ALL.into_iter().zip(&mut totals) {
             let points = if carry.extra_card.contains(seat) { card } else { 0 }
                 + if carry.extra_peek.contains(seat) { peek } else { 0 };

@@ -79,7 +79,10 @@ impl PyRules {
 
     /// All knobs with their values, and the deck; `Rules(rules.to_dict()) == rules`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        args::from_json(py, &self.0.spec().to_table())
+        let spec = self.0.spec();
+        let mut table = spec.to_table();
+        spec.knobs().into_iter().for_each(|(name, value)| table[name] = value);
+        args::from_json(py, &table)
     }
 
     /// The text of a rule file (TOML), with a comment on every knob.

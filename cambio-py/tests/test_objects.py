@@ -41,6 +41,9 @@ def test_rules_are_presets_dictionaries_and_toml() -> None:
     assert classic == cambio.Rules() == cambio.Rules(classic.to_dict()) == cambio.Rules.from_toml(classic.to_toml())
     six = cambio.Rules({"base": "classic", "name": "six cards", "hand": 6, "peek": "choose 2"})
     assert six != classic and six.name == "six cards" and six.to_dict()["hand"] == 6
+    assert classic.to_dict()["penalty"] == 1 and cambio.Rules(six.to_dict()) == six
+    jokers = cambio.Rules({"base": "classic", "points": {"JK": -3}, "penalty": 2})
+    assert jokers.points("JK") == -3 and jokers.to_dict()["penalty"] == 2 and cambio.Rules(jokers.to_dict()) == jokers
     assert sum(classic.deck.values()) == 54 and classic.points("Ks") != classic.points("Kh")
     assert list(classic.seats) == [2, 3, 4, 5, 6, 7, 8]
     with pytest.raises(cambio.RulesError, match="there is no preset|no rule system|whist"):

@@ -26,13 +26,14 @@ use crate::words::{power_in_words, step_in_words};
 /// ```
 #[derive(Debug)]
 pub struct Narrator {
+    rules: Rules,
     labels: Vec<String>,
 }
 
 impl Narrator {
     /// A narrator for matches under these rules.
     pub fn new(rules: &Rules) -> Narrator {
-        Narrator { labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
+        Narrator { rules: *rules, labels: rules.kinds().iter().map(|kind| kind.label.clone()).collect() }
     }
 
     /// A narrator for players: labels that are words are in brackets, so that they do not look like decisions.
@@ -45,7 +46,7 @@ impl Narrator {
     /// assert_eq!(cambio_view::Narrator::for_players(&rules).label(swap), "[swap]");
     /// ```
     pub fn for_players(rules: &Rules) -> Narrator {
-        Narrator { labels: KindView::all(rules).iter().map(KindView::spoken).collect() }
+        Narrator { rules: *rules, labels: KindView::all(rules).iter().map(KindView::spoken).collect() }
     }
 
     /// The label of a card.
@@ -62,7 +63,8 @@ impl Narrator {
             Event::Dealt { extra, .. } if extra.is_empty() => return None,
             Event::Dealt { starter, extra } => {
                 let seats: Vec<String> = extra.iter_from(starter).map(|seat| seat.to_string()).collect();
-                format!("  extra card for a failed call: {}", seats.join(", "))
+                let cards = if self.rules.spec().penalty.get() == 1 { "card" } else { "cards" };
+                format!("  extra {cards} for a failed call: {}", seats.join(", "))
             }
             Event::Peeked { seat, spot, face } => format!("  {seat} peeks at {spot}{}", behind(face)),
             Event::Flipped { card } => format!("  {} is turned over and starts the discard pile", name(card)),

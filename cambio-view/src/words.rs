@@ -26,9 +26,14 @@ fn aim(rules: &Rules) -> String {
     let spec = rules.spec();
     let mut line = "Goal: end the round with the fewest points. ".to_owned();
     line += match spec.call {
-        CallWhen::InsteadOfTurn => "Instead of taking a turn, you may call. ",
-        CallWhen::AfterTurn => "At the end of your turn, you may call. ",
+        CallWhen::InsteadOfTurn => "Instead of taking a turn, you may call",
+        CallWhen::AfterTurn => "At the end of your turn, you may call",
     };
+    let from = match spec.first_call.get() {
+        1 => ". ".to_owned(),
+        first => format!(", but not before your turn {first}. "),
+    };
+    line += &from;
     line += "Each other player then has one more turn, and all cards are turned up.";
     match spec.empty_hand {
         EmptyHand::EndsRound | EmptyHand::EndsRoundAtTurn => line += " The round ends if a player has no cards.",
@@ -44,6 +49,7 @@ fn aim(rules: &Rules) -> String {
     if spec.score == ScoreKnob::Points {
         line += &bonus("; if you call and are lowest, ", spec.call_success);
         line += &bonus("; if you call and are not lowest, ", spec.call_failure);
+        line += &bonus("; if you are lowest without a call, ", spec.lowest_bonus);
     }
     if let Cap::Score(most) | Cap::Feasible(most) = spec.cap {
         line = format!("{line}. A call succeeds with at most {most} points");
@@ -83,6 +89,9 @@ fn turn(rules: &Rules) -> String {
     if rules.kinds().iter().any(|kind| kind.copies > 0 && !kind.power.is_none()) {
         line += " If the drawn card has a power, discarding it lets you use the power.";
     }
+    if spec.replaced_power {
+        line += " The power of a replaced card may be used too.";
+    }
     if spec.take && spec.redrop == Redrop::Forbidden {
         line += " A taken card must be kept.";
     }
@@ -109,7 +118,13 @@ fn snap(rules: &Rules) -> String {
             ", your own or another player's. For another player's card, you give them one of yours."
         }
     };
-    line += " Only the first matching card counts. A wrong card costs a penalty card";
+    let cost = match spec.penalty.get() {
+        0 => "nothing".to_owned(),
+        1 => "a penalty card".to_owned(),
+        cards => format!("{cards} penalty cards"),
+    };
+    line += " Only the first matching card counts. A wrong card costs ";
+    line += &cost;
     line += match spec.late {
         Late::Penalise => ", and so does a matching card that comes too late.",
         Late::TakeBack | Late::Abort => ".",
@@ -213,7 +228,8 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
     let fewest = result.points().iter().min().copied().unwrap_or(points);
     let has_called = result.callers.contains(seat);
     let judged = if !has_called {
-        String::new()
+        let has_bonus = spec.score == ScoreKnob::Points && result.bonus(rules, seat) != Bonus::Add(0);
+        if has_bonus { "was lowest: ".to_owned() } else { String::new() }
     } else if result.succeeded.contains(seat) {
         "called and was lowest: ".to_owned()
     } else if let Cap::Score(most) = spec.cap
@@ -229,12 +245,7 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
         let won = if result.winners.contains(seat) { wins(result, score) } else { format!("no win: score {score}") };
         return format!("{seat} {judged}{}, {won}", counted(points));
     }
-    let bonus = match (has_called, result.succeeded.contains(seat)) {
-        (false, _) => Bonus::Add(0),
-        (true, true) => spec.call_success,
-        (true, false) => spec.call_failure,
-    };
-    match bonus {
+    match result.bonus(rules, seat) {
         Bonus::Add(0) => format!("{seat} {judged}{}", counted(points)),
         Bonus::Add(number) if number < 0 => format!("{seat} {judged}{} − {} = {score}", minus(points), -number),
         Bonus::Add(number) => format!("{seat} {judged}{} + {number} = {score}", minus(points)),
@@ -298,6 +309,19 @@ mod tests {
         let expected =
             [format!("a called and was lowest: {a} points, wins: score 1"), format!("b {b} points, no win: score 0")];
         assert_eq!(told, expected);
+        let ([_, b], told) = called("base = 'original'\nlowest_bonus = 'set(0)'", false);
+        assert_eq!(told[1], format!("b was lowest: {b} points become 0"));
+    }
+
+    #[test]
+    fn house_rules_are_in_the_three_lines() {
+        let fields = "penalty = 2\nfirst_call = 3\nreplaced_power = true\nlowest_bonus = 'set(0)'";
+        let spec = RulesSpec::from_toml(&format!("base = 'original'\n{fields}")).unwrap();
+        let [aim, turn, snap] = rules_in_short(&spec.validate().unwrap());
+        assert!(aim.contains("you may call, but not before your turn 3. "), "{aim}");
+        assert!(aim.contains("; if you are lowest without a call, 0 instead"), "{aim}");
+        assert!(turn.contains(" The power of a replaced card may be used too."), "{turn}");
+        assert!(snap.contains(" A wrong card costs 2 penalty cards, and so does"), "{snap}");
     }
 
     #[test]

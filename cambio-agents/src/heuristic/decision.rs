@@ -270,7 +270,7 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
     }
 
     /// The expected gain of snapping one of the player's unknown cards: its points if it matches. 0 if the gain is too
-    /// small compared with the expected points of a penalty card.
+    /// small compared with the expected points of a penalty.
     fn gamble(&self, spot: Spot) -> f64 {
         let (rules, table) = (self.view.rules(), self.view.table());
         let (mut matching, mut all, mut points) = (0.0, 0.0, 0.0);
@@ -287,7 +287,8 @@ impl<'v, V: View, M: CardModel> HeuristicDecision<'v, V, M> {
             return 0.0;
         }
         let late = if rules.spec().late == Late::Penalise { 0.2 } else { 0.0 };
-        let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * self.mean().max(0.0));
+        let penalty = self.mean().max(0.0) * rules.spec().penalty.get() as f64;
+        let (gain, loss) = (points / all, ((all - matching) / all + late * matching / all) * penalty);
         if gain > self.params.gamble * loss { gain } else { 0.0 }
     }
 
