@@ -108,8 +108,9 @@ pub(super) fn print_baseline(
 fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "| rules | seats | agent | deals | rank points | win | Elo |\n|---|---|---|---|---|---|---|")?;
     for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
-        let (points, elo) = (in_full(row.rank_points, row.rank_points_low, row.rank_points_high, 3), elo(rating));
-        let win = in_full(row.win_share, row.win_share_low, row.win_share_high, 3);
+        let [points, win] =
+            [row.leading_rank_points(), row.leading_win_share()].map(|(mean, low, high)| in_full(mean, low, high, 3));
+        let elo = elo(rating);
         writeln!(
             out,
             "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
@@ -208,6 +209,9 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
     }
     writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; 95 % intervals, clustered by deal.")?;
+    if derived.summary.iter().any(|row| row.luck.is_some()) {
+        writeln!(out, "The luck of the cards is subtracted; the files also have the raw results.")?;
+    }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
     writeln!(out, "succeeds (ok); snaps that are right, wrong and late; turns of all seats.")
 }
@@ -215,7 +219,7 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
 /// The agent with the best mean of the plan's payoff, the first among equals; `None` if there is only one agent.
 fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Option<&'a str> {
     let is_ahead = |agent: &str, pair: &PairRow| {
-        let lead = payoff.sign() * pair.difference;
+        let lead = payoff.sign() * pair.leading().difference;
         (pair.agent != agent || lead >= 0.0) && (pair.other != agent || lead <= 0.0)
     };
     let mut agents = rows.iter().map(|row| &*row.agent).filter(|_| rows.len() > 1);
@@ -230,8 +234,7 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
     pairs.iter().any(|pair| {
         // If the difference is the same in all deals, the interval is missing.
-        let straddles =
-            pair.low_simultaneous.is_none_or(|low| low <= 0.0) && pair.high_simultaneous.is_none_or(|high| high >= 0.0);
+        let straddles = pair.leading().simultaneous.is_none_or(|(low, high)| low <= 0.0 && high >= 0.0);
         straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))
     })
 }
@@ -241,10 +244,11 @@ fn figures(row: &SummaryRow) -> String {
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
+    let (points, low, high) = row.leading_rank_points();
     format!(
         "{:<13} {:>5.3} {:>6} {:>5} {:>5} {:>14} {:>5}",
-        in_short(row.rank_points, row.rank_points_low, row.rank_points_high),
-        row.win_share,
+        in_short(points, low, high),
+        row.leading_win_share().0,
         rounded(row.points_per_round, 1),
         rounded(row.calls_per_round, 2),
         success,

@@ -121,19 +121,28 @@ impl CellReport<'_> {
         let forfeits = self.ladder.rungs.iter().any(|rung| rung.summary.forfeits > 0);
         let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
         columns.extend(forfeits.then_some("forfeits"));
+        let is_adjusted = self.ladder.rungs.iter().any(|rung| rung.summary.luck.is_some());
+        if is_adjusted {
+            columns.splice(2..2, ["rank points with luck", "wins with luck"]);
+        }
         let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
             let row = rung.summary;
-            let mut cells = vec![
-                plus_minus(row.rank_points, row.rank_points_low.zip(row.rank_points_high), 3),
-                plus_minus(row.win_share, row.win_share_low.zip(row.win_share_high), 3),
-                row.margin.map_or_else(
-                    || NONE.to_owned(),
-                    |margin| plus_minus(margin, row.margin_low.zip(row.margin_high), 2),
-                ),
+            let show = |(mean, low, high): (f64, Option<f64>, Option<f64>)| plus_minus(mean, low.zip(high), 3);
+            let mut cells = vec![show(row.leading_rank_points()), show(row.leading_win_share())];
+            if is_adjusted {
+                cells.push(show((row.rank_points, row.rank_points_low, row.rank_points_high)));
+                cells.push(show((row.win_share, row.win_share_low, row.win_share_high)));
+            }
+            let (margin, low, high) = match row.margin_adjusted {
+                Some(margin) => (Some(margin), row.margin_adjusted_low, row.margin_adjusted_high),
+                None => (row.margin, row.margin_low, row.margin_high),
+            };
+            cells.extend([
+                margin.map_or_else(|| NONE.to_owned(), |margin| plus_minus(margin, low.zip(high), 2)),
                 maybe(row.points_per_round, 2),
                 grouped(row.deals),
                 grouped(row.matches),
-            ];
+            ]);
             cells.extend(forfeits.then(|| grouped(row.forfeits)));
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
@@ -141,8 +150,14 @@ impl CellReport<'_> {
             caption: format!(
                 "The agents over all lineups of this table, the best mean of {} first. Intervals are 95 %, clustered by deal: score \
                  intervals for shares and rank points, Student’s t for the margin. Rank points are 1 for the best seat, 0 for the \
-                 worst, ½ for par; the margin is the table’s mean points minus the agent’s.",
-                self.ladder.payoff.unit()
+                 worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}",
+                self.ladder.payoff.unit(),
+                if is_adjusted {
+                    " The luck of the cards is subtracted, which does not change the expected values; these intervals are \
+                     Student’s t. The columns “with luck” have the raw results."
+                } else {
+                    ""
+                }
             )
             .into(),
             corner: "agent",

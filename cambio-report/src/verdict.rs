@@ -70,7 +70,7 @@ impl<'a> RankedAgents<'a> {
         let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
             let index = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
-            let mean = cell.payoff(index, plan.payoff)?;
+            let mean = cell.adjusted_payoff(index, plan.payoff).or_else(|| cell.payoff(index, plan.payoff))?;
             Some(RankedAgent { agent: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));
@@ -102,12 +102,12 @@ impl<'a> RankedAgents<'a> {
 
     pub(super) fn gap(&self, one: &str, other: &str) -> Option<PayoffDifference<'a>> {
         let (row, is_turned) = self.pair(one, other)?;
-        let together = row.low_simultaneous.zip(row.high_simultaneous);
+        let leading = row.leading();
         let gap = PayoffDifference {
-            difference: row.difference,
-            together,
-            method: row.method,
-            p: row.p_simultaneous,
+            difference: leading.difference,
+            together: leading.simultaneous,
+            method: if row.difference_adjusted.is_some() { "t" } else { row.method },
+            p: leading.p_simultaneous,
             deals: row.deals,
         };
         let turned = |(low, high): (f64, f64)| (-high, -low);

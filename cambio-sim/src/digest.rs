@@ -19,7 +19,7 @@ pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
-pub use tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{BaselineRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 
 /// The sums of a run.
 #[derive(Clone, Debug)]

@@ -49,7 +49,7 @@ fn the_luck_changes_no_other_column_and_narrows_the_intervals() {
         assert_eq!(one.players, other.players);
         assert_eq!((one.matches, one.rounds), (other.matches, other.rounds));
     }
-    let tables = Runner::new(Executor::new(1).unwrap()).play(&on).derived;
+    let tables = Runner::new(&Executor::new(1).unwrap()).play(&on).derived;
     let pair = &tables.pairwise[0];
     assert!(pair.variance_ratio.unwrap() > 1.2, "{pair:?}");
     assert!(tables.summary.iter().all(|row| row.luck.unwrap().abs() < 5.0 * row.luck_error.unwrap()));

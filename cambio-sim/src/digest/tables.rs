@@ -87,6 +87,58 @@ pub struct SummaryRow {
     pub analysis: bool,
 }
 
+impl SummaryRow {
+    /// The rank points that tables for people show, with their interval: without the luck of the cards if the run
+    /// measures it.
+    pub fn leading_rank_points(&self) -> (f64, Option<f64>, Option<f64>) {
+        match self.rank_points_adjusted {
+            Some(mean) => (mean, self.rank_points_adjusted_low, self.rank_points_adjusted_high),
+            None => (self.rank_points, self.rank_points_low, self.rank_points_high),
+        }
+    }
+
+    /// The win share that tables for people show, with its interval.
+    pub fn leading_win_share(&self) -> (f64, Option<f64>, Option<f64>) {
+        match self.win_share_adjusted {
+            Some(mean) => (mean, self.win_share_adjusted_low, self.win_share_adjusted_high),
+            None => (self.win_share, self.win_share_low, self.win_share_high),
+        }
+    }
+}
+
+/// The difference of two agents that tables for people show: without the luck of the cards if the run measures it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LeadingDifference {
+    /// The difference of the mean payoffs, first minus second.
+    pub difference: f64,
+    /// The interval for this pair alone.
+    pub alone: Option<(f64, f64)>,
+    /// The simultaneous interval over all pairs of the cell.
+    pub simultaneous: Option<(f64, f64)>,
+    /// The p-value corrected for all pairs.
+    pub p_simultaneous: Option<f64>,
+}
+
+impl PairRow {
+    /// The difference that tables for people show.
+    pub fn leading(&self) -> LeadingDifference {
+        match self.difference_adjusted {
+            Some(difference) => LeadingDifference {
+                difference,
+                alone: self.low_adjusted.zip(self.high_adjusted),
+                simultaneous: self.low_simultaneous_adjusted.zip(self.high_simultaneous_adjusted),
+                p_simultaneous: self.p_simultaneous_adjusted,
+            },
+            None => LeadingDifference {
+                difference: self.difference,
+                alone: self.low.zip(self.high),
+                simultaneous: self.low_simultaneous.zip(self.high_simultaneous),
+                p_simultaneous: self.p_simultaneous,
+            },
+        }
+    }
+}
+
 /// A row of `ratings.csv`: one agent's strength among the agents of its cell, and its share in the empirical game.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RatingRow {
