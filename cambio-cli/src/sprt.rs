@@ -8,7 +8,7 @@ use cambio_exec::{Executor, write_whole};
 use cambio_sim::StoredRun;
 use cambio_sim::sprt::{EloScale, SprtQuestion, SprtResult, StoredDuel, StoredSprtResult};
 use cambio_stats::Support;
-use cambio_stats::sprt::Verdict;
+use cambio_stats::sprt::{FIRST_LOOK, Verdict};
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
@@ -160,7 +160,6 @@ fn json(args: &Args, report: &SprtReport, stored: Option<&Stored>) -> serde_json
         "alpha": args.alpha, "beta": args.beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
         "bounds": [answer.bounds.0, answer.bounds.1], "deals": answer.deals, "matches": answer.matches,
         "counts": answer.counts, "score": score.map(|score| score.mean),
-        "score_low": score.and_then(|score| score.low()), "score_high": score.and_then(|score| score.high()),
     });
     if let Some(stored) = stored {
         json["run_id"] = stored.run_id.as_str().into();
@@ -185,20 +184,35 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
             writeln!(out, "{agent} {claim} {other}: H0 ({elo0} {word}) accepted, H1 ({elo1} {word}) rejected")?;
         }
         Verdict::Undecided => {
-            writeln!(out, "undecided between {elo0} and {elo1} {word} after {}", count(answer.deals, "deal"))?;
+            let few = if answer.deals < FIRST_LOOK {
+                format!("; a decision needs at least {FIRST_LOOK} deals")
+            } else {
+                String::new()
+            };
+            writeln!(out, "undecided between {elo0} and {elo1} {word} after {}{few}", count(answer.deals, "deal"))?;
         }
     }
     let (low, high) = answer.bounds;
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
     let (deals, matches) = (count(answer.deals, "deal"), count(answer.matches, "match"));
     writeln!(out, "  {deals}, {matches}; error probabilities {alpha} and {beta}")?;
+    // Before the second look, the test could not stop early.
+    let is_biased = answer.deals > FIRST_LOOK && answer.verdict != Verdict::Undecided;
     if let Some(found) = answer.estimate {
-        writeln!(out, "  score {:.4} ({:.4} to {:.4}), corrected for stopping", found.median, found.low, found.high)?;
+        let corrected = if answer.deals > FIRST_LOOK { ", corrected for stopping" } else { "" };
+        writeln!(out, "  score {:.4} ({:.4} to {:.4}){corrected}", found.median, found.low, found.high)?;
     }
-    if let Some(score) = answer.scores.interval(2.0, Support::Share) {
-        let biased =
-            if answer.verdict == Verdict::Undecided { "" } else { " (biased, because the test stopped early)" };
-        writeln!(out, "  raw mean {:.4}{biased}", score.mean)?;
+    let mean = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);
+    match mean {
+        Some(mean) if answer.counts.contains(&answer.deals) => {
+            writeln!(
+                out,
+                "  every deal has the score {mean:.4}: the agents decide alike, or the results of each deal cancel out"
+            )?;
+        }
+        Some(mean) if is_biased => writeln!(out, "  raw mean {mean:.4} (biased, because the test stopped early)")?,
+        Some(mean) => writeln!(out, "  raw mean {mean:.4}")?,
+        None => {}
     }
     stored.map_or(Ok(()), |stored| stored.print(answer.verdict, out))
 }

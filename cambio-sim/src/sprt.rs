@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use cambio_agents::Roster;
 use cambio_exec::{Executor, ExecutorError, Worker};
-use cambio_stats::sprt::{Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
+use cambio_stats::sprt::{FIRST_LOOK, Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
 use cambio_stats::stopping::{MedianEstimate, StoppedTest};
 use cambio_stats::{Moments, Support};
 
@@ -59,7 +59,8 @@ pub struct SprtResult {
     pub matches: u64,
     /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops at an extreme mean.
     pub scores: Moments,
-    /// The first agent's expected score, corrected for the bias of stopping; `None` if the scores do not vary.
+    /// The first agent's expected score, corrected for the bias of stopping; `None` if the test stopped after the first look
+    /// and all deals have the same score.
     pub estimate: Option<MedianEstimate>,
     /// The number of deals with each possible score.
     pub counts: Vec<u64>,
@@ -239,6 +240,11 @@ impl SprtQuestion {
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
     fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<MedianEstimate> {
+        if scores.clusters <= FIRST_LOOK {
+            // The test could not stop before, so the mean is not biased.
+            let score = scores.interval(2.0, Support::Share)?;
+            return Some(MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? });
+        }
         let score = scores.interval(2.0, Support::Line)?;
         let deviation = score.error? * (scores.clusters as f64).sqrt();
         let games = (scores.results() / i128::from(scores.clusters)) as usize;
@@ -248,7 +254,7 @@ impl SprtQuestion {
         };
         let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
         let (bounds, clusters, ratio) = (test.bounds(), scores.clusters, test.ratio());
-        StoppedTest { means, bounds, mean, deviation, clusters, ratio }.estimate()
+        StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio }.estimate()
     }
 }
 

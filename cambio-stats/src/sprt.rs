@@ -15,6 +15,10 @@ pub enum Hypotheses {
     Normalized(f64, f64),
 }
 
+/// The number of clusters at the first look: with fewer, no hypothesis is accepted. The frequencies of a few clusters do not
+/// determine a likelihood ratio: six equal clusters would decide a test.
+pub const FIRST_LOOK: u64 = 30;
+
 /// A test in progress, with the count of each grid value.
 ///
 /// # Examples
@@ -80,8 +84,11 @@ impl Sprt {
         log_likelihood_ratio(&self.counts, self.hypotheses)
     }
 
-    /// The verdict for the clusters so far.
+    /// The verdict for the clusters so far; undecided before [`FIRST_LOOK`].
     pub fn verdict(&self) -> Verdict {
+        if self.counts.iter().sum::<u64>() < FIRST_LOOK {
+            return Verdict::Undecided;
+        }
         match self.ratio() {
             ratio if ratio >= self.upper => Verdict::Second,
             ratio if ratio <= self.lower => Verdict::First,

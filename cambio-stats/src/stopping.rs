@@ -6,15 +6,16 @@
 //! high, and at least as low, as the observed one each have a probability of 2.5 % or more. For the estimate, both
 //! probabilities are 50 %.
 //!
-//! The log likelihood ratio is modelled as Brownian motion between its bounds, whose exit distribution is a series
-//! (Darling and Siegert 1953, "The first passage problem for a continuous Markov process"). The small overshoot of the
-//! bounds is ignored.
+//! Until the first look, the log likelihood ratio is modelled as a normal variable, and from then on as Brownian motion
+//! between its bounds, whose exit distribution is a series (Darling and Siegert 1953, "The first passage problem for a
+//! continuous Markov process"). The small overshoot of the bounds is ignored.
 
 use std::f64::consts::PI;
 
-use libm::{exp, expm1, log, sin};
+use libm::{cos, exp, expm1, log, sin};
 
 use crate::distributions::integral;
+use crate::normal_cdf;
 
 /// A sequential test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,8 +28,10 @@ pub struct StoppedTest {
     pub mean: f64,
     /// The standard deviation of a cluster's mean.
     pub deviation: f64,
-    /// The number of clusters.
+    /// The number of clusters, more than at the first look.
     pub clusters: u64,
+    /// The number of clusters at the first look.
+    pub first: u64,
     /// The log likelihood ratio at the end.
     pub ratio: f64,
 }
@@ -45,24 +48,26 @@ pub struct MedianEstimate {
 }
 
 impl StoppedTest {
-    /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal.
+    /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal, or if the test could not stop before: the
+    /// usual interval is then valid.
     ///
     /// # Examples
     /// ```
     /// use cambio_stats::stopping::StoppedTest;
     ///
     /// // Is the mean ½ or 0.52? After 600 clusters with mean 0.5321 and standard deviation 0.3, the second was accepted.
-    /// let test = StoppedTest { means: (0.5, 0.52), bounds: (-2.94, 2.94), mean: 0.5321, deviation: 0.3, clusters: 600, ratio: 2.95 };
+    /// let (means, bounds) = ((0.5, 0.52), (-2.94, 2.94));
+    /// let test = StoppedTest { means, bounds, mean: 0.5321, deviation: 0.3, clusters: 600, first: 30, ratio: 2.95 };
     /// let found = test.estimate().unwrap();
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
     pub fn estimate(&self) -> Option<MedianEstimate> {
-        if self.clusters == 0 || self.deviation.is_nan() || self.deviation <= 0.0 {
+        if self.clusters <= self.first || self.deviation.is_nan() || self.deviation <= 0.0 {
             return None;
         }
         let at = |level: f64| {
             let (mut low, mut high) = (0.0, 1.0);
-            for _ in 0..60 {
+            for _ in 0..40 {
                 let middle = f64::midpoint(low, high);
                 *if self.as_high(middle) < level { &mut low } else { &mut high } = middle;
             }
@@ -77,19 +82,31 @@ impl StoppedTest {
         let middle = f64::midpoint(first, second);
         // Frequencies fitted to a hypothesis have a larger variance, by the squared distance from the observed mean.
         let step = (second - first) / (self.deviation.powi(2) + (self.mean - middle).powi(2));
-        let walk = BrownianMotion {
-            drift: step * (mean - middle),
-            variance: (step * self.deviation).powi(2),
-            below: -self.bounds.0,
-            above: self.bounds.1,
+        let (drift, deviation) = (step * (mean - middle), step * self.deviation);
+        let first = self.first as f64;
+        let (centre, spread, time) = (drift * first, deviation * first.sqrt(), self.clusters as f64 - first);
+        let walk = |from: f64| BrownianMotion {
+            drift,
+            variance: deviation * deviation,
+            below: from - self.bounds.0,
+            above: self.bounds.1 - from,
         };
-        let time = self.clusters as f64;
+        let average = |chance: &dyn Fn(f64) -> f64| {
+            let (low, high) = (self.bounds.0.max(centre - 6.0 * spread), self.bounds.1.min(centre + 6.0 * spread));
+            let density = |from: f64| {
+                let at = (from - centre) / spread;
+                exp(-at * at / 2.0) / ((2.0 * PI).sqrt() * spread) * chance(from)
+            };
+            if low < high { integral(low, high, 40, density) } else { 0.0 }
+        };
+        let above_at_first = normal_cdf((centre - self.bounds.1) / spread);
         if self.ratio >= self.bounds.1 {
-            walk.above_by(time)
+            above_at_first + average(&|from| walk(from).above_by(time))
         } else if self.ratio <= self.bounds.0 {
-            1.0 - walk.mirrored().above_by(time)
+            let below_at_first = normal_cdf((self.bounds.0 - centre) / spread);
+            1.0 - below_at_first - average(&|from| walk(from).mirrored().above_by(time))
         } else {
-            walk.above_by(time) + walk.between(self.ratio, time)
+            above_at_first + average(&|from| walk(from).above_by(time) + walk(from).between(self.ratio - from, time))
         }
         .clamp(0.0, 1.0)
     }
@@ -141,12 +158,17 @@ impl BrownianMotion {
         (-6..=6).map(image).sum()
     }
 
-    /// The density at a height of paths that have not reached a bound, by the image series.
-    fn density_by_images(&self, at: f64, time: f64) -> f64 {
-        let scale = self.variance * time;
+    /// [`BrownianMotion::between`] by the image series: each term is a difference of normal distribution functions.
+    fn between_by_images(&self, height: f64, time: f64) -> f64 {
+        let spread = (self.variance * time).sqrt();
         let normal = |centre: f64| {
-            let off = at - centre - self.drift * time;
-            exp(self.drift * centre / self.variance - off * off / (2.0 * scale)) / (2.0 * PI * scale).sqrt()
+            let at = |end: f64| (end - centre - self.drift * time) / spread;
+            let (low, high) = (at(height), at(self.above));
+            // A difference of small tails has a small relative error.
+            let share =
+                if low > 0.0 { normal_cdf(-low) - normal_cdf(-high) } else { normal_cdf(high) - normal_cdf(low) };
+            // The factor may overflow where the difference is 0.
+            if share > 0.0 { exp(self.drift * centre / self.variance + log(share)) } else { 0.0 }
         };
         let image = |k: i32| {
             let centre = 2.0 * f64::from(k) * self.width();
@@ -186,18 +208,21 @@ impl BrownianMotion {
 
     /// The probability of being above a height at this time without having reached a bound.
     fn between(&self, height: f64, time: f64) -> f64 {
-        let width = self.width();
-        let density = |at: f64| {
-            if self.is_early(time) {
-                return self.density_by_images(at, time);
-            }
-            let part = |n: f64| {
-                let waves = sin(n * PI * self.below / width) * sin(n * PI * (at + self.below) / width);
-                waves * exp(self.drift * at / self.variance - self.rate(n) * time)
+        if self.is_early(time) {
+            return self.between_by_images(height, time);
+        }
+        let (width, tilt) = (self.width(), self.drift / self.variance);
+        let part = |n: f64| {
+            let wave = n * PI / width;
+            // The antiderivative of e^(tilt · at) · sin(wave · (at + below)).
+            let until = |at: f64| {
+                let phase = wave * (at + self.below);
+                exp(tilt * at - self.rate(n) * time) * (tilt * sin(phase) - wave * cos(phase))
+                    / (tilt * tilt + wave * wave)
             };
-            2.0 / width * self.parts(time).map(part).sum::<f64>()
+            sin(wave * self.below) * (until(self.above) - until(height))
         };
-        integral(height, self.above, 200, density)
+        2.0 / width * self.parts(time).map(part).sum::<f64>()
     }
 }
 

@@ -15,13 +15,15 @@ fn images_and_waves_say_the_same_and_far_means_are_estimated() {
         mean: 0.246,
         deviation: 0.308,
         clusters: 128,
+        first: 30,
         ratio: -2.95,
     };
     let found = test.estimate().unwrap();
     assert!((found.median - 0.246).abs() < 0.02 && found.low < 0.22 && found.high > 0.27, "{found:?}");
 }
 use crate::resampling::{ResampleRng as _, stream};
-use crate::sprt::{Hypotheses, Sprt, Verdict};
+use crate::sprt::{FIRST_LOOK, Hypotheses, Sprt, Verdict, score_of_elo};
+use crate::{Moments, Support};
 
 #[test]
 fn all_there_is_adds_up_to_1() {
@@ -36,46 +38,54 @@ fn all_there_is_adds_up_to_1() {
     assert!((walk.above_by(1e6) - 0.25).abs() < 1e-12);
 }
 
-/// Simulated tests: the estimate is too high as often as too low, and the coverage of the interval is 95 %. The sample
-/// mean is biased.
+/// Simulated tests of two games per deal: the estimate is too high as often as too low, and the coverage of the interval is
+/// 95 %, for narrow and for wide hypotheses. The coverage of the usual interval of the sample mean is lower.
 #[test]
 fn stopping_does_not_bias_the_estimate() {
-    let runs = crate::amount(400, 4000);
-    // The last mean is far from both hypotheses.
-    for (share, most) in [(0.50, 4000), (0.53, 4000), (0.515, 400), (0.3, 4000)] {
+    let runs = crate::amount(200, 4000);
+    // The hypotheses in Elo, and the true share of wins. Most tests of wide hypotheses stop at the first look.
+    for (elo, share, most) in [
+        ((0.0, 20.0), 0.50, 4000),
+        ((0.0, 20.0), 0.53, 4000),
+        ((0.0, 20.0), 0.515, 400),
+        // Far from both hypotheses.
+        ((0.0, 20.0), 0.3, 4000),
+        ((0.0, 50.0), 0.536, 4000),
+        ((0.0, 100.0), 0.5, 4000),
+        ((0.0, 100.0), 0.57, 4000),
+        ((-100.0, 100.0), 0.5, 4000),
+        ((0.0, 200.0), 0.5, 4000),
+        ((0.0, 200.0), 0.64, 4000),
+        ((0.0, 200.0), 0.76, 4000),
+        ((0.0, 400.0), 0.8, 4000),
+    ] {
+        let means = (score_of_elo(elo.0), score_of_elo(elo.1));
         let (mut above, mut held, mut mean_held) = (0, 0, 0);
         for run in 0..runs {
             let mut rng = stream(run, 14);
-            let mut test = Sprt::new(Hypotheses::Mean(0.5, 0.53), 3, 0.05, 0.05);
-            let (mut sum, mut squares) = (0.0, 0.0);
-            let mut clusters = 0;
+            let mut test = Sprt::new(Hypotheses::Mean(means.0, means.1), 3, 0.05, 0.05);
+            let (mut scores, mut clusters) = (Moments::default(), 0);
             while test.verdict() == Verdict::Undecided && clusters < most {
                 let won = usize::from(rng.uniform() < share) + usize::from(rng.uniform() < share);
                 test.add(won);
+                scores.add(2, won as i64);
                 clusters += 1;
-                sum += won as f64 / 2.0;
-                squares += (won as f64 / 2.0).powi(2);
             }
-            let mean = sum / clusters as f64;
-            let deviation = (squares / clusters as f64 - mean * mean).sqrt();
-            let stopped = StoppedTest {
-                means: (0.5, 0.53),
-                bounds: test.bounds(),
-                mean,
-                deviation,
-                clusters,
-                ratio: test.ratio(),
-            };
-            let found = stopped.estimate().unwrap();
+            let score = scores.interval(1.0, Support::Share).unwrap();
+            let (mean, error, ends) = (score.mean, score.error.unwrap(), (score.low().unwrap(), score.high().unwrap()));
+            let (bounds, deviation, ratio) = (test.bounds(), error * (clusters as f64).sqrt(), test.ratio());
+            let stopped = StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio };
+            let usual = MedianEstimate { median: mean, low: ends.0, high: ends.1 };
+            let found = if clusters <= FIRST_LOOK { usual } else { stopped.estimate().unwrap_or(usual) };
             above += u32::from(found.median > share);
             held += u32::from(found.low <= share && share <= found.high);
-            let half = 1.96 * deviation / (clusters as f64).sqrt();
-            mean_held += u32::from((mean - share).abs() <= half);
+            mean_held += u32::from(ends.0 <= share && share <= ends.1);
         }
         let of = |count: u32| f64::from(count) / runs as f64;
         let error = |p: f64| (p * (1.0 - p) / runs as f64).sqrt();
         // The tolerance covers the overshoot of about half a deal, which the estimate ignores.
-        assert!((of(above) - 0.5).abs() < 0.05 + 3.5 * error(0.5), "{share}: {}", of(above));
-        assert!((of(held) - 0.95).abs() < 0.01 + 3.5 * error(0.05), "{share}: {}, alone {}", of(held), of(mean_held));
+        assert!((of(above) - 0.5).abs() < 0.05 + 3.5 * error(0.5), "{elo:?} {share}: {}", of(above));
+        let texts = (of(held), of(mean_held));
+        assert!((texts.0 - 0.95).abs() < 0.015 + 3.5 * error(0.05), "{elo:?} {share}: {}, usual {}", texts.0, texts.1);
     }
 }
