@@ -1,14 +1,17 @@
 //! `cambio agents`.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use cambio_agents::{Guarded, Roster, RosterEntry};
-use cambio_core::rules::PRESETS;
+use cambio_core::Record;
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_sim::{fresh_seed, read_seed};
+use cambio_sim::{fresh_seed, read_rules, read_seed};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::count;
+use crate::run::program;
+use crate::say::{count, say};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -23,8 +26,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 12, requires = "check",
         value_parser = clap::value_parser!(u64).range(1..))]
     matches: u64,
-    /// With --check: play only on this preset; may be given several times
-    #[arg(long, value_name = "PRESET", requires = "check", value_parser = PRESETS)]
+    /// With --check: play only on these rules, a preset or a rule file; may be given several times
+    #[arg(long, value_name = "RULES", requires = "check")]
     rules: Vec<String>,
     /// With --check: play only at this number of seats; may be given several times
     #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u8).range(2..=8))]
@@ -39,10 +42,19 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let secret = read_seed(&fresh_seed())?;
         let mut effort = CheckScope { matches: args.matches, secret, ..CheckScope::default() };
         if !args.rules.is_empty() {
-            effort.presets.retain(|preset| args.rules.iter().any(|rules| rules == preset));
+            effort.presets.clear();
+            let read = |name: &String| read_rules(name, Path::new("."));
+            effort.rules = args.rules.iter().map(read).collect::<Result<_, _>>()?;
         }
-        if !args.seats.is_empty() {
+        if args.seats.is_empty() {
+            effort.seats.retain(|&seats| effort.rules.iter().all(|rules| rules.covers(seats).is_ok()));
+        } else {
             effort.seats = args.seats.iter().copied().map(usize::from).collect();
+            for (rules, &seats) in
+                effort.rules.iter().flat_map(|rules| effort.seats.iter().map(move |seats| (rules, seats)))
+            {
+                rules.covers(seats).map_err(|error| format!("rules `{}`: {error}", rules.name()))?;
+            }
         }
         return match check_agent(|| Guarded::new(agent.make()), &effort) {
             Ok(found) => {
@@ -52,6 +64,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             }
             Err(failing) => {
                 writeln!(out, "{agent}: does not conform: {failing}")?;
+                if let Some(record) = failing.record.as_ref().filter(|record| !record.rounds.is_empty()) {
+                    match keep(record) {
+                        Ok(file) => say!("this command shows the match:\n    {} replay --events {file}", program()),
+                        Err(error) => say!("cannot write the match to counterexample.jsonl: {error}"),
+                    }
+                }
                 Ok(Exit::Fault)
             }
         };
@@ -67,6 +85,21 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         list(roster.entries(), &mut out)?;
     }
     Ok(Exit::Done)
+}
+
+/// Writes the record of a violation into a new file in the current folder. Returns the name of the file.
+fn keep(record: &Record) -> std::io::Result<String> {
+    let names = (1..).map(|number| {
+        if number == 1 { "counterexample.jsonl".to_owned() } else { format!("counterexample-{number}.jsonl") }
+    });
+    for name in names {
+        match File::create_new(&name) {
+            Ok(mut file) => return writeln!(file, "{}", record.to_json()).map(|()| name),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("one of the names is free")
 }
 
 /// Writes the agents with their descriptions and parameters.

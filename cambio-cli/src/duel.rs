@@ -6,7 +6,7 @@ use cambio_agents::Roster;
 use cambio_sim::{Experiment, RunFolder, Unit};
 
 use crate::exit::CliResult;
-use crate::run::play;
+use crate::run::{play, refuse_existing, tell_seating};
 use crate::setting::SettingArgs;
 use crate::tables::Format;
 
@@ -45,6 +45,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let toml = experiment.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
+    if let Some(out) = &args.out {
+        refuse_existing(out)?;
+    }
+    if !quiet {
+        tell_seating(&experiment, &plan);
+    }
     let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
     play(&plan, folder, threads, quiet, args.format)
 }

@@ -7,7 +7,8 @@ use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_report::Run;
 use cambio_sim::{
-    Experiment, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunFolder, Runner, Secret, StoredRun,
+    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunFolder, Runner,
+    Secret, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -94,11 +95,39 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         experiment.plan(roster, base)?
     };
     let plan = plan.with_toml(text);
+    if !args.resume {
+        refuse_existing(&args.out)?;
+    }
+    if !args.quiet {
+        tell_seating(&experiment, &plan);
+    }
     let folder = if args.resume { RunFolder::reopen(&args.out, &plan)? } else { RunFolder::create(&args.out, &plan)? };
     if let Some(other) = folder.other_revision() {
         say!("this run was started by revision {other} of the program; this revision may play differently");
     }
     play(&plan, Some(folder), args.threads, args.quiet, args.format)
+}
+
+/// Fails if the folder exists. The message says how to continue.
+pub(super) fn refuse_existing(out: &Path) -> Result<(), String> {
+    let resume = if out.join("manifest.json").exists() { ", or continue its run with --resume" } else { "" };
+    if out.exists() { Err(format!("{} already exists; choose another --out{resume}", out.display())) } else { Ok(()) }
+}
+
+/// Prints how agents are seated if there are fewer agents than seats and the experiment does not say it.
+pub(super) fn tell_seating(experiment: &Experiment, plan: &PlayablePlan) {
+    let agents = &plan.agents;
+    let is_default = matches!(experiment.lineups, Lineups::Unsaid | Lineups::Rule(LineupRule::All));
+    for cell in plan.cells.iter().filter(|cell| is_default && (2..cell.seats).contains(&agents.len())) {
+        say!(
+            "{} agents at {} seats: agents play in several seats, such as {}; in an experiment file, lineups = {{ field = \
+             [\"{}\"] }} seats one other agent at a time against copies of this one",
+            agents.len(),
+            cell.seats,
+            cell.lineups[0].label(),
+            agents[0].label,
+        );
+    }
 }
 
 /// Plays a plan, writes to the folder if there is one, and prints the outcome and the tables.
@@ -126,12 +155,16 @@ pub(super) fn play(
             report.outcome = Err(error.into());
         }
     }
-    let exit = tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report);
     // After a failed write, the tables would include rows that are not on disk.
-    if !matches!(report.outcome, Err(PlayError::Run(_))) {
+    if report.matches > 0 && !matches!(report.outcome, Err(PlayError::Run(_))) {
         tables::print(plan, &report.derived, format)?;
     }
-    Ok(exit)
+    Ok(tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report))
+}
+
+/// The path of this program, for commands in messages.
+pub(super) fn program() -> String {
+    std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string())
 }
 
 /// Prints on standard error how a run ended.
@@ -157,10 +190,9 @@ fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
                 say!("fault: {fault}; add --out DIR to keep a record of the match up to the fault");
                 return Exit::Fault;
             };
-            let program = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
             say!("fault: {}: {}", fault.place, fault.what);
             say!("{folder} has {matches} from before the fault; this command shows the match up to the fault:");
-            say!("    {program} replay --events {record}");
+            say!("    {} replay --events {record}", program());
             return Exit::Fault;
         }
         Err(error) => error,

@@ -273,7 +273,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     fs::write(folder.join("good.toml"), SPEC).unwrap();
     fs::create_dir(folder.join("there")).unwrap();
     fs::write(folder.join("there/matches.csv"), "precious").unwrap();
-    refuses(&folder, "run good.toml --out there", "there already exists; choose another path");
+    refuses(&folder, "run good.toml --out there", "there already exists; choose another --out");
     assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
     refuses(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
@@ -423,6 +423,7 @@ fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
         assert_eq!(replayed.status.code(), Some(i32::from(name == "cheats")), "{}", text(&replayed.stdout));
     }
     let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
         .args(["agents", "--check", r#"external("no-such-bot")"#])
         .output()
         .unwrap();

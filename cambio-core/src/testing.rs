@@ -11,7 +11,7 @@ use crate::rules::PRESETS;
 use crate::rules::knob::MatchEnd;
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
-    Observer, Players, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
+    Observer, Players, Record, Recorder, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
 };
 
 /// An agent that chooses uniformly among the legal decisions.
@@ -38,10 +38,12 @@ impl Agent for RandomAgent {
 pub struct CheckScope {
     /// The presets, by name.
     pub presets: Vec<&'static str>,
+    /// More rule systems.
+    pub rules: Vec<Rules>,
     /// The numbers of seats.
     pub seats: Vec<usize>,
-    /// The number of matches per preset and number of seats. The check for [`NonconformanceKind::Foreseeing`] plays 25 times as
-    /// many, but only on the first preset and number of seats.
+    /// The number of matches per rule system and number of seats. The check for [`NonconformanceKind::Foreseeing`] plays 25
+    /// times as many, but only on the first rule system and number of seats.
     pub matches: u64,
     /// A seed that the agent cannot guess. The default is public; to detect an agent that is written to deceive this
     /// check, use a random key.
@@ -53,6 +55,7 @@ impl Default for CheckScope {
     fn default() -> CheckScope {
         CheckScope {
             presets: PRESETS.to_vec(),
+            rules: Vec::new(),
             seats: vec![2, 3, 4, 8],
             matches: 12,
             secret: Seed::Key(*b"no agent tries this as its guess"),
@@ -71,16 +74,18 @@ pub struct Conformance {
 
 /// The first violation that [`check_agent`] found.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{preset}, {seats} seats{}: {kind}", .deal.map_or_else(String::new, |deal| format!(", deal {deal}")))]
+#[error("{rules}, {seats} seats{}: {kind}", .deal.map_or_else(String::new, |deal| format!(", deal {deal}")))]
 pub struct Nonconformance {
-    /// The preset.
-    pub preset: &'static str,
+    /// The name of the rule system.
+    pub rules: &'static str,
     /// The number of seats.
     pub seats: usize,
     /// The number of the deal, with seed 0; `None` if the violation is visible only over many deals.
     pub deal: Option<u64>,
     /// The kind of violation.
     pub kind: NonconformanceKind,
+    /// The record of the match of the violation, up to an illegal decision. The agents' names in it are empty.
+    pub record: Option<Record>,
 }
 
 /// The kinds of violations that [`check_agent`] finds.
@@ -310,7 +315,7 @@ fn relive<A: Agent>(
 /// The first violation, with the preset, the number of seats and the deal.
 ///
 /// # Panics
-/// If a preset of `scope` does not exist or does not allow a number of seats.
+/// If a preset of `scope` does not exist, or a rule system does not allow a number of seats.
 ///
 /// # Examples
 /// ```
@@ -322,24 +327,31 @@ fn relive<A: Agent>(
 /// ```
 pub fn check_agent<A: Agent>(make: impl Fn() -> A, scope: &CheckScope) -> Result<Conformance, Box<Nonconformance>> {
     let mut found = Conformance::default();
-    let nonconformance = |preset, seats, deal, kind| Box::new(Nonconformance { preset, seats, deal, kind });
-    for &preset in &scope.presets {
-        let rules = Rules::preset(preset).expect("the presets of the scope exist");
+    let nonconformance =
+        |rules: &Rules, seats, deal, kind, record| Nonconformance { rules: rules.name(), seats, deal, kind, record };
+    let presets = scope.presets.iter().map(|preset| Rules::preset(preset).expect("the presets of the scope exist"));
+    let all: Vec<Rules> = presets.chain(scope.rules.iter().copied()).collect();
+    for &rules in &all {
         for &seats in &scope.seats {
             let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..scope.matches {
                 let key = Key::new(0, deal);
-                let checked = check_match(&make, &mut veterans, &MatchSetup { rules, seats, key });
-                found.decisions += checked.map_err(|kind| nonconformance(preset, seats, Some(deal), kind))?;
+                let mut recorder = Recorder::new(&rules);
+                let checked = check_match(&make, &mut veterans, &MatchSetup { rules, seats, key }, &mut recorder);
+                found.decisions += checked.map_err(|kind| {
+                    let illegal = if let NonconformanceKind::Illegal(fault) = &kind { Some(fault) } else { None };
+                    let mut record = recorder.stop(key, 0, &vec![""; seats], illegal);
+                    record.fields.insert("x-fault".to_owned(), kind.to_string().into());
+                    nonconformance(&rules, seats, Some(deal), kind, Some(record))
+                })?;
                 found.matches += 1;
             }
         }
     }
-    if let (Some(&preset), Some(&seats)) = (scope.presets.first(), scope.seats.first()) {
-        let rules = Rules::preset(preset).expect("the presets of the scope exist");
+    if let (Some(rules), Some(&seats)) = (all.first(), scope.seats.first()) {
         let matches = (25 * scope.matches).max(100);
-        let checked = check_foresight(&make, (&rules, seats), scope.secret, matches);
-        checked.map_err(|kind| nonconformance(preset, seats, None, kind))?;
+        let checked = check_foresight(&make, (rules, seats), scope.secret, matches);
+        checked.map_err(|kind| nonconformance(rules, seats, None, kind, None))?;
     }
     Ok(found)
 }
@@ -459,11 +471,12 @@ fn check_match<A: Agent>(
     make: &impl Fn() -> A,
     veterans: &mut [A],
     match_setup: &MatchSetup,
+    recorder: &mut Recorder,
 ) -> Result<u64, NonconformanceKind> {
     let MatchSetup { rules, seats, key } = *match_setup;
     let mut diary = SeatTranscripts::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    play(match_setup, &mut agents, &mut diary)?;
+    play(match_setup, &mut agents, &mut (&mut diary, recorder))?;
     for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
         let again = |agent: &mut A, shown| relive(agent, &briefing, moments, shown).map_err(NonconformanceKind::Failed);

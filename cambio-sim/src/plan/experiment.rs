@@ -431,9 +431,11 @@ impl Experiment {
         let shown = path.display().to_string();
         let text = read_text(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
         let experiment = toml::from_str(&text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
             let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-            PlanError::Form { path: shown, what: format!("{place}{}", in_plain_words(error.message())) }
+            let what = in_plain_words(error.message(), field_at(&text, span.start).as_deref(), text[span].trim());
+            PlanError::Form { path: shown, what: format!("{place}{what}") }
         })?;
         Ok((experiment, text))
     }
@@ -485,18 +487,47 @@ fn one_or_many_of(item: &serde_json::Value) -> Schema {
     json_schema!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
 }
 
-/// The message of the TOML parser, without names of Rust types.
-fn in_plain_words(message: &str) -> String {
-    let lineups = "data did not match any variant of untagged enum Lineups";
-    let allowed = "field `lineups` must be \"all\", \"mirror\", \"compositions\", a list of lists of agents, \
-                   { focal, field } or { pools }";
-    with_nearest_field(message.trim())
-        .replace('\n', " ")
-        .replace(lineups, allowed)
-        .replace(" as i128", "")
-        .replace("expected a sequence", "expected a list")
-        .replace("expected u64", "expected a whole number from 0 to 18446744073709551615")
-        .replace("expected usize", "expected a whole number of at least 0")
+/// The message of the TOML parser, with the field and the value that was found, and without names of Rust types.
+fn in_plain_words(message: &str, field: Option<&str>, value: &str) -> String {
+    const LINEUPS: &str =
+        "\"all\", \"mirror\", \"compositions\", a list of lists of agents, { focal, field } or { pools }";
+    let message = with_nearest_field(message.trim()).replace('\n', " ");
+    let is_of_value =
+        ["invalid type: ", "invalid value: ", "unknown variant "].iter().any(|start| message.starts_with(start));
+    let expected = if message == "data did not match any variant of untagged enum Lineups" {
+        LINEUPS
+    } else {
+        match message.split_once(", expected ").filter(|_| is_of_value) {
+            None => return message,
+            Some((_, "a sequence")) => "a list",
+            Some((_, "a string")) => "a text in quotes",
+            Some((_, "a boolean")) => "true or false",
+            Some((_, "u64")) => "a whole number from 0 to 18446744073709551615",
+            Some((_, "usize")) => "a whole number of at least 0",
+            Some((_, expected)) => expected,
+        }
+    };
+    let field = field.map_or_else(|| "the value".to_owned(), |field| format!("field `{field}`"));
+    format!("{field} must be {expected}, found {}", excerpt(value))
+}
+
+/// The field of the value at this place in a TOML file: the last key before the place, after the name of its table.
+fn field_at(text: &str, place: usize) -> Option<String> {
+    let end = text[place..].find('\n').map_or(text.len(), |length| place + length);
+    let is_name =
+        |name: &&str| !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char));
+    let (mut table, mut field) = (None, None);
+    for line in text[..end].lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).filter(is_name) {
+            (table, field) = (Some(name), None);
+        } else if let Some(name) = line.split_once('=').map(|(name, _)| name.trim()).filter(is_name) {
+            field = Some(name);
+        }
+    }
+    match (table, field) {
+        (Some(table), Some(field)) => Some(format!("{table}.{field}")),
+        (table, field) => field.or(table).map(str::to_owned),
+    }
 }
 
 /// Adds a suggestion to the parser's message about an unknown field, if a known field has a similar name.

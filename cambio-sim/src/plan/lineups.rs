@@ -44,7 +44,7 @@ impl Names<'_> {
         let agent = self.roster.parse(spec)?;
         let found = || {
             let allowed = if field == "anchor" { "one of `agents`" } else { "limited to agents in `agents`" };
-            PlanError::value(field, format!("`{agent}`"), allowed)
+            PlanError::value(field, format!("`{agent}`; add it to `agents`"), allowed)
         };
         self.agents.iter().position(|other| other.is(&agent)).ok_or_else(found)
     }
