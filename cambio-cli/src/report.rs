@@ -85,6 +85,7 @@ fn tuned(args: &Args) -> Result<Exit, RunError> {
     if !args.dry {
         write_whole(&args.folder.join("report.html"), of_tuning(tuning).as_bytes())?;
     }
+    tune::warn(&result, &points);
     let shown = match args.format {
         Format::Csv => text,
         Format::Json => format!("{:#}\n", serde_json::json!({ "found": result, "curve": points })),

@@ -9,8 +9,8 @@ use cambio_exec::Executor;
 use cambio_report::write_tuning;
 use cambio_sim::Payoff;
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod, Tuned,
-    TuningOutcome, Validation, Values,
+    AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod,
+    TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
 use cambio_stats::race::RaceSettings;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::say;
-use crate::setting::{SettingArgs, positive, probability};
+use crate::setting::{SettingArgs, positive, probability, warn_if_tuned_on};
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -30,12 +30,12 @@ pub(super) struct Args {
     /// The agent, with a question mark in place of each value to tune: `greedy(call_at=?)`
     #[arg(long, value_name = "SPEC")]
     agent: String,
-    /// The values to try for a question mark, including both ends: 0..15, or 0..1:0.1 with a step. Give one range for
-    /// each question mark, in order
+    /// The values to try for a question mark: 0..15, 0..1:0.1 with a step, the list 10,30,100, or '1..1000 log' for 1, 3,
+    /// 10, 30 and so on. Ranges include both ends. Give one range for each question mark, in order
     #[arg(long, value_name = "FROM..TO[:STEP]", required = true, allow_hyphen_values = true)]
     range: Vec<String>,
     /// The opponents of the candidates: one spec for all other seats, one spec for each other seat, or `self` for the
-    /// candidates themselves [default: the agent with its default values]
+    /// candidates themselves [default: the bare agent, such as `greedy`, with the default value of every parameter]
     #[arg(long, value_name = "SPEC")]
     field: Vec<String>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(super) struct Args {
     /// The number of fresh deals on which the winner and the incumbent play against the same field; 0 for no validation
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=MOST_DEALS))]
     validate: u64,
-    /// The agent to compare the winner with [default: the agent with its default values]
+    /// The agent to compare the winner with [default: the bare agent, with the default value of every parameter]
     #[arg(long, value_name = "SPEC")]
     incumbent: Option<String>,
     /// Write curve.csv, scores.csv, tuning.json and report.html into this folder; it must not exist
@@ -179,6 +179,10 @@ const ONLY_ITSELF: &str = "--field self requires --method sweep and no other --f
 fn in_options(error: TuneError) -> Box<dyn std::error::Error> {
     match error {
         TuneError::Measure(error) => error.into(),
+        TuneError::NoDefault { agent } => {
+            format!("`{agent}` has no default value in place of `?`; give --field, and --incumbent or --validate 0")
+                .into()
+        }
         TuneError::Deals { .. } | TuneError::Scores { .. } => format!("--{error}").into(),
         TuneError::ItselfNeedsSweep(_) => ONLY_ITSELF.into(),
         TuneError::ItselfNeedsShares => "--field self requires --payoff rank_points, win or margin".into(),
@@ -193,7 +197,20 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let task = args.task()?;
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let progress = ProgressDisplay::spinner(args.setting.quiet);
-    let tuned = task.run(roster, &executor, |step| progress.status(|| step.to_string())).map_err(in_options)?;
+    let head = |begun: &TuneStep| {
+        let PlaySetting { rules, seats, .. } = &task.setting;
+        // A closed output is reported when the result is printed.
+        let _ = writeln!(std::io::stdout().lock(), "{} on {rules}, {seats} seats, {begun}", task.agent);
+    };
+    let tuned = task.run(roster, &executor, |step| match step {
+        TuneStep::Begin { ref incumbent, .. } => {
+            head(&step);
+            let incumbent = incumbent.iter().filter_map(|spec| roster.parse(spec).ok());
+            warn_if_tuned_on(task.setting.seed, &incumbent.map(|agent| agent.to_string()).collect::<Vec<_>>(), None);
+        }
+        step => progress.status(|| step.to_string()),
+    });
+    let tuned = tuned.map_err(in_options)?;
     progress.finish();
     if let Some(out) = &args.out {
         write_tuning(out, &tuned)?;
@@ -201,18 +218,20 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             say!("the report is in {}", out.join("report.html").display());
         }
     }
-    std::io::stdout().lock().write_all(told(&tuned).as_bytes())?;
+    let told = match &tuned.result.found {
+        TuningOutcome::AgainstField(found) => best_told(found, &tuned.points),
+        TuningOutcome::AgainstItself(found) => replies_told(found, &tuned.points),
+    };
+    std::io::stdout().lock().write_all(told.as_bytes())?;
+    warn(&tuned.result, &tuned.points);
     Ok(Exit::Done)
 }
 
-fn told(tuned: &Tuned) -> String {
-    let result = &tuned.result;
-    let begin = format!("{} on {}, {} seats, against ", result.agent, result.rules, result.seats);
-    begin
-        + &match &result.found {
-            TuningOutcome::AgainstField(found) => best_told(found, &tuned.points),
-            TuningOutcome::AgainstItself(found) => replies_told(found, &tuned.points),
-        }
+/// Prints the reasons for doubt about a tuning.
+pub(super) fn warn(result: &TuningResult, points: &[ResponsePoint]) {
+    for warning in result.warnings(points) {
+        say!("warning: {warning}");
+    }
 }
 
 fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
@@ -230,8 +249,7 @@ fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
         }
     };
     format!(
-        "{}\n{}\nbest: {} with {:.4}, {} deal blocks\n{validated}",
-        found.field.join(", "),
+        "{}\nbest: {} with {:.4}, {} deal blocks\n{validated}",
         table(points, best),
         found.best,
         found.estimate,
@@ -241,7 +259,7 @@ fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
 
 fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
     let AgainstItself { deals, values, nash, .. } = found;
-    let mut text = format!("itself, {deals} deals\n");
+    let mut text = format!("{deals} deals for each pair of values\n");
     text += "     field  best reply  gain  not distinguishable from the best reply\n";
     for (rival, curve) in points.chunks(values.len()).enumerate() {
         // If several means are equal, the first value is the best.

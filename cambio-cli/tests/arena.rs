@@ -255,7 +255,10 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
             "tune --agent greedy --range 0..15",
             "`greedy` must have one `?` per range, in place of the value to tune (`?`: 0, ranges: 1)",
         ),
-        ("tune --agent greedy(call_at=?) --range 15", "--range must be FROM..TO or FROM..TO:STEP, such as"),
+        (
+            "tune --agent greedy(call_at=?) --range 15",
+            "--range must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as",
+        ),
         ("tune --agent greedy(call_at=?) --range 0..500", "parameter `call_at` must be a whole number"),
         ("tune --agent greedy(call_at=?) --range 0..1 --out self", "self already exists; choose another --out"),
         ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above --elo0 (5), found 5"),

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
 use cambio_sim::sprt::{EloScale, SprtQuestion};
-use cambio_sim::tune::{Candidates, Opponents, PlaySetting, Scorer, Task, TuneError, TuneMethod};
+use cambio_sim::tune::{Candidates, Opponents, PlaySetting, ResponsePoint, Scorer, Task, TuneError, TuneMethod};
 use cambio_sim::{Executor, Payoff, PlayError, Unit, read_seed};
 use cambio_stats::race::RaceSettings;
 use cambio_stats::sprt::Verdict;
@@ -189,14 +189,15 @@ impl PyTune {
     }
 
     /// Runs the tuning task. `play(specs, field, which, first, behind)` must return the same as `scores`; `tell` receives progress
-    /// messages. Writes the folder `out` if it is given. Returns the points of the curve and `tuning.json`, both as JSON.
+    /// messages. Writes the folder `out` if it is given. Returns the points of the curve and `tuning.json`, both as JSON, and
+    /// warnings.
     fn run(
         &self,
         py: Python<'_>,
         play: Py<PyAny>,
         tell: Py<PyAny>,
         out: Option<PathBuf>,
-    ) -> PyResult<(String, String)> {
+    ) -> PyResult<(String, String, Vec<String>)> {
         let roster = roster_with(py, &self.bots)?;
         let handed = PlayCallback { play, raised: Mutex::new(None) };
         py.detach(|| {
@@ -214,9 +215,19 @@ impl PyTune {
                 write_tuning(&out, &tuned).map_err(refused)?;
             }
             let json = |error: serde_json::Error| refused(error);
+            let parameters = tuned.result.parameters();
+            let point = |point: &ResponsePoint| -> serde_json::Result<serde_json::Value> {
+                let mut row = serde_json::to_value(point)?;
+                for (name, value) in parameters.iter().zip(point.value.split(' ')) {
+                    row[name] = value.parse::<f64>().ok().into();
+                }
+                Ok(row)
+            };
+            let points = tuned.points.iter().map(point).collect::<Result<Vec<_>, _>>().map_err(json)?;
             Ok((
-                serde_json::to_string(&tuned.points).map_err(json)?,
+                serde_json::to_string(&points).map_err(json)?,
                 serde_json::to_string(&tuned.result).map_err(json)?,
+                tuned.result.warnings(&tuned.points),
             ))
         })
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_exec::{FileError, write_whole};
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
+    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation, Values,
 };
 
 use crate::curves::CurvePage;
@@ -74,6 +74,9 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
         TuningOutcome::AgainstField(found) => (tuning.verdicts(found), None),
         TuningOutcome::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
     };
+    let warnings =
+        result.warnings(tuning.points).into_iter().map(|warning| Prose::from(format!("Warning: {warning}.")));
+    let verdicts = verdicts.into_iter().chain(warnings).collect();
     let shown = CurvePage {
         title: format!("The best of {}", result.agent),
         verdicts,
@@ -143,7 +146,10 @@ impl<'a> Tuning<'a> {
 
     fn curve(&self, index: usize, field: &'a str) -> Figure<Curve> {
         let points: Vec<&ResponsePoint> = self.of_field(field).collect();
-        let at: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
+        // Values with uneven steps, such as 10, 30, 100, are drawn at equal distances.
+        let is_even =
+            self.result.ranges.iter().all(|range| range.parse::<Values>().is_ok_and(|values| values.is_even()));
+        let at: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok().filter(|_| is_even)).collect();
         let sample = |(index, point): (usize, &&ResponsePoint)| CurveSample {
             label: point.value.clone(),
             at: at.as_ref().map(|at| at[index]),
@@ -345,6 +351,8 @@ impl<'a> Tuning<'a> {
 
 /// Writes the results of tuning: `curve.csv`, `scores.csv` (not with CMA-ES), `tuning.json` and `report.html`.
 ///
+/// The columns of `curve.csv` are the fields of [`ResponsePoint`], and a column of numbers for each tuned parameter.
+///
 /// # Errors
 /// If a file cannot be written.
 pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), FileError> {
@@ -357,8 +365,11 @@ pub fn write_tuning(out: &Path, tuned: &Tuned) -> Result<(), FileError> {
 
 fn files(tuned: &Tuned) -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     let Tuned { points, scores, result } = tuned;
-    let mut curve = csv::Writer::from_writer(Vec::new());
-    points.iter().try_for_each(|point| curve.serialize(point))?;
+    let mut curve = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    let columns = serde_json::to_value(ResponsePoint::default())?;
+    let columns: Vec<&String> = columns.as_object().into_iter().flat_map(|columns| columns.keys()).collect();
+    curve.serialize((columns, result.parameters()))?;
+    points.iter().try_for_each(|point| curve.serialize((point, point.value.split(' ').collect::<Vec<_>>())))?;
     let whole = |csv: csv::Writer<Vec<u8>>| csv.into_inner().map_err(csv::IntoInnerError::into_error);
     let mut files = vec![("curve.csv", whole(curve)?)];
     if !scores.is_empty() {

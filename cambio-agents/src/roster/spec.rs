@@ -108,6 +108,19 @@ impl AgentSpec {
         format!("{}({})", self.entry.name, list.join(","))
     }
 
+    /// The same agent with the default value of every parameter. An agent keeps its text.
+    ///
+    /// ```
+    /// let roster = cambio_agents::roster();
+    /// assert_eq!(roster.parse("heuristic(call_at=7,decay=0.1)")?.with_defaults().to_string(), "heuristic");
+    /// # Ok::<(), cambio_agents::SpecError>(())
+    /// ```
+    #[must_use]
+    pub fn with_defaults(&self) -> AgentSpec {
+        let given = vec![false; self.given.len()];
+        AgentSpec { entry: self.entry.clone(), text: self.text.clone(), given, recipe: self.entry.recipe.to_box() }
+    }
+
     /// Makes an agent. An agent with an [observer](Agent::observer) fails at its first decision if the match does not
     /// include the observer.
     pub fn make(&self) -> Box<dyn Agent> {

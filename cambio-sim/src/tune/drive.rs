@@ -8,9 +8,9 @@ use cambio_stats::race::halve;
 use cambio_stats::{Joint, Matrix};
 
 use super::result::{AgainstField, AgainstItself, Comparison, TuningOutcome, TuningResult, Validation};
-use super::task::{FieldScores, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned, spaced};
+use super::task::{FieldScores, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned, invalid, spaced};
 use super::{Candidates, ResponsePoint, Scorer, search};
-use crate::plan::{Payoff, PlanError};
+use crate::plan::Payoff;
 use crate::play::PlayError;
 
 impl Task {
@@ -40,7 +40,8 @@ impl Task {
     /// let mut steps = Vec::new();
     /// let roster = cambio_agents::roster();
     /// let tuned = task.run(&roster, &Executor::new(1)?, |step| steps.push(step.to_string()))?;
-    /// assert_eq!(steps, ["3 values, deals 0 to 40", "validation, deals 40 to 60"]);
+    /// assert_eq!(steps[0], "against greedy(call_at=6); the incumbent is greedy(call_at=30)");
+    /// assert_eq!(steps[1..], ["3 values, deals 0 to 40", "validation, deals 40 to 60"]);
     ///
     /// let values: Vec<&str> = tuned.points.iter().map(|point| point.value.as_str()).collect();
     /// assert_eq!(values, ["0", "15", "30"]);
@@ -59,7 +60,7 @@ impl Task {
         self.check()?;
         let drive = TaskRun { task: self, roster, scorer, progress: &mut progress };
         match &self.opponents {
-            Opponents::Defaults => drive.against_field(vec![self.with_defaults()]),
+            Opponents::Defaults => drive.against_field(vec![self.bare(roster)?]),
             Opponents::Field(field) => drive.against_field(field.clone()),
             Opponents::Themselves => drive.against_itself(),
         }
@@ -103,18 +104,37 @@ impl<'a> TaskRun<'a> {
     }
 
     fn against_field(mut self, field: Vec<String>) -> Result<Tuned, TuneError> {
+        let incumbent = match (&self.task.incumbent, self.task.validate) {
+            (_, 0 | 1) => None,
+            (Some(incumbent), _) => Some(incumbent.clone()),
+            (None, _) => Some(self.task.bare(self.roster)?),
+        };
+        self.begin(&field, incumbent.clone())?;
         let SearchResult { points, best, blocks, used, scores } = match self.task.method {
             TuneMethod::Cma { deals, generations } => self.search(&field, deals, generations)?,
             _ => self.choose(&field)?,
         };
         let ResponsePoint { agent: best, value: best_value, mean: estimate, .. } = points[best].clone();
-        let validation = match self.task.validate {
-            0 | 1 => None,
-            deals => Some(self.validate(&best, &field, used..used + deals)?),
-        };
+        let fresh = used..used + self.task.validate;
+        let validation = incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?;
         let method = self.task.method.name();
         let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
         Ok(Tuned { points, scores, result: self.result(TuningOutcome::AgainstField(found)) })
+    }
+
+    /// Checks the first and last candidates, the field and the incumbent before play begins.
+    fn begin(&mut self, field: &[String], incumbent: Option<String>) -> Result<(), TuneError> {
+        if !matches!(self.task.method, TuneMethod::Cma { .. }) {
+            self.task.grid(Some(1))?;
+        }
+        for agent in incumbent.iter().chain(field) {
+            self.roster.parse(agent).map_err(invalid)?;
+        }
+        for values in self.task.corners() {
+            self.measured(&[self.task.filled(&values)], field)?;
+        }
+        (self.progress)(TuneStep::Begin { field: Some(field.to_vec()), incumbent });
+        Ok(())
     }
 
     /// Runs the method sweep, race or halving.
@@ -199,9 +219,14 @@ impl<'a> TaskRun<'a> {
     }
 
     /// Compares the winner with the incumbent on fresh deals.
-    fn validate(&mut self, winner: &str, field: &[String], deals: Range<u64>) -> Result<Validation, TuneError> {
-        let incumbent = self.task.incumbent.clone().unwrap_or_else(|| self.task.with_defaults());
-        let parsed = |spec| self.roster.parse(spec).map_err(|error| PlayError::from(PlanError::from(error)));
+    fn validate(
+        &mut self,
+        winner: &str,
+        incumbent: String,
+        field: &[String],
+        deals: Range<u64>,
+    ) -> Result<Validation, TuneError> {
+        let parsed = |spec| self.roster.parse(spec).map_err(invalid);
         if parsed(winner)?.is(&parsed(&incumbent)?) {
             return Ok(Validation::Same { incumbent });
         }
@@ -242,6 +267,7 @@ impl<'a> TaskRun<'a> {
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
+        (self.progress)(TuneStep::Begin { field: None, incumbent: None });
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let mut matrix = Matrix::zeros(size, size);
         for (rival, field) in candidates.iter().enumerate() {

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, from_value, json};
 
+use super::{ResponsePoint, Values};
 use crate::plan::Payoff;
 
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
@@ -47,6 +48,73 @@ pub struct TuningResult {
     pub command: String,
     /// The best values.
     pub found: TuningOutcome,
+}
+
+/// The probability of a candidate to beat one opponent from which on the field is far weaker.
+const FAR: f64 = 0.75;
+
+impl TuningResult {
+    /// The name of the parameter at each question mark: the names of the last columns of `curve.csv`. A name that another
+    /// column has is followed by the number of the question mark.
+    pub fn parameters(&self) -> Vec<String> {
+        let taken = object(ResponsePoint::default());
+        let pieces: Vec<&str> = self.agent.split('?').collect();
+        let mut names: Vec<String> = Vec::new();
+        for (number, piece) in pieces[..pieces.len() - 1].iter().enumerate() {
+            let name = piece.trim_end().trim_end_matches('=').rsplit(['(', ',', '"']).next().unwrap_or_default().trim();
+            let is_free = !name.is_empty() && !taken.contains_key(name) && names.iter().all(|other| other != name);
+            names.push(if is_free { name.to_owned() } else { format!("{name}_{}", number + 1) });
+        }
+        names
+    }
+
+    /// Reasons for doubt about the best value, as sentences: the value is at an end of its range, or the field is far weaker
+    /// than the candidates. `points` are the rows of `curve.csv`.
+    pub fn warnings(&self, points: &[ResponsePoint]) -> Vec<String> {
+        let (chosen, what): (&[String], _) = match &self.found {
+            TuningOutcome::AgainstField(found) => (std::slice::from_ref(&found.best_value), "best value"),
+            TuningOutcome::AgainstItself(found) => (&found.symmetric_equilibria, "symmetric equilibrium"),
+        };
+        let ranges: Vec<Values> = self.ranges.iter().filter_map(|range| range.parse().ok()).collect();
+        let mut warnings = Vec::new();
+        for values in chosen {
+            for ((value, range), name) in values.split(' ').zip(&ranges).zip(self.parameters()) {
+                let is_at = |end: f64| value.parse() == Ok(range.at(end));
+                let end = match (is_at(0.0), is_at(1.0)) {
+                    (true, false) => ("lowest", "lower"),
+                    (false, true) => ("highest", "higher"),
+                    _ => continue,
+                };
+                warnings.push(format!(
+                    "the {what} {value} of `{name}` is the {} of the range {range}; if {} values are valid, extend the range",
+                    end.0, end.1
+                ));
+            }
+        }
+        warnings.extend(self.weak_field(points));
+        warnings
+    }
+
+    fn weak_field(&self, points: &[ResponsePoint]) -> Option<String> {
+        let TuningOutcome::AgainstField(found) = &self.found else { return None };
+        let limit = match self.payoff {
+            Payoff::RankPoints => FAR,
+            // The win share of a candidate that has the same odds against each of its opponents.
+            Payoff::Win => FAR / (FAR + (1.0 - FAR) * (self.seats as f64 - 1.0)),
+            Payoff::Points | Payoff::Margin => return None,
+        };
+        let mut means: Vec<f64> = points.iter().map(|point| point.mean).collect();
+        means.sort_by(f64::total_cmp);
+        let median = *means.get(means.len() / 2)?;
+        (median >= limit).then(|| {
+            format!(
+                "the field {} is far weaker than the candidates, whose median is {median:.2} {}; the best value against it \
+                 may be bad against strong agents: choose a stronger field",
+                found.field.join(", "),
+                self.payoff.unit()
+            )
+        })
+    }
 }
 
 /// The best values, depending on the opponents of the candidates.

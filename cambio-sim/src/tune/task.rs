@@ -3,11 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use cambio_agents::Roster;
 use cambio_stats::race::RaceSettings;
 
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
 use super::{PlaySetting, ResponsePoint};
+use crate::plan::PlanError;
 use crate::play::PlayError;
 
 /// The maximum number of values for the methods sweep, race and halving.
@@ -33,7 +35,7 @@ pub struct Task {
     /// The number of fresh deals for the comparison of the winner with the incumbent; 0 or 1 disables it. Ignored for
     /// [`Opponents::Themselves`].
     pub validate: u64,
-    /// The agent that the winner is compared with; by default the agent with its default values.
+    /// The agent that the winner is compared with; by default the bare agent, with the default value of every parameter.
     pub incumbent: Option<String>,
     /// The command that repeats the tuning. It is copied to the result.
     pub command: String,
@@ -42,7 +44,8 @@ pub struct Task {
 /// The opponents of the candidates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Opponents {
-    /// The agent with its default values, in all other seats.
+    /// The bare agent, with the default value of every parameter, in all other seats. For `heuristic(call_at=?,decay=0.1)`
+    /// this is `heuristic`.
     #[default]
     Defaults,
     /// One agent for all other seats, or one agent for each of them.
@@ -101,6 +104,13 @@ impl TuneMethod {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum TuneStep {
+    /// The task is valid, and play begins.
+    Begin {
+        /// The field; `None` for [`Opponents::Themselves`].
+        field: Option<Vec<String>>,
+        /// The agent that the winner will be compared with; `None` without a validation.
+        incumbent: Option<String>,
+    },
     /// Several values play a range of deals, with the method sweep, race or halving.
     Deals {
         /// The number of values.
@@ -134,6 +144,10 @@ pub enum TuneStep {
 impl fmt::Display for TuneStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TuneStep::Begin { field, incumbent } => {
+                write!(f, "against {}", field.as_ref().map_or_else(|| "itself".to_owned(), |field| field.join(", ")))?;
+                incumbent.as_ref().map_or(Ok(()), |incumbent| write!(f, "; the incumbent is {incumbent}"))
+            }
             TuneStep::Deals { values, deals } => write!(f, "{values} values, deals {} to {}", deals.start, deals.end),
             TuneStep::Generation { number, centre } => write!(f, "generation {number}, centre {}", spaced(centre)),
             TuneStep::Field { number, of, field } => write!(f, "field {} of {of}: {field}", number + 1),
@@ -178,6 +192,12 @@ pub enum TuneError {
         marks: usize,
         /// The number of ranges.
         ranges: usize,
+    },
+    /// The agent has no default that could be the field or the incumbent, because a question mark is in its text.
+    #[error("`{agent}` has no default value in place of `?`; choose the field and the incumbent explicitly")]
+    NoDefault {
+        /// The agent.
+        agent: String,
     },
     /// Too many combinations of values.
     #[error("the ranges must have at most {MOST_VALUES} combinations, found {count}; the method cma has no such limit")]
@@ -269,12 +289,21 @@ impl Task {
         self.agent.chars().map(filled).collect()
     }
 
-    /// The agent with its default values in place of the question marks.
-    pub(super) fn with_defaults(&self) -> String {
-        let Some((name, list)) = self.agent.split_once('(') else { return self.agent.clone() };
-        let kept: Vec<&str> = list.trim_end_matches(')').split(',').filter(|part| !part.contains('?')).collect();
-        if kept.is_empty() { name.to_owned() } else { format!("{name}({})", kept.join(",")) }
+    /// The bare agent: the default value of every parameter, also of the parameters that the task sets.
+    pub(super) fn bare(&self, roster: &Roster) -> Result<String, TuneError> {
+        let [low, high] = self.corners().map(|values| roster.parse(&self.filled(&values)));
+        let (low, high) = (low.map_err(invalid)?.with_defaults(), high.map_err(invalid)?.with_defaults());
+        if low.is(&high) { Ok(low.to_string()) } else { Err(TuneError::NoDefault { agent: self.agent.clone() }) }
     }
+
+    /// The lowest values of all ranges, and the highest.
+    pub(super) fn corners(&self) -> [Vec<f64>; 2] {
+        [0.0, 1.0].map(|end| self.ranges.iter().map(|values| values.at(end)).collect())
+    }
+}
+
+pub(super) fn invalid(error: cambio_agents::SpecError) -> TuneError {
+    PlayError::from(PlanError::from(error)).into()
 }
 
 pub(super) fn spaced(values: &[f64]) -> String {

@@ -5,13 +5,16 @@ use std::str::FromStr;
 
 use cambio_core::text::excerpt;
 
-/// The range of values for one question mark: `0..15`, or `0..1:0.1` with a step. Both ends are included.
+/// The values for one question mark: `0..15`, `0..1:0.1` with a step, the list `10,30,100`, or `1..1000 log` for the values
+/// 1, 3, 10, 30, … between the ends. Both ends are included.
 ///
 /// ```
 /// use cambio_sim::tune::Values;
 ///
 /// let values: Values = "0..1:0.1".parse()?;
 /// assert_eq!((values.count(), values.nth(3), values.at(0.5)), (11, 0.3, 0.5));
+/// let budgets: Values = "20..1000 log".parse()?;
+/// assert_eq!((0..budgets.count()).map(|number| budgets.nth(number)).collect::<Vec<_>>(), [20.0, 30.0, 100.0, 300.0, 1000.0]);
 /// let error = "3..1".parse::<Values>().unwrap_err();
 /// assert_eq!(error.to_string(), "the range must not start above its end, found `3..1`");
 /// # Ok::<(), cambio_sim::tune::ValuesError>(())
@@ -19,9 +22,18 @@ use cambio_core::text::excerpt;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Values {
     text: String,
-    from: f64,
-    to: f64,
-    step: f64,
+    spacing: Spacing,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Spacing {
+    Even {
+        from: f64,
+        to: f64,
+        step: f64,
+    },
+    /// Ascending values.
+    List(Vec<f64>),
 }
 
 /// A text that is not a range of values.
@@ -38,7 +50,7 @@ pub struct ValuesError {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum ValuesFlaw {
-    /// The text does not have the form FROM..TO or FROM..TO:STEP.
+    /// The text does not have one of the forms.
     Form,
     /// The range starts above its end.
     Down,
@@ -51,6 +63,10 @@ pub enum ValuesFlaw {
         /// The step.
         step: f64,
     },
+    /// The values of the list do not ascend.
+    Order,
+    /// The start of a logarithmic range is not positive.
+    Log,
 }
 
 impl ValuesError {
@@ -58,9 +74,10 @@ impl ValuesError {
     pub fn said(&self) -> String {
         let text = excerpt(&self.text);
         match self.flaw {
-            ValuesFlaw::Form => {
-                format!("must be FROM..TO or FROM..TO:STEP, such as 0..15 or 0..1:0.1, found `{text}`")
-            }
+            ValuesFlaw::Form => format!(
+                "must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as 0..15, 0..1:0.1, 10,30,100 or 1..1000 \
+                 log, found `{text}`"
+            ),
             ValuesFlaw::Down => format!("must not start above its end, found `{text}`"),
             ValuesFlaw::Step => format!("must have a step above 0, found `{text}`"),
             ValuesFlaw::Many => format!("must have at most a million values, found `{text}`"),
@@ -68,6 +85,8 @@ impl ValuesError {
                 let ends = self.text.split_once(':').map_or(self.text.as_str(), |(ends, _)| ends);
                 format!("must span a multiple of its step {step}, found `{text}`; choose another step with {ends}:STEP")
             }
+            ValuesFlaw::Order => format!("must list different values in ascending order, found `{text}`"),
+            ValuesFlaw::Log => format!("must start above 0 to have logarithmic steps, found `{text}`"),
         }
     }
 }
@@ -78,13 +97,23 @@ impl FromStr for Values {
     fn from_str(text: &str) -> Result<Values, ValuesError> {
         const MOST_STEPS: f64 = 1e6;
         let refuse = |flaw| ValuesError { text: text.to_owned(), flaw };
-        let (ends, step) = text.split_once(':').unwrap_or((text, "1"));
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let made = |spacing| Ok(Values { text: text.to_owned(), spacing });
+        if text.contains(',') {
+            let list =
+                text.split(',').map(number).collect::<Option<Vec<_>>>().ok_or_else(|| refuse(ValuesFlaw::Form))?;
+            let ascends = list.windows(2).all(|pair| pair[0] < pair[1]);
+            return if ascends { made(Spacing::List(list)) } else { Err(refuse(ValuesFlaw::Order)) };
+        }
+        let log = text.trim_end().strip_suffix("log");
+        let (ends, step) = log.map_or_else(|| text.split_once(':').unwrap_or((text, "1")), |ends| (ends, "1"));
         let numbers = ends.split_once("..").and_then(|(from, to)| Some((number(from)?, number(to)?, number(step)?)));
         let (from, to, step) = numbers.ok_or_else(|| refuse(ValuesFlaw::Form))?;
         let steps = (to - from) / step;
         if from > to {
             Err(refuse(ValuesFlaw::Down))
+        } else if log.is_some() {
+            if from > 0.0 { made(Spacing::List(logarithmic(from, to))) } else { Err(refuse(ValuesFlaw::Log)) }
         } else if step <= 0.0 {
             Err(refuse(ValuesFlaw::Step))
         } else if steps > MOST_STEPS {
@@ -92,9 +121,19 @@ impl FromStr for Values {
         } else if (steps - steps.round()).abs() > 1e-6 {
             Err(refuse(ValuesFlaw::End { step }))
         } else {
-            Ok(Values { text: text.to_owned(), from, to, step })
+            made(Spacing::Even { from, to, step })
         }
     }
+}
+
+/// The ends, and the values 1, 3, 10, 30, … and 0.3, 0.1, … between them.
+fn logarithmic(from: f64, to: f64) -> Vec<f64> {
+    // Every finite number above 0 is between these powers of 10. Parsing gives the nearest number to a decimal fraction.
+    let series = (-324..=308).flat_map(|power| [1, 3].map(|digit| format!("{digit}e{power}").parse::<f64>()));
+    let between = series.flatten().filter(|value| from < *value && *value < to);
+    let mut values: Vec<f64> = std::iter::once(from).chain(between).chain([to]).collect();
+    values.dedup();
+    values
 }
 
 impl fmt::Display for Values {
@@ -106,17 +145,30 @@ impl fmt::Display for Values {
 impl Values {
     /// The number of values, 1 or more.
     pub fn count(&self) -> usize {
-        ((self.to - self.from) / self.step + 1e-9).floor() as usize + 1
+        match &self.spacing {
+            Spacing::Even { from, to, step } => ((to - from) / step + 1e-9).floor() as usize + 1,
+            Spacing::List(values) => values.len(),
+        }
     }
 
     /// The value with this index, from 0, without the rounding errors of repeated addition.
+    ///
+    /// # Panics
+    /// If a list has no such value.
     pub fn nth(&self, number: usize) -> f64 {
-        let value = self.from + number as f64 * self.step;
-        (value * 1e9).round() / 1e9
+        match &self.spacing {
+            Spacing::Even { from, step, .. } => ((from + number as f64 * step) * 1e9).round() / 1e9,
+            Spacing::List(values) => values[number],
+        }
     }
 
     /// The value nearest to a relative position, from 0 (the start of the range) to 1 (the end).
     pub fn at(&self, point: f64) -> f64 {
         self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
+    }
+
+    /// Whether the differences between neighbours are equal.
+    pub fn is_even(&self) -> bool {
+        matches!(self.spacing, Spacing::Even { .. })
     }
 }

@@ -40,7 +40,7 @@ def main(words: list[str] | None = None) -> int:
     test.add_argument("--deals", type=int, default=100_000, help="stop undecided after this many deals")
     search = commands.add_parser("tune", parents=[shared, table], help="find the best value of a parameter, like `cambio tune`")
     search.add_argument("spec", metavar="AGENT", help="the agent, with a question mark for each value to tune: 'greedy(call_at=?)'")
-    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the range of each question mark: 0..15, or 0..1:0.1 with a step")
+    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the values of each question mark: 0..15, 0..1:0.1 with a step, 10,30,100, or '1..1000 log'")
     search.add_argument("--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves")
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
     search.add_argument("--method", default="sweep", help="sweep, race, halving or cma")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -147,7 +148,7 @@ class Tuned:
 
     #: The best value of each question mark, separated by spaces; `None` for tables of the candidates themselves.
     best: str | None
-    #: The points of the curve, one per value: the rows of `curve.csv`.
+    #: The points of the curve, one per value: the rows of `curve.csv`, with the value of each parameter as a number.
     curve: list[dict[str, Any]]
     #: The contents of `tuning.json`.
     result: dict[str, Any]
@@ -180,9 +181,10 @@ def tune(
     """Finds the best value of an agent's parameter on a Ray cluster, with the same result as `cambio tune`.
 
     `agent` has a question mark for each value to tune, such as "greedy(call_at=?)"; `ranges` has a range for each, such as
-    "0..15". `method` is "sweep", "race", "halving" or "cma". With `field="self"`, every value plays against tables of every value.
-    The folder `out` gets the same files as from `cambio tune --out`; only the stored command differs. Raises `CambioError` for
-    invalid arguments, `AgentFault` and `RunError`.
+    "0..15", "10,30,100" or "1..1000 log". `method` is "sweep", "race", "halving" or "cma". With `field="self"`, every value plays
+    against tables of every value. The folder `out` gets the same files as from `cambio tune --out`; only the stored command
+    differs. Warns if the best value is at an end of its range, or the field is far weaker than the candidates. Raises
+    `CambioError` for invalid arguments, `AgentFault` and `RunError`.
     """
     given, against = [ranges] if isinstance(ranges, str) else list(ranges), [field] if isinstance(field, str) else field
     if out is not None and Path(out).exists():
@@ -219,9 +221,11 @@ def tune(
         return [sum((parts[piece][place] for piece in sorted(parts)), []) for place in range(len(which))]
 
     try:
-        points, result = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
+        points, result, doubts = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
     finally:
         pool.end()
+    for doubt in doubts:
+        warnings.warn(doubt, stacklevel=2)
     found = json.loads(result)
     return Tuned(found.get("best_value"), json.loads(points), found)
 
