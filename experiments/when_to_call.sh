@@ -25,7 +25,7 @@ tune() {
     [ ! -d "$out/$name" ] || return 0
     echo "$name" >&2
     rm -rf "$out/$name.new"
-    $cambio tune --quiet --out "$out/$name.new" "$@" > "$out/$name.txt"
+    $cambio tune --quiet --seed 1 --out "$out/$name.new" "$@" > "$out/$name.txt"
     mv "$out/$name.new" "$out/$name"
 }
 

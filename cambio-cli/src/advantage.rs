@@ -15,6 +15,7 @@ use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
 use crate::say::{count, say};
+use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::player;
 use crate::solve::Format;
 
@@ -37,9 +38,9 @@ pub(super) struct Args {
     /// The number of playouts after each of the two decisions, wherever the agent and the policy differ
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     playouts: u32,
-    /// The seed of the deals: a whole number or any text
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
-    seed: Seed,
+    /// The seed of the deals: a whole number or any text [default: the name of the command]
+    #[arg(long, value_name = "SEED", value_parser = cambio_sim::read_seed)]
+    seed: Option<Seed>,
     /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
@@ -53,11 +54,19 @@ pub(super) struct Args {
 
 const MOST_DEALS: u64 = 1_000_000_000;
 
+impl Args {
+    fn seed(&self) -> Seed {
+        self.seed.unwrap_or_else(|| seed_of("advantage"))
+    }
+}
+
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let rules = read_rules(&args.rules, Path::new("."))?;
     let agent = player(roster, "the agent", &args.agent)?;
     let over = policy(&args.over)?;
-    let Args { seats, deals, playouts, seed, .. } = *args;
+    let Args { seats, deals, playouts, .. } = *args;
+    let seed = args.seed();
+    warn_if_tuned_on(seed, &[agent.to_string()], None);
     let advantages = AdvantageExperiment { rules: &rules, seats, agent: &agent, over: &over, deals, playouts, seed };
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Failed)?);
     let progress = ProgressDisplay::spinner(args.quiet);
@@ -101,7 +110,7 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
         .collect();
     json!({
         "rules": rules.name(), "seats": args.seats, "agent": agent, "over": args.over, "deals": args.deals,
-        "playouts": args.playouts, "seed": args.seed.to_string(), "results": interval(&worth.results),
+        "playouts": args.playouts, "seed": args.seed().to_string(), "results": interval(&worth.results),
         "decisions": interval(&worth.decisions), "asked": asked,
     })
 }

@@ -29,14 +29,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let SettingArgs { seed, rounds, threads, quiet, .. } = args.setting;
+    let SettingArgs { rounds, threads, quiet, .. } = args.setting;
     let rules = args.setting.rules();
     // Here the path is relative to the current folder, but in an experiment it is relative to the experiment file.
     let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     let rules = if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() };
     let experiment = Experiment {
         name: args.agents.join(" against "),
-        seed: Some(seed),
+        seed: Some(args.setting.seed("match")),
         deals: args.deals,
         unit: if rounds { Unit::Rounds } else { Unit::Match },
         ..Experiment::at(&rules, args.setting.seats(), &args.agents)

@@ -26,6 +26,7 @@ mod run;
 mod run_progress;
 mod say;
 mod screen;
+mod seeds;
 #[cfg(feature = "serve")]
 mod serve;
 mod setting;

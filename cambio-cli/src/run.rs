@@ -14,6 +14,7 @@ use cambio_sim::{
 use crate::exit::{CliResult, Exit};
 use crate::run_progress::RunProgressDisplay;
 use crate::say::{count, say};
+use crate::seeds::warn_if_tuned_on;
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -138,6 +139,8 @@ pub(super) fn play(
     quiet: bool,
     format: Format,
 ) -> CliResult {
+    let labels: Vec<String> = plan.agents.iter().map(|agent| agent.label.clone()).collect();
+    warn_if_tuned_on(plan.seed, &labels, folder.as_ref().map(RunFolder::path));
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let shown = RunProgressDisplay::new(plan, folder.as_ref().map_or(0, RunFolder::matches), quiet);
     let tell = |progress: &PlayProgress<'_>| shown.show(progress);

@@ -6,6 +6,7 @@ use cambio_sim::Unit;
 use cambio_sim::tune::PlaySetting;
 
 use crate::run::threads;
+use crate::seeds::seed_of;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SettingArgs {
@@ -18,9 +19,10 @@ pub(super) struct SettingArgs {
     /// Play one round on each deal instead of a match
     #[arg(long)]
     pub(super) rounds: bool,
-    /// The seed of the deals: a whole number or any text
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = cambio_sim::read_seed)]
-    pub(super) seed: Seed,
+    /// The seed of the deals: a whole number or any text [default: the name of the command, so that a test never plays the
+    /// deals on which `tune` chose its agent]
+    #[arg(long, value_name = "SEED", value_parser = cambio_sim::read_seed)]
+    pub(super) seed: Option<Seed>,
     /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
@@ -63,12 +65,17 @@ impl SettingArgs {
         self.seats.unwrap_or(2)
     }
 
-    pub(super) fn setting(&self) -> PlaySetting {
+    /// The given seed, or the seed of the command with this name.
+    pub(super) fn seed(&self, command: &str) -> Seed {
+        self.seed.unwrap_or_else(|| seed_of(command))
+    }
+
+    pub(super) fn setting(&self, command: &str) -> PlaySetting {
         PlaySetting {
             rules: self.rules().to_owned(),
             seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
-            seed: self.seed,
+            seed: self.seed(command),
             ..PlaySetting::default()
         }
     }

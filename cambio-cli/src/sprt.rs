@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::count;
+use crate::seeds::warn_if_tuned_on;
 use crate::setting::SettingArgs;
 
 #[derive(Debug, clap::Args)]
@@ -114,7 +115,10 @@ fn played(args: &Args, question: &SprtQuestion, roster: &Roster) -> Result<SprtR
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let progress = ProgressDisplay::spinner(args.setting.quiet);
     let tell = |deals: u64, ratio: f64| progress.status(|| format!("{deals} deals, log likelihood ratio {ratio:+.2}"));
-    let setting = args.setting.setting();
+    let setting = args.setting.setting("sprt");
+    let agents = [&args.agent, &args.other]
+        .map(|spec| roster.parse(spec).map_or_else(|_| spec.clone(), |agent| agent.to_string()));
+    warn_if_tuned_on(setting.seed, &agents, None);
     let answer = question.ask(&setting, roster, &executor, [&args.agent, &args.other], tell)?;
     progress.finish();
     Ok(SprtReport { rules: setting.rules, seats: setting.seats, seed: setting.seed.to_string(), answer })
@@ -132,6 +136,7 @@ fn stored(
     let duel = StoredDuel::find(&run, roster, [&args.agent, &args.other], rules, seats)?;
     let StoredSprtResult { answer, last_deal, of_deals, void_deals } = question.read(&duel)?;
     let cell = duel.cell();
+    warn_if_tuned_on(run.plan.seed, &duel.labels(), Some(folder));
     let (rules, seed) = (cell.rules.name().to_owned(), run.plan.seed.to_string());
     let stored = Stored { run_id: run.plan.run_id(), last_deal, of_deals, void_deals };
     Ok((SprtReport { rules, seats: cell.seats, seed, answer }, Some(stored)))

@@ -19,7 +19,8 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::say;
-use crate::setting::{SettingArgs, positive, probability, warn_if_tuned_on};
+use crate::seeds::warn_if_tuned_on;
+use crate::setting::{SettingArgs, positive, probability};
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -133,7 +134,7 @@ fn command(args: &Args) -> String {
     }
     option("validate", args.validate.to_string(), "1000");
     option("incumbent", args.incumbent.clone().unwrap_or_default(), "");
-    option("seed", setting.seed.to_string(), "");
+    option("seed", setting.seed.map_or_else(|| "tune".to_owned(), |seed| seed.to_string()), "");
     if setting.rounds {
         words.push("--rounds".to_owned());
     }
@@ -164,7 +165,7 @@ impl Args {
             agent: self.agent.clone(),
             ranges: self.range.iter().map(values).collect::<Result<_, _>>()?,
             opponents,
-            setting: PlaySetting { payoff: self.payoff, ..self.setting.setting() },
+            setting: PlaySetting { payoff: self.payoff, ..self.setting.setting("tune") },
             method,
             validate: self.validate,
             incumbent: self.incumbent.clone(),

@@ -525,7 +525,7 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
     let folder = folder("match");
     fs::write(
         folder.join("spec.toml"),
-        "seed = \"1\"\ndeals = 12\nrules = [\"classic\"]\nseats = [3]\nagents = [\"greedy\", \"random\", \"sharp\"]\n",
+        "seed = \"match\"\ndeals = 12\nrules = [\"classic\"]\nseats = [3]\nagents = [\"greedy\", \"random\", \"sharp\"]\n",
     )
     .unwrap();
     let plain = prints(&folder, "run spec.toml --out run --quiet");

@@ -226,7 +226,8 @@ fn a_responder_with_few_iterations_plays_its_blueprint() {
     let greedy = cambio_agents::roster().parse("greedy").unwrap();
     for iterations in [1, 4] {
         let effort = ResponderEffort { iterations, candidates: 5, ..ResponderEffort::default() };
-        let bound = LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3 };
+        let bound =
+            LowerBound { rules: &rules, target: &greedy, blueprint: &greedy, effort, deals: 60, seed: 3.into() };
         let won = bound.play(&Executor::new(2).unwrap(), |_| {}).unwrap();
         assert_eq!((won.gain.mean, won.by_seat[0] + won.by_seat[1]), (0.0, 0.0), "{iterations} iterations: {won:?}");
     }
@@ -242,7 +243,8 @@ fn the_responder_finds_nine_tenths_of_the_exact_gap() {
     for (spec, clear) in [("greedy", 0.0), ("heuristic", 0.0), ("heuristic", ResponderEffort::default().clear)] {
         let target = roster.parse(spec).unwrap();
         let effort = ResponderEffort { iterations: 600, candidates: 60, clear, ..ResponderEffort::default() };
-        let bound = LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0 };
+        let bound =
+            LowerBound { rules: &rules, target: &target, blueprint: &blueprint, effort, deals: 1, seed: 0.into() };
         let strategy = game.ask(&mut AgentPolicy::new(|| target.make(), 0, 1), &mut |_| {}).unwrap().strategy;
         let mut policy = AgentPolicy::new(|| bound.make(), 0, 1);
         let response = game.ask_against(&mut policy, &strategy, &mut |_| {}).unwrap().strategy;

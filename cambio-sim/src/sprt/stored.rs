@@ -137,6 +137,11 @@ impl<'r> StoredDuel<'r> {
         }
     }
 
+    /// The specs of the two agents, as written in rows.
+    pub fn labels(&self) -> [String; 2] {
+        self.agents.map(|agent| self.stored.plan.agents[agent].label.clone())
+    }
+
     /// The table of the duel.
     pub fn cell(&self) -> &Cell {
         &self.stored.plan.cells[self.index]
