@@ -8,6 +8,7 @@ mod durability;
 mod export;
 mod folder;
 mod foreign;
+mod hasty;
 mod learning;
 mod notebooks;
 mod oracle;

@@ -1,0 +1,305 @@
+//! Mistakes of a hasty user. Each is answered by a warning, an error that says how to go on, or a right number.
+
+use std::fs;
+use std::path::Path;
+
+use crate::command::{cambio, done, said};
+use crate::folder::folder;
+
+/// The output of a command that must fail with this exit code.
+fn fails(folder: &Path, code: i32, words: &str) -> String {
+    let output = cambio(folder, words);
+    assert_eq!(output.status.code(), Some(code), "{words}: {}", said(&output));
+    said(&output)
+}
+
+/// Standard output and standard error of a command that must succeed.
+fn streams(folder: &Path, words: &str) -> (String, String) {
+    let output = cambio(folder, words);
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    let [out, error] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    (out, error)
+}
+
+fn json(folder: &Path, words: &str) -> serde_json::Value {
+    serde_json::from_str(&streams(folder, words).0).unwrap()
+}
+
+#[test]
+fn tuning_plays_against_the_bare_agent_and_names_it_before_play() {
+    let folder = folder("bare");
+    let tune = "tune --range 2..8:3 --deals 20 --validate 20 --quiet --agent";
+    for (agent, first) in [
+        ("heuristic(call_at=?,call_chance=0)", "against heuristic; the incumbent is heuristic"),
+        ("greedy(call_at=?) --field sharp", "against sharp; the incumbent is greedy"),
+        ("greedy(call_at=?) --validate 0", "against greedy"),
+        ("greedy(call_at=?) --field self", "against itself"),
+    ] {
+        let words = format!("{tune} {agent}").replace(
+            "--validate 20 --quiet",
+            if agent.contains("--validate") { "--quiet" } else { "--validate 20 --quiet" },
+        );
+        let printed = streams(&folder, &words).0;
+        let template = agent.split(' ').next().unwrap();
+        assert_eq!(printed.lines().next(), Some(&*format!("{template} on classic, 2 seats, {first}")), "{printed}");
+    }
+    // A mistake in the incumbent is found before the search.
+    let refused = fails(&folder, 1, &format!("{tune} greedy(call_at=?) --incumbent greddy"));
+    assert!(refused.starts_with("error: there is no agent `greddy`; did you mean `greedy`?"), "{refused}");
+    let text = "tune --range 0..1 --deals 20 --quiet --agent external(\"bot?\")";
+    assert!(fails(&folder, 1, text).contains("give --field, and --incumbent or --validate 0"));
+}
+
+#[test]
+fn a_best_value_at_an_end_of_its_range_gets_a_warning() {
+    let folder = folder("ends");
+    let tune = "tune --agent greedy(call_at=?) --deals 60 --validate 0 --quiet --range";
+    for (range, expected) in [
+        ("2..4", Some("the best value 4 of `call_at` is the highest of the range 2..4; if higher values are valid, ")),
+        (
+            "20,30,60",
+            Some("the best value 20 of `call_at` is the lowest of the range 20,30,60; if lower values are valid, "),
+        ),
+        ("0,6,30", None),
+        ("6..6", None),
+    ] {
+        let (_, warned) = streams(&folder, &format!("{tune} {range}"));
+        match expected {
+            Some(sentence) => assert!(warned.starts_with(&format!("warning: {sentence}")), "{range}: {warned}"),
+            None => assert_eq!(warned, "", "{range}"),
+        }
+    }
+    // The page and `report` repeat the warning.
+    streams(&folder, &format!("{tune} 2..4 --out kept"));
+    assert!(fs::read_to_string(folder.join("kept/report.html")).unwrap().contains("Warning: the best value 4 of"));
+    assert!(streams(&folder, "report kept --dry").1.starts_with("warning: the best value 4 of `call_at`"));
+}
+
+#[test]
+fn budgets_are_swept_in_lists_and_logarithmic_steps_and_are_numbers_in_the_curve() {
+    let folder = folder("ranges");
+    let sweep = ["tune", "--agent", "rollout(n=?)", "--field", "greedy", "--deals", "2", "--validate", "0", "--quiet"];
+    let tuned = std::process::Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(sweep)
+        .args(["--range", "1..10 log", "--out", "log"])
+        .output()
+        .unwrap();
+    assert!(tuned.status.success(), "{}", said(&tuned));
+    let two = "tune --agent heuristic(call_at=?,decay=?) --range 3,9 --range 0..0.1:0.1 --deals 2 --validate 0 --quiet --out two";
+    streams(&folder, two);
+    for (out, columns, rows) in
+        [("log", &["n"][..], &["1", "3", "10"][..]), ("two", &["call_at", "decay"], &["3 0", "3 0.1", "9 0", "9 0.1"])]
+    {
+        let mut curve = csv::Reader::from_path(folder.join(out).join("curve.csv")).unwrap();
+        let header = curve.headers().unwrap().clone();
+        assert_eq!(header.iter().skip(header.len() - columns.len()).collect::<Vec<_>>(), columns);
+        let found = curve.records().map(|row| {
+            let row = row.unwrap();
+            columns
+                .iter()
+                .map(|name| row[header.iter().position(|other| other == *name).unwrap()].to_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
+        assert_eq!(found.collect::<Vec<_>>(), rows);
+    }
+    for (range, sentence) in [
+        ("3,2", "--range must list different values in ascending order, found `3,2`"),
+        ("0..9log", "--range must start above 0 to have logarithmic steps, found `0..9log`"),
+        ("3,x", "--range must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as 0..15, 0..1:0.1, "),
+    ] {
+        let refused = fails(&folder, 1, &format!("tune --agent greedy(call_at=?) --quiet --range {range}"));
+        assert!(refused.contains(sentence), "{refused}");
+    }
+}
+
+#[test]
+fn a_field_that_is_far_weaker_than_the_candidates_gets_a_warning() {
+    let folder = folder("weak");
+    let tune = "tune --agent greedy(call_at=?) --range 0,6,30 --deals 40 --validate 0 --quiet --field";
+    let sentence = "warning: the field random(pass=0.9) is far weaker than the candidates, whose median is 0.";
+    let (_, warned) = streams(&folder, &format!("{tune} random(pass=0.9)"));
+    assert!(warned.contains(sentence) && warned.ends_with("choose a stronger field\n"), "{warned}");
+    assert!(
+        streams(&folder, &format!("{tune} random(pass=0.9) --payoff win --seats 4")).1.contains("warning: the field")
+    );
+    assert!(!streams(&folder, &format!("{tune} sharp")).1.contains("weaker"));
+}
+
+#[test]
+fn commands_share_no_deals_unless_they_are_told_to_and_a_reused_seed_gets_a_warning() {
+    let folder = folder("seeds");
+    fs::create_dir(folder.join("runs")).unwrap();
+    let tune = "tune --agent greedy(call_at=?) --range 2,8 --deals 40 --validate 0 --rounds --quiet";
+    let (printed, _) = streams(&folder, &format!("{tune} --seed 5 --out runs/five"));
+    let best = printed.lines().find_map(|line| line.strip_prefix("best: ")?.split(' ').next()).unwrap();
+    let sprt = format!("sprt {best} greedy --rounds --deals 30 --quiet");
+    let advantage = format!("advantage {best} --over sharp --deals 4 --playouts 4 --quiet");
+    let exploit = format!("exploit --rules mini-m0 --agent {best} --deals 2 --iterations 2 --quiet");
+    for words in [
+        &sprt,
+        &advantage,
+        &exploit,
+        &format!("match {best} greedy --rounds --deals 4 --quiet"),
+        &format!("tune --agent greedy(call_at=?) --range 1,2 --incumbent {best} --deals 4 --quiet --field greedy"),
+    ] {
+        let (_, fresh) = streams(&folder, words);
+        assert!(!fresh.contains("same seed"), "{words}: {fresh}");
+        let (_, reused) = streams(&folder, &format!("{words} --seed 5"));
+        assert!(
+            reused.starts_with(&format!("warning: runs/five chose `{best}` on deals of the same seed")),
+            "{words}: {reused}"
+        );
+    }
+    // A run, and a test that reads the run.
+    let spec = format!("seed = 5\ndeals = 30\nrules = 'classic'\nseats = 2\nagents = ['greedy', '{best}']\n");
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let (_, warned) = streams(&folder, "run spec.toml --quiet --out played");
+    assert!(warned.contains("same seed"), "{warned}");
+    assert!(streams(&folder, &format!("sprt greedy {best} --run played")).1.contains("same seed"));
+
+    // The default deals of all commands differ.
+    streams(&folder, &format!("{tune} --out runs/default"));
+    let tuning = fs::read_to_string(folder.join("runs/default/tuning.json")).unwrap();
+    let mut seeds = vec![serde_json::from_str::<serde_json::Value>(&tuning).unwrap()["seed"].clone()];
+    seeds.extend(
+        [sprt, advantage, exploit].map(|words| json(&folder, &format!("{words} --format json"))["seed"].clone()),
+    );
+    streams(&folder, "match greedy sharp --deals 2 --quiet --out matched");
+    let manifest = fs::read_to_string(folder.join("matched/manifest.json")).unwrap();
+    seeds.push(serde_json::from_str::<serde_json::Value>(&manifest).unwrap()["seed"].clone());
+    for (index, seed) in seeds.iter().enumerate() {
+        assert!(seed.as_str().is_some_and(|seed| seed.len() == 64) && !seeds[..index].contains(seed), "{seeds:?}");
+    }
+}
+
+#[test]
+fn a_lower_bound_that_may_be_chance_shows_nothing() {
+    let folder = folder("bound");
+    let exploit = "exploit --rules mini-m1 --iterations 5 --quiet --agent";
+    let printed = done(&folder, &format!("{exploit} greedy --blueprint random --deals 30"));
+    assert!(printed.contains("exploitability   nothing shown: the 95 % lower limit of the gain, -0."), "{printed}");
+    let printed = done(&folder, &format!("{exploit} random --blueprint greedy --deals 30"));
+    let limit = printed.split("at least ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap();
+    let gain = printed.split("gain             ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap();
+    assert!(0.0 < limit && limit < gain, "{printed}");
+    assert!(
+        done(&folder, &format!("{exploit} random --deals 1"))
+            .contains("nothing shown: an interval needs at least 2 deals")
+    );
+}
+
+#[test]
+fn a_sequential_test_reads_thirty_deals_before_it_decides() {
+    let folder = folder("few");
+    // Two agents that never call and otherwise decide alike: every deal has the score ½.
+    let alike = "sprt greedy(call_at=-20) greedy(call_at=-19) --quiet";
+    let printed = done(&folder, alike);
+    assert!(printed.contains("\n  102 deals, 204 matches; ") && !printed.contains("  score "), "{printed}");
+    assert!(
+        printed.contains("every deal has the score 0.5000: the agents decide alike, or the results of "),
+        "{printed}"
+    );
+    let found = json(&folder, &format!("{alike} --elo1 100 --format json"));
+    assert_eq!((&found["deals"], &found["verdict"]), (&30.into(), &"first".into()), "{found}");
+    let end = |name: &str| found[name].as_f64().unwrap();
+    assert!(end("estimate_low") < 0.47 && end("estimate_high") > 0.53, "{found}");
+    // A clear winner needs as many.
+    assert_eq!(json(&folder, "sprt sharp random --elo1 400 --quiet --format json")["deals"], 30);
+    let few = done(&folder, "sprt sharp random --deals 20 --quiet");
+    assert!(
+        few.starts_with("undecided between 0 and 10 Elo after 20 deals; a decision needs at least 30 deals\n"),
+        "{few}"
+    );
+}
+
+#[test]
+fn errors_in_an_experiment_name_the_field_and_the_fix() {
+    let folder = folder("spec");
+    let base =
+        [("seed", "1"), ("deals", "2"), ("rules", "'classic'"), ("seats", "2"), ("agents", "['greedy', 'random']")];
+    for (field, value, sentence) in [
+        (
+            "lineups",
+            "{ field = ['sharp'] }",
+            "field `lineups` must be limited to agents in `agents`, found `sharp`; add it to `agents`",
+        ),
+        (
+            "deals",
+            "'many'",
+            "line 2: field `deals` must be a whole number from 0 to 18446744073709551615, found 'many'",
+        ),
+        ("deals", "-1", "line 2: field `deals` must be a whole number from 0 to 18446744073709551615, found -1"),
+        ("seats", "[2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
+        ("agents", "'greedy'", "line 5: field `agents` must be a list, found 'greedy'"),
+        ("agents", "[\n  'greedy',\n  3,\n]", "line 7: field `agents` must be a text in quotes, found 3"),
+        ("records", "'yes'", "field `records` must be true or false, found 'yes'"),
+        ("payoff", "'luck'", "field `payoff` must be one of `rank_points`, `win`, `points`, `margin`, found 'luck'"),
+        ("lineups", "'each'", "{ focal, field } or { pools }, found 'each'"),
+    ] {
+        let mut fields: Vec<(&str, &str)> = base.iter().copied().filter(|(name, _)| *name != field).collect();
+        let place = base.iter().position(|(name, _)| *name == field).unwrap_or(base.len());
+        fields.insert(place, (field, value));
+        let text: String = fields.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+        fs::write(folder.join("spec.toml"), text).unwrap();
+        let refused = fails(&folder, 1, "run spec.toml --out none");
+        assert!(refused.contains(sentence), "{refused}");
+    }
+}
+
+#[test]
+fn a_run_says_how_agents_are_seated_and_how_to_go_on_with_a_folder() {
+    let folder = folder("seats");
+    let (_, told) = streams(&folder, "match greedy random --seats 4 --deals 1 --out played");
+    assert!(
+        told.contains("2 agents at 4 seats: agents play in several seats, such as greedy | greedy | random | random; "),
+        "{told}"
+    );
+    assert!(!streams(&folder, "match greedy random --seats 2 --deals 1").1.contains("several seats"));
+    let refused = fails(&folder, 1, "match greedy random --deals 1 --out played");
+    assert!(
+        refused.contains("played already exists; choose another --out, or continue its run with --resume"),
+        "{refused}"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_fault_is_printed_after_the_tables_and_without_an_empty_one() {
+    let folder = folder("fault");
+    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\nread line; exit 7\n";
+    fs::write(folder.join("quits.sh"), script).unwrap();
+    let spec = "seed = 1\ndeals = 40\nrules = 'classic'\nseats = 2\nagents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let output = cambio(&folder, "run spec.toml --quiet --out out");
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{}", said(&output));
+    assert!(said(&output).starts_with("fault: classic, 2 seats, "), "{}", said(&output));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_check_plays_on_a_rule_file_and_keeps_a_counterexample() {
+    let folder = folder("check");
+    fs::write(folder.join("small.toml"), "base = 'classic'\nname = 'small'\nhand = 5\n").unwrap();
+    let checked = done(&folder, "agents --check greedy --rules small.toml --matches 1");
+    assert!(checked.starts_with("greedy: conforms in 4 matches, "), "{checked}");
+    // A bot that decides `keep h9`, which is never legal.
+    let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
+                  while read line; do case $line in *decide*) echo '{\"decision\":\"keep h9\"}';; esac; done\n";
+    fs::write(folder.join("cheats.sh"), script).unwrap();
+    let check = || {
+        let words =
+            ["agents", "--rules", "small.toml", "--seats", "2", "--check", "external(\"sh cheats.sh\",start_ms=60000)"];
+        std::process::Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(words).output().unwrap()
+    };
+    for file in ["counterexample.jsonl", "counterexample-2.jsonl"] {
+        let output = check();
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("small, 2 seats, deal 0: "), "{}", said(&output));
+        let shown = said(&output).lines().last().unwrap().trim().to_owned();
+        assert!(shown.ends_with(&format!("replay --events {file}")), "{shown}");
+        let replayed = cambio(&folder, &format!("replay --events {file}"));
+        assert!(said(&replayed).contains("keep h9"), "{}", said(&replayed));
+    }
+}
