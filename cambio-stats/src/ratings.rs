@@ -7,10 +7,12 @@
 //! condition for a maximum); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score
 //! vector g per cluster (Lin and Wei 1989). If there is no maximum, a prior is added ([`Fit::Regularised`]).
 
+mod misfit;
 mod pooled;
 
 use std::collections::BTreeMap;
 
+pub use misfit::{Misfit, Residual, misfit};
 pub use pooled::{PooledStrengths, pool};
 
 use crate::matrix::{Matrix, Vector};
