@@ -5,7 +5,8 @@
 //! floating-point numbers begin at the last division.
 //!
 //! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
-//! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once. [`ratings`] fits strengths to
+//! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once, [`equivalence`] shows that a mean is
+//! close to 0. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
 //! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
 //! estimates a mean after a sequential test, [`search`] optimises many parameters. [`curve`] has response curves with
@@ -33,6 +34,7 @@ mod control;
 pub mod curve;
 mod distributions;
 pub mod empirical;
+pub mod equivalence;
 pub mod histogram;
 pub mod hotelling;
 mod interval;
