@@ -27,6 +27,10 @@ pub(super) struct Args {
     /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
     baseline: Option<String>,
+    /// Instead of the tables, print which pairs of agents are shown to differ by less than this margin, in units of the
+    /// payoff. With --baseline, only pairs with this agent
+    #[arg(long, value_name = "MARGIN")]
+    margin: Option<f64>,
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
@@ -35,12 +39,22 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let stored = StoredRun::open(&args.folder)?;
     tell_if_partial(&stored)?;
-    if let Some(baseline) = &args.baseline {
-        let labels: Vec<&str> = stored.plan.agents.iter().map(|agent| agent.label.as_str()).collect();
-        let Some(index) = labels.iter().position(|label| label == baseline) else {
-            return Err(format!("--baseline must be one of {}, found `{baseline}`", labels.join(", ")).into());
-        };
-        tables::print_baseline(&stored.plan, &derive(&stored)?.against(&stored.plan, index), args.format)?;
+    let plan = &stored.plan;
+    let index = |baseline: &String| {
+        let labels: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+        let found = || format!("--baseline must be one of {}, found `{baseline}`", labels.join(", "));
+        labels.iter().position(|label| label == baseline).ok_or_else(found)
+    };
+    let baseline = args.baseline.as_ref().map(index).transpose()?;
+    if let Some(margin) = args.margin {
+        if !(margin > 0.0 && margin.is_finite()) {
+            return Err(format!("--margin must be a number above 0, found {margin}").into());
+        }
+        tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
+        return Ok(Exit::Done);
+    }
+    if let Some(baseline) = baseline {
+        tables::print_baseline(plan, &derive(&stored)?.against(plan, baseline), args.format)?;
         return Ok(Exit::Done);
     }
     let derived = derive(&stored)?;

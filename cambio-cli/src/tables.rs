@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write};
 
 use cambio_report::is_even;
-use cambio_sim::{BaselineRow, Derived, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use cambio_sim::{BaselineRow, Derived, EquivalenceRow, PairRow, Payoff, Plan, RatingRow, SummaryRow};
 use cambio_stats::ratings::Fit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -58,17 +58,10 @@ pub(super) fn print_baseline(
             Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
             _ => "undecided",
         };
-        let p =
-            row.p.map_or_else(|| "–".to_owned(), |p| if p < 5e-5 { "<0.0001".to_owned() } else { format!("{p:.4}") });
-        (interval, p, word)
+        (interval, p_text(row.p), word)
     };
     match format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(rows)?)?,
-        Format::Csv => {
-            let mut csv = csv::Writer::from_writer(&mut out);
-            rows.iter().try_for_each(|row| csv.serialize(row))?;
-            csv.flush()?;
-        }
+        Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
         Format::Md => {
             writeln!(
                 out,
@@ -97,12 +90,92 @@ pub(super) fn print_baseline(
             }
             writeln!(
                 out,
-                "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).",
-                first.method
+                "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{}",
+                first.method,
+                if plan.cells.len() > 1 { SEPARATE } else { "" }
             )?;
         }
     }
     Ok(())
+}
+
+/// Prints the tests of whether pairs of agents differ by less than a margin.
+pub(super) fn print_equivalences(
+    plan: &Plan,
+    rows: &[EquivalenceRow],
+    format: Format,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    let Some(first) = rows.first() else { return Err("no two agents have matches at one table".into()) };
+    let texts = |row: &EquivalenceRow| {
+        let ends = row.low.zip(row.high);
+        let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
+        let word = match row.p_holm {
+            Some(p) if p < 0.05 => format!("as good, within {}", row.margin),
+            Some(_) => "not shown".to_owned(),
+            None => "no variance to test with".to_owned(),
+        };
+        (interval, p_text(row.p), p_text(row.p_holm), word)
+    };
+    match format {
+        Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
+        Format::Md => {
+            writeln!(
+                out,
+                "| rules | seats | agent | other | deals | difference | 90 % | p | p, all pairs | verdict |\n\
+                 |---|---|---|---|---|---|---|---|---|---|"
+            )?;
+            for row in rows {
+                let (interval, alone, all, word) = texts(row);
+                let [rules, agent, other] = [&row.rules, &row.agent, &row.other].map(|text| bar_free(text));
+                let (seats, deals, difference) = (row.seats, row.deals, row.difference);
+                writeln!(
+                    out,
+                    "| {rules} | {seats} | `{agent}` | `{other}` | {deals} | {difference:+.4} | {interval} | {alone} | {all} | {word} |"
+                )?;
+            }
+        }
+        Format::Table => {
+            writeln!(out, "as good within {} {}? Differences are paired by deal", first.margin, plan.payoff.unit())?;
+            for table in rows.chunk_by(|one, next| (&one.rules, one.seats) == (&next.rules, next.seats)) {
+                let (rules, seats) = (&table[0].rules, table[0].seats);
+                writeln!(out, "{rules}, {seats} seats, {}", crate::say::count(table[0].deals, "deal"))?;
+                for row in table {
+                    let (interval, _, p, word) = texts(row);
+                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word}", row.difference)?;
+                    writeln!(out, "           {} – {}", row.agent, row.other)?;
+                }
+            }
+            writeln!(out, "Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected", first.method)?;
+            writeln!(out, "for all pairs of a table that are listed (Holm). “Not shown” does not mean different.")?;
+            if plan.cells.len() > 1 {
+                writeln!(out, "{}", SEPARATE.trim_start())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The note below several tables.
+const SEPARATE: &str = " Tables are not corrected together.";
+
+fn p_text(p: Option<f64>) -> String {
+    p.map_or_else(|| "–".to_owned(), |p| if p < 5e-5 { "<0.0001".to_owned() } else { format!("{p:.4}") })
+}
+
+/// Prints rows as JSON or CSV.
+fn for_programs<R: serde::Serialize>(
+    rows: &[R],
+    format: Format,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn std::error::Error>> {
+    if format == Format::Json {
+        writeln!(out, "{}", serde_json::to_string_pretty(rows)?)?;
+        return Ok(());
+    }
+    let mut csv = csv::Writer::from_writer(out);
+    rows.iter().try_for_each(|row| csv.serialize(row))?;
+    Ok(csv.flush()?)
 }
 
 fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
@@ -135,10 +208,20 @@ fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Half the width of an interval, if the interval is about symmetric around its mean.
+/// Half the width of an interval, if the interval is about symmetric around its mean. A small one is not rounded to 0,
+/// because `± 0.000` looks like certainty.
 fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     let (below, above) = (mean - low, high - mean);
-    is_even(below, above, digits).then(|| format!("{:.digits$}", below.max(above)))
+    let (half, unit) = (below.max(above), 10_f64.powi(-(digits as i32)));
+    is_even(below, above, digits).then(|| {
+        if half <= 0.0 {
+            "exact".to_owned()
+        } else if half < unit / 2.0 {
+            format!("± <{unit:.digits$}").replace("<0.", "<.")
+        } else {
+            format!("± {half:.digits$}")
+        }
+    })
 }
 
 fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
@@ -146,7 +229,7 @@ fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> Str
     let half = half(mean, (low, high), digits);
     half.map_or_else(
         || format!("{mean:.digits$} ({low:.digits$} to {high:.digits$})"),
-        |half| format!("{mean:.digits$} ± {half}"),
+        |half| format!("{mean:.digits$} {half}"),
     )
 }
 
@@ -156,7 +239,7 @@ fn in_short(mean: f64, low: Option<f64>, high: Option<f64>) -> String {
     let end =
         |end: f64| if end < 0.995 { format!("{end:.2}").trim_start_matches('0').to_owned() } else { "1".to_owned() };
     let half = half(mean, (low, high), 3);
-    half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} ± {half}"))
+    half.map_or_else(|| format!("{mean:.3} {}–{}", end(low), end(high)), |half| format!("{mean:.3} {half}"))
 }
 
 /// The mark for ratings that needed a prior.
@@ -185,7 +268,7 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
             "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
             "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", "turns"
         )?;
-        let best = leader(&rows, &pairs, plan.payoff);
+        let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
         for row in &rows {
             let (mark, on, off) = match best.is_some_and(|best| is_among_best(&row.agent, best, &pairs)) {
                 true if bold => ("* ", "\u{1b}[1m", "\u{1b}[0m"),
@@ -204,26 +287,22 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
         Payoff::RankPoints => write!(out, "* best agent")?,
         other => write!(out, "* best agent by {}", other.unit())?,
     }
-    writeln!(out, ", and agents not distinguishable from it\n  (95 %, simultaneous for all pairs)")?;
+    writeln!(
+        out,
+        ", and agents not distinguishable from it\n  (among the agents of its table; 95 %, simultaneous for all pairs)"
+    )?;
     if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
         writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
     }
-    writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; 95 % intervals, clustered by deal.")?;
+    if plan.cells.len() > 1 {
+        writeln!(out, "{}", SEPARATE.trim_start())?;
+    }
+    writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; single 95 % intervals by deal.")?;
     if derived.summary.iter().any(|row| row.luck.is_some()) {
         writeln!(out, "The luck of the cards is subtracted; the files also have the raw results.")?;
     }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
     writeln!(out, "succeeds (ok); snaps that are right, wrong and late; turns of all seats.")
-}
-
-/// The agent with the best mean of the plan's payoff, the first among equals; `None` if there is only one agent.
-fn leader<'a>(rows: &[&'a SummaryRow], pairs: &[&PairRow], payoff: Payoff) -> Option<&'a str> {
-    let is_ahead = |agent: &str, pair: &PairRow| {
-        let lead = payoff.sign() * pair.leading().difference;
-        (pair.agent != agent || lead >= 0.0) && (pair.other != agent || lead <= 0.0)
-    };
-    let mut agents = rows.iter().map(|row| &*row.agent).filter(|_| rows.len() > 1);
-    agents.find(|agent| pairs.iter().all(|pair| is_ahead(agent, pair)))
 }
 
 /// Whether an agent is the best or not distinguishable from it.
@@ -232,11 +311,7 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
         return true;
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
-    pairs.iter().any(|pair| {
-        // If the difference is the same in all deals, the interval is missing.
-        let straddles = pair.leading().simultaneous.is_none_or(|(low, high)| low <= 0.0 && high >= 0.0);
-        straddles && (is_pair(pair, agent, best) || is_pair(pair, best, agent))
-    })
+    pairs.iter().any(|pair| pair.side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent)))
 }
 
 fn figures(row: &SummaryRow) -> String {

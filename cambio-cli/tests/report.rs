@@ -568,3 +568,138 @@ fn a_value_that_meets_itself_is_exact_and_says_why() {
         rows.iter().filter(|row| row["is_mirror"] == "true").map(|row| row["value"].as_str()).collect();
     assert_eq!(mirrored, ["5"]);
 }
+
+/// The cell of a table on a page, by the start of its row's header and the index of its column.
+fn cell(page: &Document<'_>, caption: &str, row: &str, column: usize) -> String {
+    let table = all(page, "table").find(|table| text(*table).contains(caption)).unwrap();
+    let is_row = |node: &Node<'_, '_>| node.tag_name().name() == "tr" && text(*node).starts_with(row);
+    let row = table.descendants().find(is_row).unwrap_or_else(|| panic!("no row {row}"));
+    text(row.children().filter(|node| node.tag_name().name() == "td").nth(column).unwrap())
+}
+
+/// Regression test: formerly the numbers of the table had no intervals, and the share of calls had no number of calls.
+#[test]
+fn the_behaviour_of_agents_has_intervals_clustered_by_deal_and_the_number_of_calls() {
+    let folder = folder("behaviour");
+    let spec = "seed = 3\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let document = parsed(&page);
+    let caption = "How each agent played";
+    let heads = all(&document, "table").find(|table| text(*table).contains(caption)).unwrap();
+    let heads: Vec<String> =
+        heads.descendants().filter(|node| node.attribute("scope") == Some("col")).map(text).skip(1).collect();
+    for (column, head) in heads.iter().enumerate() {
+        let agent = head.split('\u{a0}').next_back().unwrap().split(' ').next_back().unwrap();
+        let mut deals: BTreeMap<String, [f64; 3]> = BTreeMap::new();
+        for row in table(&folder.join("out/players.csv")).iter().filter(|row| row["agent"] == agent) {
+            let sums = deals.entry(row["deal"].clone()).or_default();
+            for (sum, name) in sums.iter_mut().zip(["rounds", "calls", "calls_succeeded"]) {
+                *sum += row[name].parse::<f64>().unwrap();
+            }
+        }
+        let total = |index: usize| deals.values().map(|sums| sums[index]).sum::<f64>();
+        assert_eq!(cell(&document, caption, "calls, all", column).replace(',', ""), total(1).to_string());
+        // The ratio of two sums, with the cluster sandwich and the quantile of Student's t with 59 degrees of freedom.
+        let (rounds, calls) = (total(0), total(1));
+        let residuals = deals.values().map(|sums| (sums[1] - calls / rounds * sums[0]).powi(2)).sum::<f64>();
+        let half = 2.000_995 * (60.0 / 59.0 * residuals).sqrt() / rounds;
+        let shown = cell(&document, caption, "calls0", column);
+        let (mean, found) = shown.split_once(" ± ").unwrap();
+        assert!((mean.parse::<f64>().unwrap() - calls / rounds).abs() < 0.006, "{shown}");
+        assert!((found.parse::<f64>().unwrap() - half).abs() < 0.011, "{shown}, {half}");
+        let success = cell(&document, caption, "calls that succeed", column);
+        assert!(success.contains(if success.contains(" to ") { '(' } else { '±' }), "{success}");
+    }
+    assert!(!page.contains("± 0.00") && !page.contains("(0.00 to 0.00)"), "{page}");
+    assert!(page.contains("(α = 100, 50 individuals)"));
+}
+
+/// Regression test: formerly the p-values of pairs were too large, and no test covered all pairs.
+#[test]
+fn ratings_that_do_not_describe_the_pairs_are_marked() {
+    let folder = folder("misfit");
+    let spec = "seed = 3\ndeals = 400\nrules = ['classic']\nseats = [2]\n\
+                agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let ratings = table(&folder.join("out/ratings.csv"));
+    // Ten pairs and five strengths, of which four are free.
+    assert!(ratings.iter().all(|row| row["misfit_f_numerator"] == "6.0" && row["misfit_p"] == ratings[0]["misfit_p"]));
+    assert!(ratings[0]["misfit_p"].parse::<f64>().unwrap() < 0.001, "{:?}", ratings[0]);
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    check_page(&page);
+    let document = parsed(&page);
+    let said = text(document.root_element());
+    assert!(said.contains("One rating for each agent does not describe all pairs (goodness of fit, F = "), "{said}");
+    let pairs = table(&folder.join("out/pairwise.csv"));
+    let size = |row: &BTreeMap<String, String>| {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        (number("residual") / number("residual_error")).abs()
+    };
+    let most = pairs.iter().max_by(|one, other| size(one).total_cmp(&size(other))).unwrap();
+    let shown = with_id(&document, "misfit-1-desc");
+    assert!(shown.contains(&most["agent"]) && shown.contains(&most["other"]) && shown.contains('+'), "{shown}");
+}
+
+/// Regression test: formerly equal agents had different ranks, and “best” did not name its field.
+#[test]
+fn equal_agents_share_a_rank_and_the_best_is_the_best_of_a_field() {
+    let folder = folder("ranks");
+    let spec = "seed = 3\ndeals = 100\nrules = ['classic']\nseats = [2]\n\
+                agents = ['random', 'greedy(call_at=60)', 'greedy', 'greedy(call_at=61)']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let summary = table(&folder.join("out/summary.csv"));
+    assert_eq!(summary[1]["rank"], summary[3]["rank"], "{summary:?}");
+    for row in &summary {
+        let [low, rank, high] = ["rank_low", "rank", "rank_high"].map(|name| row[name].parse::<usize>().unwrap());
+        assert!(1 <= low && low <= rank && rank <= high && high <= 4, "{row:?}");
+    }
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    check_page(&page);
+    let said = text(parsed(&page).root_element());
+    assert!(said.contains(&format!("{}= greedy(call_at=60)", summary[1]["rank"])), "{said}");
+    assert!(said.contains("“Best” refers to the mean over this field of 4 agents"), "{said}");
+    assert!(
+        said.contains(" scores above one half against every other agent") || said.contains("No agent scores above")
+    );
+}
+
+#[test]
+fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
+    let folder = folder("margin");
+    let spec = "seed = 5\ndeals = 200\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let rows = |words: &[&str]| {
+        let words = [&["report", "out", "--format", "csv", "--margin"], words].concat();
+        let shown = prints(&folder, &words);
+        let mut csv = csv::Reader::from_reader(shown.as_bytes());
+        csv.deserialize().collect::<Result<Vec<BTreeMap<String, String>>, _>>().unwrap()
+    };
+    let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
+    let found = rows(&["0.1"]);
+    assert_eq!(found.len(), 6);
+    let mut kinds = [0, 0];
+    for row in &found {
+        let is_inside = number(row, "low") > -0.1 && number(row, "high") < 0.1;
+        assert_eq!(number(row, "p") < 0.05, is_inside, "{row:?}");
+        assert!(number(row, "p") <= number(row, "p_holm"));
+        kinds[usize::from(is_inside)] += 1;
+    }
+    assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?}");
+    assert!(rows(&["0.0001"]).iter().all(|row| number(row, "p") > 0.05));
+    let own = rows(&["0.1", "--baseline", "sharp"]);
+    assert!(own.len() == 3 && own.iter().all(|row| row["other"] == "sharp"));
+    let shown = prints(&folder, &["report", "out", "--margin", "0.1"]);
+    assert!(shown.contains("as good, within 0.1") && shown.contains("not shown"), "{shown}");
+    assert!(prints(&folder, &["report", "out", "--margin", "0.1", "--format", "md"]).contains("| 90 % |"));
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["report", "out", "--margin", "0"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--margin must be a number above 0, found 0"));
+}

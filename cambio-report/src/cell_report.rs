@@ -1,11 +1,12 @@
 //! The section of the page about one cell: a rule system at one number of seats. The page calls a cell a table.
 
-use cambio_sim::digest::{Behaviour, CellBehaviour, CellDigest, SEAT_DEALS};
+use cambio_sim::digest::{ALPHA, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS};
 use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
 use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
-use cambio_stats::ratings::Fit;
-use cambio_stats::{Interval, Support};
+use cambio_stats::hotelling::HotellingTest;
+use cambio_stats::ratings::{Fit, Misfit, Residual};
+use cambio_stats::{ELO, Interval, Support};
 use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed, spread};
@@ -16,6 +17,8 @@ use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 /// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
 const MOST_COLUMNS: usize = 12;
 const BEST_COLUMNS: usize = 8;
+/// The maximum number of pairs in the plot of the residuals.
+const MOST_RESIDUALS: usize = 12;
 /// From this number of agents on, agents are the rows of the behaviour table instead of its columns.
 const MANY: usize = 8;
 
@@ -26,10 +29,13 @@ pub(super) struct Section {
     title: String,
     facts: String,
     verdict: Prose,
+    field: Option<Prose>,
     standing: ReportTable,
     means: Option<Figure<Forest>>,
     ratings: Option<Figure<Forest>>,
     ratings_note: Option<Prose>,
+    misfit_note: Option<Prose>,
+    misfit: Option<Figure<Forest>>,
     shares: Option<ReportTable>,
     scores: Option<ReportTable>,
     differences: Option<ReportTable>,
@@ -67,13 +73,14 @@ impl CellReport<'_> {
 
     /// The ranks and names of the agents, the best first.
     fn names(&self) -> Vec<String> {
-        self.ladder.rungs.iter().enumerate().map(|(index, rung)| format!("{} {}", index + 1, rung.agent)).collect()
+        let name = |(index, rung): (usize, &RankedAgent<'_>)| format!("{} {}", self.ladder.rank(index), rung.agent);
+        self.ladder.rungs.iter().enumerate().map(name).collect()
     }
 
     /// Like [`names`](Self::names), with the names as code.
     fn heads(&self) -> Vec<Prose> {
         let head =
-            |(index, rung): (usize, &RankedAgent<'_>)| Prose::from(format!("{}\u{a0}", index + 1)).code(rung.agent);
+            |(index, rung): (usize, &RankedAgent<'_>)| Prose::from(self.ladder.rank(index) + "\u{a0}").code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()
     }
 
@@ -97,10 +104,13 @@ impl CellReport<'_> {
                 percent(share)
             ),
             verdict: self.ladder.verdict(self.extent),
+            field: self.ladder.field(self.cell),
             standing: self.standing(),
             means: (self.ladder.rungs.len() > 1).then(|| self.means()),
             ratings: is_rated.then(|| self.ratings(&ratings)),
             ratings_note: (self.ladder.rungs.len() > 1).then(|| ratings_note(&ratings)).flatten(),
+            misfit_note: self.misfit_note(),
+            misfit: self.misfit(),
             shares: self.shares(&ratings),
             scores: self.scores(),
             differences: self.ladder.compares().then(|| self.differences()),
@@ -119,12 +129,14 @@ impl CellReport<'_> {
 
     fn standing(&self) -> ReportTable {
         let forfeits = self.ladder.rungs.iter().any(|rung| rung.summary.forfeits > 0);
+        let ranks = self.ladder.compares().then_some(["rank", "without one"]);
         let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
-        columns.extend(forfeits.then_some("forfeits"));
         let is_adjusted = self.ladder.rungs.iter().any(|rung| rung.summary.luck.is_some());
         if is_adjusted {
             columns.splice(2..2, ["rank points with luck", "wins with luck"]);
         }
+        columns.splice(0..0, ranks.into_iter().flatten());
+        columns.extend(forfeits.then_some("forfeits"));
         let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
             let row = rung.summary;
             let show = |(mean, low, high): (f64, Option<f64>, Option<f64>)| plus_minus(mean, low.zip(high), 3);
@@ -143,15 +155,20 @@ impl CellReport<'_> {
                 grouped(row.deals),
                 grouped(row.matches),
             ]);
+            let without = row.rank_best_without_one.zip(row.rank_worst_without_one);
+            let ranges = ranks.map(|_| [row.rank_low.zip(row.rank_high), without].map(range));
+            cells.splice(0..0, ranges.into_iter().flatten());
             cells.extend(forfeits.then(|| grouped(row.forfeits)));
             TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
         };
         ReportTable {
             caption: format!(
-                "The agents over all lineups of this table, the best mean of {} first. Intervals are 95 %, clustered by deal: score \
-                 intervals for shares and rank points, Student’s t for the margin. Rank points are 1 for the best seat, 0 for the \
-                 worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}",
+                "The agents over all lineups of this table, the best mean of {} first. The intervals of the means are single 95 % \
+                 intervals, clustered by deal: score intervals for shares and rank points, Student’s t for the margin. Rank points \
+                 are 1 for the best seat, 0 for the worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}{}",
                 self.ladder.payoff.unit(),
+                ranks.map_or("", |_| " Equal agents share a rank (=). The intervals of the ranks hold together at 95 %. Without one: \
+                    the best and the worst rank if one of the other agents is left out."),
                 if is_adjusted {
                     " The luck of the cards is subtracted, which does not change the expected values; these intervals are \
                      Student’s t. The columns “with luck” have the raw results."
@@ -185,7 +202,7 @@ impl CellReport<'_> {
             title: format!("Mean {unit}, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
-                "Mean {unit} with individual 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
+                "Mean {unit} with single 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
                  it in the simultaneous test of all pairs; a ring is behind."
             )
             .into(),
@@ -211,7 +228,7 @@ impl CellReport<'_> {
             description: listed(&estimates),
             caption: Prose::from("Plackett–Luce ratings from a joint fit of all games, in Elo points; ")
                 .then(zero(self.plan))
-                .say(". The thick bar is the individual 95 % interval, the thin line the simultaneous one. The marks are as in the plot of the means."),
+                .say(". The thick bar is the single 95 % interval, the thin line the simultaneous one. The marks are as in the plot of the means."),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         }
     }
@@ -222,12 +239,18 @@ impl CellReport<'_> {
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
             (None, _) => NONE.to_owned(),
             (Some(share), None) => number(share, 2),
+            // Percentiles of equal resamples have no width, which looks like certainty.
+            (Some(share), Some((low, high))) if high - low < 0.005 => format!("{} (all alike)", number(share, 2)),
             (Some(share), Some((low, high))) => {
                 format!("{} ({} to {})", number(share, 2), number(low, 2), number(high, 2))
             }
         };
         let row = |(head, row): (Prose, &&RatingRow)| {
             let cells = [
+                row.nash_score.map_or_else(
+                    || NONE.to_owned(),
+                    |score| plus_minus(score, row.nash_score_low.zip(row.nash_score_high), 3),
+                ),
                 share(row.nash, row.nash_low, row.nash_high),
                 maybe(row.replicator, 2),
                 share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high),
@@ -237,13 +260,97 @@ impl CellReport<'_> {
         let equilibrium = if self.seats() == 2 { "the maximum-entropy equilibrium" } else { "a symmetric equilibrium" };
         Some(ReportTable {
             caption: format!(
-                "The agents as strategies of an empirical game: the share of each in {equilibrium}, after replicator dynamics, and \
-                 in the α-rank, with 95 % bootstrap intervals over deals."
+                "The agents as strategies of an empirical game: the expected rank points against opponents from {equilibrium} (Nash \
+                 averaging, ½ for its own agents), and the share of each in this equilibrium, after 2,000 time units of replicator \
+                 dynamics, and in the α-rank (α = {ALPHA}, {INDIVIDUALS} individuals), with single 95 % bootstrap intervals over deals. \
+                 All alike: the share is the same in at least 95 % of {} resamples, which is not certainty.",
+                grouped(RESAMPLES as u64)
             )
             .into(),
             corner: "agent",
-            columns: ["Nash equilibrium", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
+            columns: ["against Nash", "Nash share", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
             rows: self.heads().into_iter().zip(rows).map(row).collect(),
+        })
+    }
+
+    /// The residuals of the ratings, the most significant first.
+    fn residuals(&self) -> Option<(&Misfit, Vec<NamedResidual<'_>>)> {
+        let misfit = self.derived.misfits[self.index].as_ref()?;
+        let size = |residual: &Residual| residual.interval.statistic(0.0).map_or(0.0, f64::abs);
+        let mut residuals = misfit.residuals.clone();
+        residuals.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        let named = |own: Residual| {
+            let (one, other) = own.players;
+            let (one, other) = if own.interval.mean < 0.0 { (other, one) } else { (one, other) };
+            (own, [one, other].map(|agent| self.plan.agents[agent].label.as_str()))
+        };
+        (!residuals.is_empty()).then(|| (misfit, residuals.into_iter().map(named).collect()))
+    }
+
+    /// Describes whether one rating for each agent describes the results.
+    fn misfit_note(&self) -> Option<Prose> {
+        let (misfit, residuals) = self.residuals()?;
+        let Some(HotellingTest { f, freedom: (numerator, denominator), p }) = misfit.test else {
+            return Some(
+                "There are too few deals to test whether one rating for each agent describes all pairs.".into(),
+            );
+        };
+        let test = format!(
+            "goodness of fit, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}",
+            p_value(p)
+        );
+        if p >= 0.05 {
+            return Some(
+                format!("One rating for each agent describes all pairs as far as these deals show ({test}).").into(),
+            );
+        }
+        let (most, [one, other]) = &residuals[0];
+        Some(
+            Prose::from(format!(
+                "One rating for each agent does not describe all pairs ({test}). Beyond chance, the pairs deviate from the ratings by \
+                 {} Elo points (root mean square); the most significant deviation is that ",
+                number(misfit.size() * ELO, 0)
+            ))
+            .code(one)
+            .say(format!(" is {} Elo points stronger against ", number((most.interval.mean * ELO).abs(), 0)))
+            .code(other)
+            .say(" than the ratings say. To predict the result of a pair, use the score of the pair, not the two ratings."),
+        )
+    }
+
+    fn misfit(&self) -> Option<Figure<Forest>> {
+        let (misfit, residuals) = self.residuals()?;
+        let estimate = |(own, [one, other]): &NamedResidual<'_>| {
+            let turned = |(low, high): (f64, f64)| {
+                let (low, high) = if own.interval.mean < 0.0 { (-high, -low) } else { (low, high) };
+                (low * ELO, high * ELO)
+            };
+            let (mean, ends) =
+                ((own.interval.mean * ELO).abs(), own.interval.low().zip(own.interval.high()).map(turned));
+            IntervalPoint {
+                label: format!("{one} – {other}"),
+                figure: format!("{}{}", signed(mean, 0), spread(mean, ends, 0)),
+                mean,
+                interval: ends,
+                wide: misfit.wide(own).map(turned),
+                is_best: false,
+            }
+        };
+        let estimates: Vec<IntervalPoint> = residuals.iter().take(MOST_RESIDUALS).map(estimate).collect();
+        let most = match residuals.len() {
+            ..=MOST_RESIDUALS => "The most significant is first.".to_owned(),
+            pairs => format!("The {MOST_RESIDUALS} most significant of {pairs} pairs; pairwise.csv has all."),
+        };
+        Some(Figure {
+            id: format!("misfit-{}", self.index + 1),
+            title: format!("Deviations of pairs from the ratings, {}", self.title()),
+            description: listed(&estimates),
+            caption: format!(
+                "By how many Elo points the first agent of a pair is stronger against the second than the ratings say. {most} The thick \
+                 bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni)."
+            )
+            .into(),
+            drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         })
     }
 
@@ -270,7 +377,7 @@ impl CellReport<'_> {
         ReportTable {
             caption: caption.say(left),
             corner: "row against column",
-            columns: shown.iter().map(|index| (index + 1).to_string().into()).collect(),
+            columns: shown.iter().map(|&index| self.ladder.rank(index).into()).collect(),
             rows: self.heads().into_iter().zip(rungs).map(row).collect(),
         }
     }
@@ -294,7 +401,7 @@ impl CellReport<'_> {
             Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
         };
         let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
-                       for the same. Intervals are individual 95 % intervals. The shade repeats the number: blue above one half, \
+                       for the same. Intervals are single 95 % intervals. The shade repeats the number: blue above one half, \
                        orange below.";
         Some(self.matrix(caption.into(), &columns, cell))
     }
@@ -353,7 +460,7 @@ impl CellReport<'_> {
             title: format!("Advantage of each seat over seat a, {}", self.title()),
             description: listed(&estimates),
             caption: format!(
-                "The advantage of a seat over seat a in {}, adjusted for the agents; 95 % intervals. rounds.csv has the seat that \
+                "The advantage of a seat over seat a in {}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
                  began each round.",
                 self.ladder.payoff.unit()
             )
@@ -472,36 +579,60 @@ impl CellReport<'_> {
 
     fn behaviour(&self) -> ReportTable {
         let of = |agent: &str| {
-            let mut rows = self.derived.behaviour.iter();
-            rows.find(|row| self.is_here(&row.rules, row.seats) && row.agent == agent)
+            let mut rows = self.derived.behaviour.iter().zip(&self.derived.behaviour_errors);
+            rows.find(|(row, _)| self.is_here(&row.rules, row.seats) && row.agent == agent)
         };
-        let own: Vec<&BehaviourRow> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
-        let is_used = |measure: &&Measure| own.iter().any(|row| (measure.value)(row).is_some_and(|value| value != 0.0));
+        let own: Vec<_> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
+        let is_used =
+            |measure: &&Measure| own.iter().any(|(row, _)| (measure.value)(row).is_some_and(|value| value != 0.0));
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
-        let row = |(head, row): (Prose, &&BehaviourRow)| TableRow {
+        let row = |(head, (row, errors)): (Prose, &(&BehaviourRow, &BehaviourRow))| TableRow {
             head,
             cells: measures
                 .iter()
                 .map(|measure| {
-                    let value = (measure.value)(row);
-                    let text = match measure.form {
-                        MeasureForm::Count => value.map_or_else(|| NONE.to_owned(), |value| grouped(value as u64)),
-                        MeasureForm::Mean => maybe(value, 2),
-                        MeasureForm::Share => value.map_or_else(|| NONE.to_owned(), percent),
+                    let Some(value) = (measure.value)(row) else { return NONE.into() };
+                    let interval = |support| {
+                        // A value that does not vary has no interval, for example the rounds in a match of one round.
+                        let error = (measure.value)(errors).filter(|error| *error > 0.0)?;
+                        let interval = Interval::new(value, Some(error), errors.rounds, support);
+                        interval.low().zip(interval.high())
                     };
-                    TableCell::from(text)
+                    match measure.form {
+                        MeasureForm::Count => grouped(value as u64),
+                        MeasureForm::Mean if value == 0.0 => "none".to_owned(),
+                        MeasureForm::Mean => plus_minus(value, interval(Support::Line), 2),
+                        MeasureForm::Share => {
+                            let ends = interval(Support::Share).map(|(low, high)| (100.0 * low, 100.0 * high));
+                            format!("{} %", plus_minus(100.0 * value, ends, 1))
+                        }
+                    }
+                    .into()
                 })
                 .collect(),
         };
         let table = ReportTable {
-            caption: "How each agent played, per round unless noted. Actions that no agent took are omitted. Luck is by how many points \
-                      the cards that an agent was dealt or drew were below the deck’s mean card; positive is good luck."
+            caption: "How each agent played, per round unless noted, with single 95 % intervals clustered by deal. Actions that no agent \
+                      took are omitted. The share of calls that succeed and the values of a call are over all calls. Luck is by how many \
+                      points the cards that an agent was dealt or drew were below the deck’s mean card; positive is good luck."
                 .into(),
             corner: "agent",
             columns: measures.iter().map(|measure| measure.label.into()).collect(),
             rows: self.heads().into_iter().zip(&own).map(row).collect(),
         };
         if own.len() < MANY { table.transposed("per round") } else { table }
+    }
+}
+
+/// The residual of a pair, with the agent first that is stronger than the ratings say.
+type NamedResidual<'a> = (Residual, [&'a str; 2]);
+
+/// The text of a range of ranks.
+fn range(ends: Option<(usize, usize)>) -> String {
+    match ends {
+        None => NONE.to_owned(),
+        Some((low, high)) if low == high => low.to_string(),
+        Some((low, high)) => format!("{low} to {high}"),
     }
 }
 

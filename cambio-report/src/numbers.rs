@@ -26,11 +26,17 @@ pub(crate) fn plus_minus(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> 
     format!("{}{}", number(mean, digits), spread(mean, ends, digits))
 }
 
-/// The text of an interval, to follow the mean: the half-width if the interval is symmetric, otherwise the ends.
+/// The text of an interval, to follow the mean: the half-width if the interval is symmetric, otherwise the ends. A small
+/// half-width is not rounded to 0, because `± 0.00` looks like certainty.
 pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> String {
     ends.map_or_else(String::new, |(low, high)| {
-        if is_even(mean - low, high - mean, digits) {
-            format!(" ± {}", number((mean - low).max(high - mean), digits))
+        let (half, unit) = ((mean - low).max(high - mean), 10_f64.powi(-(digits as i32)));
+        if half <= 0.0 {
+            " (no variance)".to_owned()
+        } else if half < unit / 2.0 {
+            format!(" ± < {unit:.digits$}")
+        } else if is_even(mean - low, high - mean, digits) {
+            format!(" ± {}", number(half, digits))
         } else {
             format!(" ({} to {})", number(low, digits), number(high, digits))
         }
@@ -95,6 +101,8 @@ mod tests {
         assert_eq!(plus_minus(0.057, Some((0.0529, 0.0617)), 3), "0.057 ± 0.005");
         assert_eq!(plus_minus(0.999, Some((0.997, 1.0)), 3), "0.999 (0.997 to 1.000)");
         assert_eq!(plus_minus(0.5, None, 2), "0.50");
+        assert_eq!(plus_minus(0.5, Some((0.4997, 0.5002)), 3), "0.500 ± < 0.001");
+        assert_eq!(plus_minus(0.5, Some((0.5, 0.5)), 3), "0.500 (no variance)");
         assert_eq!(
             [count(1, "match"), count(2, "match"), count(1200, "deal")],
             ["1 match", "2 matches", "1,200 deals"]

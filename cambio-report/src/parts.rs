@@ -31,10 +31,15 @@ impl Prose {
 
     /// Adds a list of code: `a`, `b` and `c`.
     pub(crate) fn list(self, codes: &[&str]) -> Prose {
+        self.list_with(codes, " and ")
+    }
+
+    /// Adds a list of code, with this text before the last item.
+    pub(crate) fn list_with(self, codes: &[&str], last: &str) -> Prose {
         codes.iter().enumerate().fold(self, |prose, (index, code)| {
             let joint = match index {
                 0 => "",
-                _ if index + 1 == codes.len() => " and ",
+                _ if index + 1 == codes.len() => last,
                 _ => ", ",
             };
             prose.say(joint).code(*code)

@@ -232,8 +232,9 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
     };
     ReportTable {
         caption: format!(
-            "The leader of each table, in {}. The lead is over the next agent, with its 95 % interval, simultaneous over all pairs \
-             of the table. Clear: the leader beats all others. Open with N: N agents may be as good.",
+            "The leader of each table, in {}: the best mean over the field of the table. The lead is over the next agent, with its 95 % \
+             interval, simultaneous over all pairs of the table. Clear: the leader beats all others. Open with N: N agents are not \
+             distinguishable from the leader, which does not show that they are as good. The tables are not corrected together.",
             payoff.unit()
         )
         .into(),
@@ -258,9 +259,9 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };
     let interval = if is_regularised {
         " The games do not connect all agents, so as a prior each agent has one win and one loss against an agent of mean strength. \
-         Intervals are 95 %, from the standard errors of the fit, clustered by deal."
+         Intervals are single 95 % intervals, from the standard errors of the fit, clustered by deal."
     } else {
-        " Intervals are 95 % bootstrap intervals over deals, which have the same cards at every table."
+        " Intervals are single 95 % bootstrap intervals over deals, which have the same cards at every table."
     };
     ReportTable {
         caption: Prose::from(format!("{kind} over all tables, in Elo points; "))

@@ -179,11 +179,11 @@ impl<'a> Tuning<'a> {
 
     fn reading(&self) -> &'static str {
         if self.points.iter().all(|point| point.low_simultaneous.is_some()) {
-            "Bars are individual 95 % intervals; the shaded band is simultaneous over all values. The filled diamond is the best, a \
+            "Bars are single 95 % intervals; the shaded band is simultaneous over all values. The filled diamond is the best, a \
              filled dot is not distinguishable from it (Hsu), a ring is behind. Below: how often each value is the best under \
              bootstrap resampling of deals, in percent."
         } else {
-            "Bars are individual 95 % intervals. The values were not played on the same deals, so there is no simultaneous band. The \
+            "Bars are single 95 % intervals. The values were not played on the same deals, so there is no simultaneous band. The \
              filled diamond is the selected value."
         }
     }
@@ -276,7 +276,7 @@ impl<'a> Tuning<'a> {
                 cells: cells.into_iter().chain(deals).map(TableCell::from).collect(),
             }
         };
-        let mut columns = vec!["mean", "individual", "simultaneous", "best", "standing"];
+        let mut columns = vec!["mean", "single", "simultaneous", "best", "standing"];
         columns.extend(is_uneven.then_some("deals"));
         let of = if is_uneven { String::new() } else { format!(" Each value was played on {}.", count(deals, "deal")) };
         let mirror = if self.points.iter().any(|point| point.is_mirror) {
@@ -286,7 +286,7 @@ impl<'a> Tuning<'a> {
         };
         ReportTable {
             caption: format!(
-                "The mean {} of each value, its individual and simultaneous 95 % intervals, how often it is the best under \
+                "The mean {} of each value, its single and simultaneous 95 % intervals, how often it is the best under \
                  bootstrap resampling of deals, and whether it is distinguishable from the best.{of}{mirror}",
                 self.unit()
             )

@@ -129,6 +129,61 @@ impl<'a> RankedAgents<'a> {
         })
     }
 
+    /// The rank of the agent at this index, with the mark `=` if agents share it.
+    pub(super) fn rank(&self, index: usize) -> String {
+        let rank = self.rungs[index].summary.rank;
+        let are_equal = self.rungs.iter().filter(|rung| rung.summary.rank == rank).count() > 1;
+        format!("{rank}{}", if are_equal { "=" } else { "" })
+    }
+
+    /// Describes how the leader depends on the field: the leaders without one of the agents, and the agent that scores
+    /// above one half against each other agent. `None` for two agents.
+    pub(super) fn field(&self, cell: &CellDigest) -> Option<Prose> {
+        let [leader, others @ ..] = &self.rungs[..] else { return None };
+        (self.compares() && others.len() > 1).then_some(())?;
+        let mut prose = Prose::from(format!(
+            "“Best” refers to the mean over this field of {} agents; another field can have another leader. ",
+            self.rungs.len()
+        ));
+        // The leaders of the fields without one agent, with the agents that are left out.
+        let (mut fields, mut changes): (usize, Vec<(&str, Vec<&str>)>) = (0, Vec::new());
+        for left_out in others {
+            let ranks = cell.ranks(Some(left_out.index));
+            let Some(first) = self.rungs.iter().find(|rung| ranks[rung.index] == Some(1)) else { continue };
+            fields += 1;
+            if ranks[leader.index] == Some(1) {
+                continue;
+            }
+            match changes.iter_mut().find(|(agent, _)| *agent == first.agent) {
+                Some((_, without)) => without.push(left_out.agent),
+                None => changes.push((first.agent, vec![left_out.agent])),
+            }
+        }
+        if fields > 0 && changes.is_empty() {
+            prose = prose.code(leader.agent).say(" keeps the best mean if any one of the other agents is left out. ");
+        }
+        for (agent, without) in changes {
+            prose = match without.len() {
+                1..=4 => prose.say("Without ").list_with(&without, " or "),
+                many => prose.say(format!("Without one of {many} other agents")),
+            };
+            prose = prose.say(", ").code(agent).say(" has the best mean. ");
+        }
+        let scores = |one: &RankedAgent<'a>| {
+            let others = self.rungs.iter().filter(|other| other.index != one.index);
+            others.map(|other| Some(self.score(one.agent, other.agent)?.mean)).collect::<Option<Vec<f64>>>()
+        };
+        let scores: Option<Vec<Vec<f64>>> = self.rungs.iter().map(scores).collect();
+        Some(match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
+            None => prose,
+            Some(None) => prose.say("No agent scores above one half against every other agent."),
+            Some(Some(0)) => prose.code(leader.agent).say(" scores above one half against every other agent."),
+            Some(Some(index)) => prose
+                .code(self.rungs[index].agent)
+                .say(" scores above one half against every other agent, but does not have the best mean."),
+        })
+    }
+
     /// The number of pairs that are tested together.
     pub(super) fn pair_count(&self) -> usize {
         self.pairs.len()
@@ -202,12 +257,13 @@ impl<'a> RankedAgents<'a> {
                 .code(second.agent)
                 .say(format!("{next} ({}): ", self.assurance(&gap)))
                 .say(if all > 2 {
-                    format!("it is the best of the {all} agents.")
+                    format!("it is the best of this field of {all} agents.")
                 } else {
                     "it is the better.".to_owned()
                 });
         };
-        let lead = lead.say(format!(" has the best mean, {} {unit}, but ", self.told(&leader.mean)));
+        let field = if all > 2 { " of this field" } else { "" };
+        let lead = lead.say(format!(" has the best mean{field}, {} {unit}, but ", self.told(&leader.mean)));
         let behind = all - 1 - rivals.len();
         let is_open = behind == 0 && all > 2;
         let lead = if is_open {

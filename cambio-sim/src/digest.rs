@@ -16,10 +16,12 @@ use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 use crate::plan::{Block, Plan};
 
 pub use cell::{CellDigest, SEAT_DEALS};
-pub use derived::Derived;
+pub use derived::{ALPHA, Derived, INDIVIDUALS, RESAMPLES};
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
-pub use tables::{BaselineRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+pub use tables::{
+    BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
+};
 
 /// The sums of a run.
 #[derive(Clone, Debug)]
@@ -39,8 +41,8 @@ impl Digest {
 
     /// Adds the extract of these blocks, and their faults (lines of JSON). Blocks must be added in canonical order.
     pub(crate) fn add(&mut self, blocks: &[Block<'_>], extract: &Extract, faults: &[String]) {
-        for (index, behaviour) in &extract.behaviour {
-            self.cells[*index].behaviour.merge(behaviour);
+        for (index, group, behaviour) in &extract.behaviour {
+            self.cells[*index].add_behaviour(*group, behaviour);
         }
         for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
             self.cells[block.cell_index].add(block, outcomes);

@@ -38,7 +38,8 @@ pub mod units;
 pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
 pub use digest::{
-    BaselineRow, Derived, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
+    BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,
+    SummaryRow,
 };
 pub use disk::{PartsError, RunError};
 pub use exploit::{LowerBound, ResponderGain};

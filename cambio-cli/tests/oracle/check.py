@@ -10,6 +10,7 @@ import csv
 import itertools
 import sys
 from collections import Counter, defaultdict
+from fractions import Fraction
 from math import log, log10, sqrt
 from pathlib import Path
 
@@ -217,24 +218,133 @@ def games(rows):
     return tables
 
 
-def check_residuals(pairs, ratings, seats):
-    """The expected score of a pair, from the two strengths alone, and the deviation of the observed score."""
+def seated(rows, columns, letters, pairs=()):
+    """The data of a Cox model: a column for each agent of `columns` and each seat of `letters`, and one for each pair, which is 1/2
+    for the first agent and -1/2 for the second in their common games."""
+    exog, time, strata, deals = [], [], [], []
+    for number, ((deal, _, _), table) in enumerate(games(rows).items()):
+        for row in table:
+            of_agent = [float(row["agent"] == agent) for agent in columns] + [float(row["seat"] == letter) for letter in letters]
+            count = lambda agent: sum(other["agent"] == agent for other in table)
+            of_pair = [
+                count(other) / 2 if row["agent"] == one else -count(one) / 2 if row["agent"] == other else 0.0 for one, other in pairs
+            ]
+            exog.append(of_agent + of_pair)
+            time.append(int(row["rank"]))
+            strata.append(number)
+            deals.append(deal)
+    return np.array(exog), np.array(time, float), np.array(strata), np.array(deals)
+
+
+def check_misfit(rows, pairs, ratings, seats):
+    """The residuals of pairs and the test that there are none: the score test of a Cox model with one more parameter for each pair.
+    The test uses the eigenvectors of the information, which is another basis than cambio's."""
     strengths = {row["agent"]: float(row["strength"]) for row in ratings}
+    letters = sorted({r["seat"] for r in rows})[1:] if seats[0]["elo"] != "" else []
     for pair in pairs:
-        if seats[0]["elo"] != "":
-            same("residual", pair["score_fitted"], None)
+        fitted = None if letters else scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
+        same("fitted score", pair["score_fitted"], fitted, relative=1e-8)
+    if ratings[0]["fit"] == "regularised":
+        for row in pairs + ratings:
+            same("misfit", row["misfit_p"], None)
+        return
+    agents = [row["agent"] for row in ratings]
+    exog, time, strata, deals = seated(rows, agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
+    size = len(agents) - 1 + len(letters)
+    cox = lambda of, columns: PHReg(time[of], exog[of][:, :columns], status=np.ones(of.sum()), strata=strata[of], ties="efron")
+    every = np.full(len(time), True)
+    params = cox(every, size).fit().params
+    # A tie is two comparisons, of which each agent wins one. At two seats, the fit implies the share of comparisons won.
+    wins, ties, losses = ([int(pair[name]) for pair in pairs] for name in ["wins", "ties", "losses"])
+    won, compared_by_pair = np.add(wins, ties), np.add(wins, losses) + 2 * np.array(ties)
+    raw = cox(every, exog.shape[1]).score(np.append(params, np.zeros(len(pairs))))[size:]
+    is_duel = len({r["seat"] for r in rows}) == 2
+    expected = won - raw if is_duel else won
+    enough = np.minimum(expected, compared_by_pair - expected) >= 5
+    used = [pair for pair, is_enough in zip(pairs, enough) if is_enough]
+    for pair, is_enough in zip(pairs, enough):
+        if not is_enough:
+            same("residual", pair["residual"], None)
+    if not used:
+        same("misfit", ratings[0]["misfit_f"], None)
+        return
+    exog = np.hstack([exog[:, :size], exog[:, size:][:, enough]])
+    at = np.append(params, np.zeros(len(used)))
+    curvature = -cox(every, exog.shape[1]).hessian(at)
+    slopes = np.linalg.solve(curvature[:size, :size], curvature[:size, size:])
+    information = curvature[size:, size:] - curvature[size:, :size] @ slopes
+    if is_duel:
+        # Each game around the pair's own share, with the variance of the fitted share.
+        own, fitted = (won / compared_by_pair)[enough], (expected / compared_by_pair)[enough]
+        by_deal = defaultdict(lambda: np.zeros(exog.shape[1]))
+        for game in range(len(time) // 2):
+            first, second = exog[2 * game], exog[2 * game + 1]
+            slope = first - second
+            pair = np.flatnonzero(slope[size:])
+            odds = scipy.special.expit(slope @ at)
+            faster = time[2 * game + 1] - time[2 * game]
+            score = 1 - odds if faster > 0 else -odds if faster < 0 else 1 - 2 * odds
+            if len(pair):
+                share, fit = own[pair[0]], fitted[pair[0]]
+                score -= slope[size + pair[0]] * (share - fit) * (1 if faster else 2)
+                score *= sqrt(fit * (1 - fit) / share / (1 - share))
+            by_deal[deals[2 * game]] += score * slope
+        scores = np.array([by_deal[deal] for deal in sorted(by_deal)])
+    else:
+        scores = np.array([cox(deals == deal, exog.shape[1]).score(at) for deal in sorted(set(deals))])
+    projected = scores[:, size:] - scores[:, :size] @ slopes
+    count, total = len(projected), raw[enough]
+    covariance = np.atleast_2d(np.cov(projected.T)) * count
+    for place, pair in enumerate(used):
+        own, error = information[place, place], sqrt(covariance[place, place])
+        if own < 1e-9 * curvature[size + place, size + place]:
+            same("residual", pair["residual"], None)
             continue
-        fitted = scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
-        same("residual", pair["score_fitted"], fitted, relative=1e-8)
-        # The score test: `factor` is the t quantile with which the interval would end at the expected score.
-        p, clusters = float(pair["misfit_p"]), int(pair["duel_deals"])
-        score, factor = float(pair["score"]), scipy.stats.t.isf(p / 2, clusters - 1)
-        if abs(fitted - score) < 1e-6 or score in (0, 1):
-            continue
-        t = scipy.stats.t.ppf(0.975, clusters - 1)
-        low = float(pair["score_low"])
-        size = t**2 * low * (1 - low) / (score - low) ** 2
-        same("residual", abs(fitted - score) / sqrt(fitted * (1 - fitted) / size), factor, relative=1e-5)
+        same("residual", pair["residual"], total[place] / own * ELO, relative=1e-4, absolute=1e-3)
+        same("residual", pair["residual_error"], error / own * ELO, relative=1e-4)
+        same("residual", pair["misfit_p"], 2 * scipy.stats.t.sf(abs(total[place] / error), count - 1), relative=1e-3)
+    values, vectors = np.linalg.eigh(information)
+    basis = vectors[:, values > 1e-9 * np.diag(curvature).max()]
+    q = basis.shape[1]
+    if count < 10 * len(used) or q == 0:
+        same("misfit", ratings[0]["misfit_f"], None)
+        return
+    wald = (total @ basis) @ np.linalg.solve(basis.T @ covariance @ basis, basis.T @ total)
+    f = wald * (count - q) / (q * (count - 1))
+    same("misfit", ratings[0]["misfit_f"], f, relative=1e-4)
+    same("misfit", ratings[0]["misfit_f_numerator"], q)
+    same("misfit", ratings[0]["misfit_p"], scipy.stats.f.sf(f, q, count - q), relative=1e-3)
+
+
+def check_ranks(rows, summary, pairs):
+    """The ranks of the means, their intervals from the simultaneous intervals of the pairs, and the ranks without one agent."""
+
+    def ranks(left_out=None):
+        sums = defaultdict(list)
+        for row in rows:
+            if left_out not in row["lineup"].split(" | "):
+                sums[row["agent"]].append(Fraction(row["rank_points"]).limit_denominator(840))
+        means = {agent: sum(values) / len(values) for agent, values in sums.items()}
+        return {agent: 1 + sum(other > mean for other in means.values()) for agent, mean in means.items()}
+
+    agents = [row["agent"] for row in summary]
+    all_ranks, without = ranks(), {agent: ranks(agent) for agent in agents}
+    apart = Counter()
+    for pair in pairs:
+        if float(pair["low_simultaneous"]) > 0:
+            apart[pair["other"], "better"] += 1
+            apart[pair["agent"], "worse"] += 1
+        if float(pair["high_simultaneous"]) < 0:
+            apart[pair["agent"], "better"] += 1
+            apart[pair["other"], "worse"] += 1
+    for row in summary:
+        agent = row["agent"]
+        same("rank", row["rank"], all_ranks[agent])
+        same("rank", row["rank_low"], 1 + apart[agent, "better"])
+        same("rank", row["rank_high"], len(agents) - apart[agent, "worse"])
+        others = [ranks[agent] for other, ranks in without.items() if other != agent and agent in ranks]
+        same("rank", row["rank_best_without_one"], min(others, default=None))
+        same("rank", row["rank_worst_without_one"], max(others, default=None))
 
 
 def check_duel(rows, pair):
@@ -293,15 +403,7 @@ def check_ratings(rows, ratings, seats):
     is_regularised = ratings[0]["fit"] == "regularised"
     same("fit", float(is_regularised), float(len({row["component"] for row in ratings}) > 1))
     columns = agents if is_regularised else agents[:-1]
-    exog, time, strata, deals = [], [], [], []
-    for number, ((deal, _, _), table) in enumerate(games(rows).items()):
-        for row in table:
-            of_seat = [float(row["seat"] == letter) for letter in letters[1:]] if with_seats else []
-            exog.append([float(row["agent"] == agent) for agent in columns] + of_seat)
-            time.append(int(row["rank"]))
-            strata.append(number)
-            deals.append(deal)
-    time, exog, strata, deals = np.array(time, float), np.array(exog), np.array(strata), np.array(deals)
+    exog, time, strata, deals = seated(rows, columns, letters[1:] if with_seats else [])
     cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     model = cox(np.full(len(time), True))
     if is_regularised:
@@ -459,8 +561,9 @@ def check_game(rows, ratings):
         )
         if found.success and (p := found.x)[None, :] is not None and (p @ game).min() > -1e-7:
             best = found if best is None or found.fun < best.fun else best
-    for row, share in zip(ratings, best.x):
+    for row, share, score in zip(ratings, best.x, payoff @ best.x):
         same("Nash", row["nash"], share, absolute=2e-4)
+        same("Nash score", row["nash_score"], score, absolute=2e-4)
     try:
         from open_spiel.python.egt import alpharank, dynamics
     except ImportError as error:
@@ -492,6 +595,8 @@ def check_table_game(rows, ratings, seats):
         gets += np.prod(nash[list(others)]) * np.array([payoff(others + (agent,), agent) for agent in range(size)])
     same("Nash at a table", nash.sum(), 1, absolute=1e-6)
     same("Nash at a table", gets.max() - gets @ nash, 0, absolute=1e-5)
+    for row, score in zip(ratings, gets):
+        same("Nash score", row["nash_score"], score, absolute=1e-6)
 
     individuals, alpha, moves = 50, 100, np.zeros((size, size))
     for one, other in itertools.permutations(range(size), 2):
@@ -544,7 +649,8 @@ for folder in map(Path, sys.argv[1:]):
         check_pairs(rows, tables["pairwise"][cell])
         check_adjusted(rows, tables["summary"][cell], tables["pairwise"][cell], cell[1])
         check_seats(rows, tables["seats"][cell])
-        check_residuals(tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
+        check_misfit(rows, tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
+        check_ranks(rows, tables["summary"][cell], tables["pairwise"][cell])
         check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
         if tables["ratings"][cell][0]["alpha_rank"] != "":
             if cell[1] == 2:

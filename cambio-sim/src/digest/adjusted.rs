@@ -6,7 +6,7 @@ use crate::plan::Payoff;
 use crate::rows::LuckShare;
 
 /// The number of units of an adjusted payoff in one unit of the payoff.
-const FINE: i64 = 1_000_000;
+pub(super) const FINE: i64 = 1_000_000;
 
 /// The sums of the adjusted payoffs of a cell: the payoffs minus the luck of the cards, times a coefficient.
 ///
@@ -43,6 +43,13 @@ impl Adjusted {
             luck: vec![Moments::default(); agents],
             open: vec![0; agents],
         }
+    }
+
+    /// The plan's payoff of one match without its luck.
+    pub(super) fn fine(&self, payoff: i64, luck: i32) -> i64 {
+        let share = f64::from(luck) / f64::from(LuckShare::UNITS);
+        let coefficient = self.controls[self.payoff as usize].coefficient();
+        payoff * FINE - (coefficient * share * self.scale(self.payoff)).round_ties_even() as i64
     }
 
     /// Ends a deal, with the number of results and the sum of each agent's payoffs, and the sums of earlier deals.

@@ -1,14 +1,17 @@
 //! The sums of one cell.
 
+use std::collections::BTreeMap;
+
 use cambio_core::rules::MAX_SEATS;
 use cambio_stats::empirical::GameSums;
 use cambio_stats::hotelling::{self, HotellingTest};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
-use super::adjusted::Adjusted;
+use super::adjusted::{self, Adjusted};
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
+use crate::rows::QuantitySums;
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,6 +36,8 @@ pub struct CellDigest {
     is_mirrored: Vec<bool>,
     /// The behaviour of every agent in the plan.
     pub behaviour: CellBehaviour,
+    /// The measured quantities of each agent, by group of neighbouring deals.
+    groups: BTreeMap<u64, Vec<QuantitySums>>,
     /// For each agent, the sums of each payoff in the order of [`Payoff::ALL`].
     payoffs: Vec<[Moments; 4]>,
     /// The payoffs without the luck of the cards, if the run measures it.
@@ -45,6 +50,9 @@ pub struct CellDigest {
     /// How often each agent sits in each seat of a complete deal.
     occupied: Vec<i64>,
     duels: Vec<PairScores>,
+    /// The sums of the plan's payoff in each lineup: the agent, the number of results, and their sum, without the luck of the
+    /// cards if the run measures it.
+    by_lineup: Vec<Vec<(usize, i64, i64)>>,
     /// The rankings of all games.
     pub rankings: Rankings,
     /// The payoffs of every combination of agents, if the plan plays them all.
@@ -85,6 +93,7 @@ impl CellDigest {
             payoff: plan.payoff,
             is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
             behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
+            groups: BTreeMap::new(),
             payoffs: vec![[Moments::default(); 4]; agents],
             adjusted: cell.baseline.is_some().then(|| Adjusted::new(agents, seats, plan.payoff)),
             by_seat: vec![Moments::default(); seats],
@@ -92,11 +101,24 @@ impl CellDigest {
             partial: Joint::new(agents + seats),
             occupied: vec![0; agents * seats],
             duels: vec![PairScores::default(); agents * agents],
+            by_lineup: vec![Vec::new(); cell.lineups.len()],
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
             matches_a_deal: (cell.lineups.len() * cell.seatings.len()) as u64,
             open,
         }
+    }
+
+    /// Adds the behaviour in deals of one group.
+    pub(super) fn add_behaviour(&mut self, group: u64, behaviour: &CellBehaviour) {
+        self.behaviour.merge(behaviour);
+        let groups = self.groups.entry(group).or_insert_with(|| vec![QuantitySums::default(); self.agents]);
+        groups.iter_mut().zip(&behaviour.agents).for_each(|(sums, own)| *sums += &own.sums);
+    }
+
+    /// The measured quantities of an agent in each group of deals in which it has rounds.
+    pub(super) fn behaviour_of_groups(&self, agent: usize) -> Vec<&QuantitySums> {
+        self.groups.values().map(|agents| &agents[agent]).filter(|sums| sums.rounds > 0).collect()
     }
 
     /// Adds the outcomes of a block, ordered by rotation and seat.
@@ -128,6 +150,16 @@ impl CellDigest {
                 for index in [agent, agents + seat] {
                     self.open.n[index] += 1;
                     self.open.s[index] += payoff;
+                }
+                let payoff = match &self.adjusted {
+                    Some(adjusted) if !self.is_mirrored[agent] => adjusted.fine(payoff, luck),
+                    Some(_) => payoff * adjusted::FINE,
+                    None => payoff,
+                };
+                let sums = &mut self.by_lineup[block.lineup_index];
+                match sums.iter_mut().find(|(other, ..)| *other == agent) {
+                    Some((_, n, s)) => (*n, *s) = (*n + 1, *s + payoff),
+                    None => sums.push((agent, 1, payoff)),
                 }
                 self.open.occupied[agent * seats + seat] += 1;
                 if let Some(game) = &mut self.game {
@@ -235,6 +267,23 @@ impl CellDigest {
     /// is 0.
     pub fn luck(&self, agent: usize) -> Option<Interval> {
         self.adjusted.as_ref()?.luck(agent)
+    }
+
+    /// The rank of each agent by the mean of the plan's payoff, over the lineups without the agent `left_out`: 1 plus the
+    /// number of agents with a better mean. Agents with equal means share a rank. `None` for agents without a match.
+    pub fn ranks(&self, left_out: Option<usize>) -> Vec<Option<usize>> {
+        let mut sums = vec![(0, 0); self.agents];
+        let is_in = |lineup: &&Vec<(usize, i64, i64)>| lineup.iter().all(|&(agent, ..)| Some(agent) != left_out);
+        for &(agent, n, s) in self.by_lineup.iter().filter(is_in).flatten() {
+            sums[agent] = (sums[agent].0 + i128::from(n), sums[agent].1 + i128::from(s));
+        }
+        let sign = self.payoff.sign() as i128;
+        // Means are compared as fractions, so that equal means are equal.
+        let is_better = |one: (i128, i128), other: (i128, i128)| sign * one.1 * other.0 > sign * other.1 * one.0;
+        let rank = |own: &(i128, i128)| {
+            (own.0 > 0).then(|| 1 + sums.iter().filter(|other| other.0 > 0 && is_better(**other, *own)).count())
+        };
+        sums.iter().map(rank).collect()
     }
 
     /// The number of matches of an agent, counted once per seat that it occupied.

@@ -1,20 +1,21 @@
 //! The derived files of a run: tables that can always be recomputed from its rows.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use cambio_exec::write_whole;
-use cambio_stats::ratings::{PooledStrengths, PositionEffects, Rankings, Strengths, fit, pool};
-use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
+use cambio_stats::ratings::{Misfit, PooledStrengths, PositionEffects, Rankings, Strengths, fit, misfit, pool};
+use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, Interval, Support, anytime, normal_cdf};
+use cambio_stats::{ELO, Interval, Support, anytime, equivalence, normal_cdf};
 use serde::Serialize;
 
 use super::cell::CellDigest;
-use super::tables::{BaselineRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
-use crate::rows::{BehaviourRow, ratio};
+use crate::rows::{BehaviourRow, QuantitySums, ratio};
 
 /// The derived tables of a run. They serialize to an object with the rows of each file.
 #[derive(Clone, Debug, Serialize)]
@@ -36,6 +37,12 @@ pub struct Derived {
     /// For each cell, the simultaneous intervals for all pairs; `None` if they cannot be computed.
     #[serde(skip)]
     pub together: Vec<Option<SimultaneousIntervals>>,
+    /// For each cell, the deviations of pairs from the ratings; `None` for a regularised fit or too many pairs.
+    #[serde(skip)]
+    pub misfits: Vec<Option<Misfit>>,
+    /// For each row of `behaviour`, the standard errors of its values, clustered by groups of neighbouring deals.
+    #[serde(skip)]
+    pub behaviour_errors: Vec<BehaviourRow>,
     /// The sums from which the tables are computed.
     #[serde(skip)]
     pub digest: Digest,
@@ -50,7 +57,7 @@ const POOLED: u32 = 8 << 16;
 const ADJUSTED_PAIRS: u32 = 9 << 16;
 const ADJUSTED_BASELINE: u32 = 10 << 16;
 /// The number of bootstrap resamples for the intervals of an empirical game.
-const RESAMPLES: usize = 1000;
+pub const RESAMPLES: usize = 1000;
 
 impl Derived {
     /// Computes the tables from the sums of all rows.
@@ -58,20 +65,37 @@ impl Derived {
         digest.cells.iter_mut().for_each(CellDigest::end_deal);
         let (faults, pooled) = (std::mem::take(&mut digest.faults), pooled(plan, &digest));
         let (mut summary, mut ratings, mut pairwise) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut seats, mut behaviour, mut together) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut seats, mut behaviour, mut behaviour_errors) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut together, mut misfits) = (Vec::new(), Vec::new());
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };
             let (strengths, compared) = (sums.strengths(effects), sums.together(Contrasts::Pairs, PAIRS));
             let adjusted = sums.adjusted_together(Contrasts::Pairs, ADJUSTED_PAIRS);
-            summary.extend(sums.summary());
+            let misfit = misfit(&cell.rankings, plan.agents.len(), effects);
+            let pairs = sums.pairwise([&compared, &adjusted].map(Option::as_ref), strengths.as_ref(), misfit.as_ref());
+            summary.extend(sums.summary(&pairs));
             behaviour.extend(sums.behaviour());
-            pairwise.extend(sums.pairwise([&compared, &adjusted].map(Option::as_ref), strengths.as_ref()));
-            ratings.extend(sums.ratings(strengths.as_ref()));
+            behaviour_errors.extend(sums.behaviour_errors());
+            pairwise.extend(pairs);
+            ratings.extend(sums.ratings(strengths.as_ref(), misfit.as_ref()));
             seats.extend(sums.seats(strengths.as_ref()));
             together.push(adjusted.or(compared));
+            misfits.push(misfit);
         }
-        Derived { summary, ratings, pooled, pairwise, seats, behaviour, faults, together, digest }
+        Derived {
+            summary,
+            ratings,
+            pooled,
+            pairwise,
+            seats,
+            behaviour,
+            faults,
+            together,
+            misfits,
+            behaviour_errors,
+            digest,
+        }
     }
 
     /// The name and the content of every file.
@@ -115,6 +139,48 @@ impl Derived {
                     low: ends.map(|ends| ends.0),
                     high: ends.map(|ends| ends.1),
                     p: together.as_ref().zip(difference.p(0.0)).map(|(together, p)| together.p(p)),
+                    method: difference.support.method(),
+                });
+            }
+        }
+        rows
+    }
+
+    /// Tests for each pair of each table whether the mean payoffs differ by less than `margin`. With a `baseline`, an index
+    /// of an agent of the plan, only the pairs with this agent.
+    pub fn equivalences(&self, plan: &Plan, margin: f64, baseline: Option<usize>) -> Vec<EquivalenceRow> {
+        let mut rows = Vec::new();
+        for (index, cell) in self.digest.cells.iter().enumerate() {
+            let sums = CellSums { plan, cell, index };
+            let present = sums.present();
+            let pairs = present.iter().enumerate().flat_map(|(at, &one)| match baseline {
+                Some(base) if one == base => Vec::new(),
+                Some(base) => vec![(one, base)],
+                None => present[at + 1..].iter().map(|&other| (one, other)).collect(),
+            });
+            let found: Vec<_> = pairs
+                .filter_map(|(one, other)| {
+                    let (difference, _) =
+                        cell.adjusted_difference(one, other).or_else(|| cell.difference(one, other))?;
+                    Some((one, other, difference, equivalence::p_value(&difference, margin)))
+                })
+                .collect();
+            let tested: Vec<f64> = found.iter().filter_map(|(.., p)| *p).collect();
+            let mut corrected = holm(&tested).into_iter();
+            for (one, other, difference, p) in found {
+                let ends = equivalence::ends(&difference);
+                rows.push(EquivalenceRow {
+                    rules: sums.rules(),
+                    seats: sums.seat_count(),
+                    agent: plan.agents[one].label.clone(),
+                    other: plan.agents[other].label.clone(),
+                    deals: difference.clusters,
+                    difference: difference.mean,
+                    low: ends.map(|ends| ends.0),
+                    high: ends.map(|ends| ends.1),
+                    margin,
+                    p,
+                    p_holm: p.and_then(|_| corrected.next()),
                     method: difference.support.method(),
                 });
             }
@@ -196,8 +262,24 @@ impl CellSums<'_> {
         (0..self.plan.agents.len()).filter(|&agent| self.cell.matches(agent) > 0).collect()
     }
 
-    fn summary(&self) -> Vec<SummaryRow> {
+    fn summary(&self, pairs: &[PairRow]) -> Vec<SummaryRow> {
         let lineups = &self.plan.cells[self.index].lineups;
+        let (ranks, present) = (self.cell.ranks(None), self.present());
+        let without: Vec<_> = present.iter().map(|&agent| (agent, self.cell.ranks(Some(agent)))).collect();
+        let is_tested = !pairs.is_empty() && pairs.iter().all(|pair| pair.low_simultaneous.is_some());
+        // The number of agents that are significantly better and worse than this one.
+        let apart = |label: &str| {
+            let mut counts = (0, 0);
+            for pair in pairs.iter().filter(|pair| pair.agent == label || pair.other == label) {
+                let is_straight = (pair.agent == label) == (self.plan.payoff.sign() > 0.0);
+                match if is_straight { pair.side() } else { pair.side().reverse() } {
+                    Ordering::Less => counts.0 += 1,
+                    Ordering::Equal => {}
+                    Ordering::Greater => counts.1 += 1,
+                }
+            }
+            counts
+        };
         let row = |agent: usize| {
             let rank_points = self.cell.payoff(agent, Payoff::RankPoints)?;
             let win = self.cell.payoff(agent, Payoff::Win)?;
@@ -213,10 +295,19 @@ impl CellSums<'_> {
             let luck = self.cell.luck(agent);
             let sums = &self.cell.behaviour.agents[agent].sums;
             let per_round = |count: u64| ratio(count as f64, sums.rounds);
+            let label = &self.plan.agents[agent].label;
+            let (better, worse) = apart(label);
+            let left_out = without.iter().filter(|(other, _)| *other != agent);
+            let without = || left_out.clone().filter_map(|(_, ranks)| ranks[agent]);
             Some(SummaryRow {
                 rules: self.rules(),
                 seats: self.seat_count(),
-                agent: self.plan.agents[agent].label.clone(),
+                agent: label.clone(),
+                rank: ranks[agent]?,
+                rank_low: is_tested.then_some(1 + better),
+                rank_high: is_tested.then_some(present.len() - worse),
+                rank_best_without_one: without().min(),
+                rank_worst_without_one: without().max(),
                 matches: sums.matches,
                 deals: rank_points.clusters,
                 rank_points: rank_points.mean,
@@ -258,12 +349,28 @@ impl CellSums<'_> {
         (0..self.plan.agents.len()).filter_map(row).collect()
     }
 
-    fn behaviour(&self) -> Vec<BehaviourRow> {
+    fn behaviour_of(&self, agent: usize, sums: &QuantitySums) -> BehaviourRow {
         let rules = &self.plan.cells[self.index].rules;
         let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
+        BehaviourRow::new(self.rules(), self.seat_count(), self.plan.agents[agent].label.clone(), sums, mean)
+    }
+
+    fn behaviour(&self) -> Vec<BehaviourRow> {
+        let row = |&agent: &usize| self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums);
+        self.present().iter().map(row).collect()
+    }
+
+    /// The standard errors of the behaviour, by the jackknife over groups of deals.
+    fn behaviour_errors(&self) -> Vec<BehaviourRow> {
         let row = |&agent: &usize| {
-            let (rules, label) = (self.rules(), self.plan.agents[agent].label.clone());
-            BehaviourRow::new(rules, self.seat_count(), label, &self.cell.behaviour.agents[agent].sums, mean)
+            let groups = self.cell.behaviour_of_groups(agent);
+            let without = |left_out: usize| {
+                let mut sums = QuantitySums::default();
+                (0..groups.len()).filter(|&group| group != left_out).for_each(|group| sums += groups[group]);
+                self.behaviour_of(agent, &sums)
+            };
+            let without: Vec<BehaviourRow> = (0..groups.len()).map(without).collect();
+            self.behaviour_of(agent, &self.cell.behaviour.agents[agent].sums).errors(&without)
         };
         self.present().iter().map(row).collect()
     }
@@ -279,12 +386,17 @@ impl CellSums<'_> {
         SimultaneousIntervals::new(&self.cell.adjusted_covariance(&self.present())?, contrasts, &mut rng)
     }
 
-    fn pairwise(&self, together: [Option<&SimultaneousIntervals>; 2], fitted: Option<&Strengths>) -> Vec<PairRow> {
+    fn pairwise(
+        &self,
+        together: [Option<&SimultaneousIntervals>; 2],
+        fitted: Option<&Strengths>,
+        misfit: Option<&Misfit>,
+    ) -> Vec<PairRow> {
         let present = self.present();
         let mut rows = Vec::new();
         for (at, &one) in present.iter().enumerate() {
             for &other in &present[at + 1..] {
-                rows.extend(self.pair(one, other, together, fitted));
+                rows.extend(self.pair(one, other, together, fitted, misfit));
             }
         }
         rows
@@ -296,6 +408,7 @@ impl CellSums<'_> {
         other: usize,
         [together, together_adjusted]: [Option<&SimultaneousIntervals>; 2],
         strengths: Option<&Strengths>,
+        misfit: Option<&Misfit>,
     ) -> Option<PairRow> {
         let (difference, efficiency) = self.cell.difference(one, other)?;
         let wide = together.and_then(|together| together.ends(&difference));
@@ -315,6 +428,7 @@ impl CellSums<'_> {
         let score_fitted =
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
+        let residual = misfit.and_then(|misfit| misfit.residual(one, other)).map(|residual| residual.interval);
         // The standard deviation of a game is √games times the standard error, which is clustered by deal.
         let games = duel.scores.results() as f64;
         let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
@@ -356,7 +470,9 @@ impl CellSums<'_> {
             score_low: score.and_then(|score| score.low()),
             score_high: score.and_then(|score| score.high()),
             score_fitted,
-            misfit_p: score.zip(score_fitted).and_then(|(score, fitted)| score.p(fitted)),
+            residual: residual.map(|residual| residual.mean * ELO),
+            residual_error: residual.and_then(|residual| residual.error).map(|error| error * ELO),
+            misfit_p: residual.and_then(|residual| residual.p(0.0)),
             elo: elo(score.map(|score| score.mean)),
             elo_low: elo(score.and_then(|score| score.low())),
             elo_high: elo(score.and_then(|score| score.high())),
@@ -370,7 +486,8 @@ impl CellSums<'_> {
         fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)
     }
 
-    fn ratings(&self, fitted: Option<&Strengths>) -> Vec<RatingRow> {
+    fn ratings(&self, fitted: Option<&Strengths>, misfit: Option<&Misfit>) -> Vec<RatingRow> {
+        let test = misfit.and_then(|misfit| misfit.test);
         let agents = self.plan.agents.len();
         let games = self.cell.rankings.games_of(agents);
         let components = self.cell.rankings.components(agents);
@@ -410,9 +527,16 @@ impl CellSums<'_> {
                 elo_high: elo(rating.and_then(|rating| rating.high())),
                 elo_low_simultaneous: elo(wide.map(|wide| wide.0)),
                 elo_high_simultaneous: elo(wide.map(|wide| wide.1)),
+                misfit_f: test.map(|test| test.f),
+                misfit_f_numerator: test.map(|test| test.freedom.0),
+                misfit_f_denominator: test.map(|test| test.freedom.1),
+                misfit_p: test.map(|test| test.p),
                 nash: share(&shares.nash),
                 nash_low: share(&shares.nash_low),
                 nash_high: share(&shares.nash_high),
+                nash_score: share(&shares.score),
+                nash_score_low: share(&shares.score_low),
+                nash_score_high: share(&shares.score_high),
                 replicator: share(&shares.replicator),
                 alpha_rank: share(&shares.alpha_rank),
                 alpha_rank_low: share(&shares.alpha_low),
@@ -434,7 +558,12 @@ impl CellSums<'_> {
         shares.replicator = Some(game.replicator(2000.0));
         let mut rng = resampling(self.plan.seed, GAMES + self.index as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
-        let nash: Vec<Vec<f64>> = games.iter().filter_map(cambio_stats::empirical::EmpiricalGame::nash).collect();
+        let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
+        let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();
+        let nash: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
+        shares.score = shares.nash.as_ref().map(|nash| game.payoffs(nash));
+        shares.score_low = percentile(&scores, 0.025);
+        shares.score_high = percentile(&scores, 0.975);
         let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
         shares.nash_low = percentile(&nash, 0.025);
         shares.nash_high = percentile(&nash, 0.975);
@@ -475,14 +604,19 @@ impl CellSums<'_> {
     }
 }
 
-const ALPHA: f64 = 100.0;
-const INDIVIDUALS: u32 = 50;
+/// The selection intensity of the α-rank.
+pub const ALPHA: f64 = 100.0;
+/// The size of the population of the α-rank.
+pub const INDIVIDUALS: u32 = 50;
 
 #[derive(Default)]
 struct Shares {
     nash: Option<Vec<f64>>,
     nash_low: Option<Vec<f64>>,
     nash_high: Option<Vec<f64>>,
+    score: Option<Vec<f64>>,
+    score_low: Option<Vec<f64>>,
+    score_high: Option<Vec<f64>>,
     replicator: Option<Vec<f64>>,
     alpha_rank: Option<Vec<f64>>,
     alpha_low: Option<Vec<f64>>,

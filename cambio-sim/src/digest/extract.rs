@@ -84,13 +84,21 @@ pub(super) struct SeatOutcome {
     pub(super) luck: i32,
 }
 
+/// The number of groups of neighbouring deals, by which the errors of the behaviour are clustered. With fewer deals, each
+/// deal is a group.
+const GROUPS: u64 = 100;
+
+fn group(plan: &Plan, deal: u64) -> u64 {
+    (u128::from(deal) * u128::from(GROUPS) / u128::from(plan.deals.max(GROUPS))) as u64
+}
+
 /// The data that a digest needs from the rows of some neighbouring blocks. The worker that played the blocks adds up
 /// the behaviour, because the order of addition does not matter. Only the small outcomes must be added in canonical
 /// order. All values are integers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Extract {
-    /// The behaviour in each cell, by the number of the cell.
-    pub(super) behaviour: Vec<(usize, CellBehaviour)>,
+    /// The behaviour in each cell and group of deals, with the numbers of the cell and the group.
+    pub(super) behaviour: Vec<(usize, u64, CellBehaviour)>,
     /// The outcomes, ordered by match in canonical order, then by seat.
     outcomes: Vec<SeatOutcome>,
     /// For each block, the number of outcomes before the block.
@@ -106,16 +114,18 @@ impl Extract {
 
     pub(crate) fn add(
         &mut self,
+        plan: &Plan,
         block: &Block<'_>,
         matches: &[MatchRow<'_>],
         rounds: &[RoundRow<'_>],
         players: &[PlayerRow<'_>],
     ) {
         self.blocks.push(self.outcomes.len());
-        if self.behaviour.last().is_none_or(|(index, _)| *index != block.cell_index) {
-            self.behaviour.push((block.cell_index, CellBehaviour::default()));
+        let (cell, group) = (block.cell_index, group(plan, block.deal));
+        if self.behaviour.last().is_none_or(|&(index, last, _)| (index, last) != (cell, group)) {
+            self.behaviour.push((cell, group, CellBehaviour::default()));
         }
-        let (_, behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
+        let (.., behaviour) = self.behaviour.last_mut().expect("an element was just pushed");
         for row in rounds {
             behaviour.add_round(block, row);
         }
@@ -137,8 +147,9 @@ impl Extract {
     pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
         let extract: Extract = postcard::from_bytes(bytes).ok()?;
         let Extract { behaviour, outcomes, blocks: starts } = &extract;
-        let is_known = |(index, sums): &(usize, CellBehaviour)| {
-            blocks.iter().any(|block| block.cell_index == *index) && sums.agents.len() <= plan.agents.len()
+        let is_known = |(index, of_deals, sums): &(usize, u64, CellBehaviour)| {
+            let mut own = blocks.iter().filter(|block| block.cell_index == *index);
+            own.any(|block| group(plan, block.deal) == *of_deals) && sums.agents.len() <= plan.agents.len()
         };
         let is_in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first == 0);
         let is_last = starts.last().is_none_or(|last| *last <= outcomes.len());

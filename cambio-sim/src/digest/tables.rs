@@ -1,5 +1,7 @@
 //! The row types of the derived files.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,6 +18,19 @@ pub struct SummaryRow {
     pub seats: usize,
     /// The agent.
     pub agent: String,
+    /// The rank by the mean of the experiment's payoff: 1 plus the number of agents with a better mean. Equal agents
+    /// share a rank. The rank depends on the field, which is the other agents of the cell.
+    pub rank: usize,
+    /// The best rank in the interval: 1 plus the number of agents that are significantly better. All intervals of ranks
+    /// of the cell are valid together at 95 %; empty if a pair has no simultaneous interval.
+    pub rank_low: Option<usize>,
+    /// The worst rank in the interval: the number of agents that are not significantly worse, with the agent itself.
+    pub rank_high: Option<usize>,
+    /// The best rank in a field without one of the other agents: the means are over the lineups without that agent.
+    /// Empty if no such field has a match of the agent.
+    pub rank_best_without_one: Option<usize>,
+    /// The worst rank in a field without one of the other agents.
+    pub rank_worst_without_one: Option<usize>,
     /// The number of the agent's matches, counted once per seat that it occupied.
     pub matches: u64,
     /// The number of deals, which are the clusters.
@@ -169,6 +184,15 @@ pub struct RatingRow {
     pub elo_low_simultaneous: Option<f64>,
     /// Upper end of the simultaneous interval.
     pub elo_high_simultaneous: Option<f64>,
+    /// Hotelling's F for the hypothesis that one strength for each agent describes all pairs, the same in each row. Empty
+    /// with too few deals, and for a regularised fit.
+    pub misfit_f: Option<f64>,
+    /// The numerator degrees of freedom: the number of pairs that the strengths do not determine.
+    pub misfit_f_numerator: Option<f64>,
+    /// The denominator degrees of freedom: deals, or groups of deals, minus the numerator.
+    pub misfit_f_denominator: Option<f64>,
+    /// The p-value of F.
+    pub misfit_p: Option<f64>,
     /// The agent's share in the Nash equilibrium of maximum entropy at two seats; with more seats, in the symmetric
     /// equilibrium at the end of the logit path, which starts from equal shares.
     pub nash: Option<f64>,
@@ -176,6 +200,13 @@ pub struct RatingRow {
     pub nash_low: Option<f64>,
     /// Upper end of the interval of `nash`.
     pub nash_high: Option<f64>,
+    /// The expected rank points against opponents that are drawn from the Nash equilibrium (Nash averaging; Balduzzi and
+    /// others 2018): ½ for the agents in the equilibrium. Copies of weak agents in the field do not change it.
+    pub nash_score: Option<f64>,
+    /// Lower end of the interval of `nash_score`, from bootstrap resamples of deals.
+    pub nash_score_low: Option<f64>,
+    /// Upper end of the interval of `nash_score`.
+    pub nash_score_high: Option<f64>,
     /// The agent's share after 2,000 time units of the replicator dynamics, which start from equal shares.
     pub replicator: Option<f64>,
     /// The agent's share in the α-rank with α = 100 and 50 individuals.
@@ -289,10 +320,16 @@ pub struct PairRow {
     pub score_low: Option<f64>,
     /// Upper end of the interval of `score`.
     pub score_high: Option<f64>,
-    /// The score expected from the two ratings; empty if the ratings have seat effects.
+    /// The score expected from the two ratings in games without a tie of the two; empty if the ratings have seat effects.
     pub score_fitted: Option<f64>,
-    /// The p-value of the hypothesis that the score equals `score_fitted`: small if one rating per agent does not
-    /// explain the results of this pair.
+    /// By how many Elo points the first agent is stronger against the second than the ratings say, which the other pairs
+    /// determine too. Empty for a regularised fit, for pairs in which the weaker agent is expected to win fewer than
+    /// 5 games, and with more than 300 pairs.
+    pub residual: Option<f64>,
+    /// The standard error of `residual`, clustered by deal. It includes the uncertainty of the ratings.
+    pub residual_error: Option<f64>,
+    /// The single p-value of the hypothesis that the residual is 0: small if one rating for each agent does
+    /// not describe the results of this pair.
     pub misfit_p: Option<f64>,
     /// The score as an Elo difference; empty for the scores 0 and 1, where the difference is infinite.
     pub elo: Option<f64>,
@@ -304,6 +341,48 @@ pub struct PairRow {
     pub normalized_elo: Option<f64>,
     /// The likelihood of superiority of the first agent: Φ((score − ½) / error).
     pub superiority: Option<f64>,
+}
+
+impl PairRow {
+    /// Whether the first agent's mean is significantly greater or less among all pairs of the cell; `Equal` if the agents
+    /// are not distinguishable, or the p-value is missing because all deals have the same difference.
+    pub fn side(&self) -> Ordering {
+        let leading = self.leading();
+        match (leading.p_simultaneous, leading.simultaneous) {
+            (Some(_), Some((low, _))) if low > 0.0 => Ordering::Greater,
+            (Some(_), Some((_, high))) if high < 0.0 => Ordering::Less,
+            _ => Ordering::Equal,
+        }
+    }
+}
+
+/// Two one-sided tests of whether the mean payoffs of two agents differ by less than a margin.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct EquivalenceRow {
+    /// The rule system.
+    pub rules: String,
+    /// The number of seats.
+    pub seats: usize,
+    /// The first agent.
+    pub agent: String,
+    /// The second agent.
+    pub other: String,
+    /// The number of deals with matches of both agents.
+    pub deals: u64,
+    /// The difference of the mean payoffs, first minus second, paired by deal.
+    pub difference: f64,
+    /// Lower end of the single 90 % interval, which corresponds to two one-sided tests at 5 %.
+    pub low: Option<f64>,
+    /// Upper end of the single 90 % interval.
+    pub high: Option<f64>,
+    /// The margin.
+    pub margin: f64,
+    /// The p-value of this pair alone: below 0.05 if its interval is inside the margin.
+    pub p: Option<f64>,
+    /// The p-value corrected for all pairs of the cell (Holm).
+    pub p_holm: Option<f64>,
+    /// The method of the interval: `score` or `t`.
+    pub method: &'static str,
 }
 
 /// One agent against the baseline in one cell.

@@ -285,6 +285,16 @@ pub(crate) fn ratio(count: f64, of: u64) -> Option<f64> {
     (of > 0).then(|| count / of as f64)
 }
 
+/// The standard error of a function of clusters, from its values without one cluster (Tukey 1958; Efron and Stein 1981,
+/// "The jackknife estimate of variance"). `None` with fewer than two clusters or if a value is missing.
+fn jackknife(without: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = without.collect::<Option<_>>()?;
+    let clusters = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / clusters;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| ((clusters - 1.0) / clusters * squares).sqrt())
+}
+
 /// The display format of a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MeasureForm {
@@ -336,12 +346,26 @@ macro_rules! behaviour {
                 let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
                 BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
             }
+
+            /// The standard errors of the values, by the jackknife: each row of `without` leaves out one cluster. `rounds`
+            /// becomes the number of clusters.
+            pub(crate) fn errors(mut self, without: &[BehaviourRow]) -> BehaviourRow {
+                self.rounds = without.len() as u64;
+                self.rounds_per_match = jackknife(without.iter().map(|row| Some(row.rounds_per_match))).unwrap_or(0.0);
+                $(self.$column = jackknife(without.iter().map(|row| row.$column));)+
+                self
+            }
         }
 
         /// The measures of behaviour in reports, in order.
         pub const MEASURES: &[Measure] = &[
             Measure { label: "rounds, all", form: MeasureForm::Count, value: |row| Some(row.rounds as f64) },
             Measure { label: "rounds a match", form: MeasureForm::Mean, value: |row| Some(row.rounds_per_match) },
+            Measure {
+                label: "calls, all",
+                form: MeasureForm::Count,
+                value: |row| Some((row.calls? * row.rounds as f64).round()),
+            },
             $(Measure { label: $label, form: MeasureForm::$form, value: |row| row.$column },)+
         ];
     };

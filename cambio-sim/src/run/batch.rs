@@ -93,7 +93,7 @@ impl<'p> PlayedBatch<'p> {
             if let Some(writer) = &mut writer {
                 writer.put(&rows);
             }
-            self.extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
+            self.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
             self.faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
             self.blocks.push(block);
             self.matches += rows.matches.len() as u64;

@@ -77,7 +77,7 @@ impl UnreadBatch {
         let UnreadBatch { place, entry, files } = self;
         let mut found = BatchContents { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
         for (block, rows) in blocks_in((plan, place), entry, files)? {
-            found.extract.add(&block, &rows.matches, &rows.rounds, &rows.players);
+            found.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
             found.blocks.push(block);
         }
         found.faults = faults_in((plan, place), entry, files)?;
