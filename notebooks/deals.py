@@ -41,26 +41,35 @@ def clustered(rows, by, value):
     mean = pl.col("total").sum().over(by) / pl.col("n").sum().over(by)
     squares = (pl.col("residual") ** 2).sum()
     count = pl.len()
+    skewness = (pl.col("residual") ** 3).sum() / squares**1.5 * count.sqrt()
     out = (
         deals.with_columns(mean=mean).with_columns(residual=pl.col("total") - pl.col("mean") * pl.col("n"))
         .group_by(by).agg(
             deals=count, matches=pl.col("n").sum(), mean=pl.col("mean").first(),
-            error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(),
+            error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(), skewness=skewness,
         )
     )
     quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
     out = out.with_columns(half=pl.col("error") * pl.Series(quantile), t=pl.Series(quantile))
-    # For values from 0 to 1: the score interval (Wilson 1927) with the effective sample size, as in summary.csv.
-    share, squared = pl.col("mean"), pl.col("t") ** 2
-    size = share * (1 - share) / pl.col("error") ** 2
-    middle, total = share + squared / (2 * size), 1 + squared / size
-    half = pl.col("t") * (share * (1 - share) / size + squared / (4 * size**2)).sqrt()
-    differ = squared / (squared + pl.col("deals"))
-    agreed = pl.col("error") == 0
-    return out.with_columns(
-        low=pl.when(agreed).then(share * (1 - differ)).otherwise((middle - half) / total),
-        high=pl.when(agreed).then(share + differ * (1 - share)).otherwise((middle + half) / total),
-    ).drop("t").sort(by)
+    return out.with_columns(low=hall_end(0.0, 1), high=hall_end(1.0, -1)).drop("t", "skewness").sort(by)
+
+
+def hall_end(bound, sign):
+    """An end of the interval of a mean between 0 and 1, as in summary.csv: Hall's (1992) with an unseen deal of weight 1/4 on the
+    side of the bound. If all deals agree, a share of them may have been different (Wilson 1927)."""
+    mean, error, deals, t = (pl.col(name) for name in ("mean", "error", "deals", "t"))
+    second = error**2 * (deals - 1)
+    third = pl.col("skewness") * second**1.5
+    distance = (bound - mean) / (pl.col("matches") / deals).sqrt()
+    shift = distance / 4 / (deals + 0.25)
+    rest = distance - shift
+    wider = (deals * (second + shift**2) + rest**2 / 4) / (deals + 0.25)
+    skewed = (deals * (third - 3 * shift * second - shift**3) + rest**3 / 4) / (deals + 0.25)
+    slope = skewed / wider**1.5 / (3 * (deals + 0.25).sqrt())
+    root = (1 + 3 * slope * (sign * t - slope / 2))
+    end = mean - (wider / (deals - 1)).sqrt() * (root.sign() * root.abs() ** (1 / 3) - 1) / slope
+    agreed = mean + t**2 / (t**2 + deals) * (bound - mean)
+    return pl.when(error == 0).then(agreed).otherwise(end).clip(0, 1)
 
 
 def paired(rows, by, one, other, value="rank_points"):

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cambio_sim::digest::pairs_of_equals;
 use cambio_sim::{StoredRun, derive};
 use cambio_stats::Support;
-use cambio_stats::planning::{clusters_needed, widened};
+use cambio_stats::planning::clusters_needed;
 
 use crate::budget;
 use crate::exit::{CliResult, Exit};
@@ -89,8 +89,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         let (rules, seats) = (&pair.rules, pair.seats);
         let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);
         let deals = |alpha: Option<f64>| {
-            let effective = if is_share { widened(own, detect) } else { own };
-            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, effective, alpha))
+            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, own, alpha))
         };
         let cell = stored.plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
         let together = cell.and_then(|cell| derived.together[cell].as_ref());

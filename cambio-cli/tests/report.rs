@@ -231,7 +231,7 @@ fn the_verdict_says_what_the_tables_say() {
         let (low, high, difference, p) = pair(next);
         let interval = format!("{low:.3} to {high:.3}").replace('-', "−");
         assert!(said.contains(&interval) && said.contains(&format!("{difference:.3}")), "{said}\n{interval}");
-        assert!(said.contains("simultaneous 95 % score interval over all 6 pairs"), "{said}");
+        assert!(said.contains("simultaneous 95 % Hall interval over all 6 pairs"), "{said}");
         // The p-value and the interval agree, because both come from one method.
         assert_eq!(p < 0.05, low > 0.0, "{said}");
         let told_p = if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
@@ -474,7 +474,7 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
         assert!(seats.iter().all(|row| row["p"].is_empty() != is_tested && row["f"].is_empty() != is_tested));
         let page = fs::read_to_string(folder.join(&out).join("report.html")).unwrap();
         let shown = if is_tested {
-            "Hotelling’s test that no seat matters: F = "
+            "Analysis of variance, no seat matters: F = "
         } else {
             "needs 12 complete deals, and there are 5."
         };

@@ -203,7 +203,12 @@ impl<'e> Candidates<'e> {
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
-        let estimates = estimates(scores, self.payoff.support(), &mut resampling(seed, CURVE));
+        let estimates = estimates(
+            scores,
+            self.plan.cells[0].seatings.len() as f64,
+            self.payoff.support(),
+            &mut resampling(seed, CURVE),
+        );
         let labels = self.labels();
         let point = |(index, estimate): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);

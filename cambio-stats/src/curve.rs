@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::interval::{Interval, LEVEL, Support};
+use crate::interval::{Interval, LEVEL, Shape, Support};
 use crate::matrix::Matrix;
 use crate::resampling::ResampleRng as _;
 use crate::simultaneous::{Contrasts, SimultaneousIntervals, best_set};
@@ -23,8 +23,8 @@ pub struct CandidateEstimate {
 /// The number of bootstrap resamples.
 const RESAMPLES: usize = 1000;
 
-/// Estimates the mean of each candidate from its scores, one for each cluster. Bands and comparisons need the same
-/// clusters for all candidates.
+/// Estimates the mean of each candidate from its scores, one for each cluster, each the mean of this many results. Bands
+/// and comparisons need the same clusters for all candidates.
 ///
 /// # Examples
 /// ```
@@ -34,10 +34,10 @@ const RESAMPLES: usize = 1000;
 ///
 /// let noise = |cluster: u64| (cluster as f64).sin();
 /// let scores: Vec<Vec<f64>> = [0.0, 1.0].map(|value| (0..50).map(|cluster| value + noise(cluster)).collect()).to_vec();
-/// let found = estimates(&scores, Support::Line, &mut ChaCha8Rng::seed_from_u64(1));
+/// let found = estimates(&scores, 1.0, Support::Line, &mut ChaCha8Rng::seed_from_u64(1));
 /// assert_eq!((found[0].among_best, found[1].among_best), (Some(false), Some(true)));
 /// ```
-pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> Vec<CandidateEstimate> {
+pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut impl Rng) -> Vec<CandidateEstimate> {
     let clusters = scores.iter().map(Vec::len).min().unwrap_or(0);
     let is_common = scores.iter().all(|scores| scores.len() == clusters) && clusters > 1 && scores.len() > 1;
     let covariance = covariance_of_means(scores, clusters);
@@ -50,8 +50,11 @@ pub fn estimates(scores: &[Vec<f64>], support: Support, rng: &mut impl Rng) -> V
         let own = &scores[index];
         let count = own.len() as f64;
         let squares: f64 = own.iter().map(|score| (score - means[index]).powi(2)).sum();
+        let cubes: f64 = own.iter().map(|score| (score - means[index]).powi(3)).sum();
+        let skewness = if squares > 0.0 { cubes * count.sqrt() / (squares * squares.sqrt()) } else { 0.0 };
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
-        let interval = Interval::new(means[index], error, own.len() as u64, support);
+        let shape = Shape { skewness, results };
+        let interval = Interval::new(means[index], error, own.len() as u64, support).with_shape(shape);
         CandidateEstimate {
             interval,
             band: together.as_ref().and_then(|together| together.ends(&interval)),
@@ -106,7 +109,7 @@ mod tests {
                 scores.push(mean + 0.3 * shared + 0.1 * rng.normal());
             }
         }
-        let curve = estimates(&scores, Support::Line, &mut stream(1, 4 << 16));
+        let curve = estimates(&scores, 1.0, Support::Line, &mut stream(1, 4 << 16));
         let among: Vec<bool> = curve.iter().map(|point| point.among_best.unwrap()).collect();
         assert_eq!(among, [false, true, true, false]);
         assert!(curve[2].best_share.unwrap() > 0.6 && curve[0].best_share.unwrap() < 0.01);

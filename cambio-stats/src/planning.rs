@@ -43,21 +43,6 @@ pub fn clusters_needed(effect: f64, deviation: f64, alpha: f64, power: f64) -> u
     high
 }
 
-/// The standard deviation to pass to [`clusters_needed`] for a difference of two shares: `deviation / √(1 − effect²)`,
-/// where `deviation` is the standard deviation of the difference in one cluster. With it, a t test rejects whenever the
-/// score test does, which uses the variance under the null hypothesis.
-///
-/// # Examples
-/// ```
-/// use cambio_stats::planning::widened;
-///
-/// // A difference of 0.6 between two shares, such as 0.8 and 0.2.
-/// assert!((widened(0.3, 0.6) - 0.375).abs() < 1e-12);
-/// ```
-pub fn widened(deviation: f64, effect: f64) -> f64 {
-    deviation / (1.0 - effect * effect).max(1e-12).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,11 @@
 //! ranking of positions. Ties have the weights of Efron 1977 ("The efficiency of Cox's likelihood function for censored
 //! data", eq. 1.9), as in a Cox model stratified by game: a tie of two is a win and a loss for each. Newton's method
 //! uses the exact Hessian (Hunter 2004, "MM algorithms for generalized Bradley–Terry models", section 5, has the
-//! condition for a maximum); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ) H⁻¹ with one score
-//! vector g per cluster (Lin and Wei 1989). If there is no maximum, a prior is added ([`Fit::Regularised`]).
+//! condition for a maximum); standard errors are from the sandwich estimator H⁻¹ (D/(D−1) Σ g gᵀ + H/D) H⁻¹ with one
+//! score vector g for each of the D clusters (Lin and Wei 1989). The term H/D adds one cluster whose variance is the
+//! model's, because a few clusters of a player that almost always has the same rank do not contain its rare results.
+//! Without it, the interval of such a player covers its strength in 85 % of samples of 30 deals instead of 95 %. If the
+//! likelihood has no maximum, a prior is added ([`Fit::Regularised`]).
 
 mod misfit;
 mod pooled;
@@ -13,8 +16,9 @@ mod pooled;
 use std::collections::BTreeMap;
 
 pub use misfit::{Misfit, Residual, misfit};
-pub use pooled::{PooledStrengths, pool};
+pub use pooled::pool;
 
+use crate::interval::{Interval, Support};
 use crate::matrix::{Matrix, Vector};
 
 /// The maximum number of players in one ranking.
@@ -243,6 +247,14 @@ pub struct Strengths {
     pub likelihood: f64,
 }
 
+impl Strengths {
+    /// The strength of a player with Student's interval.
+    pub fn interval(&self, player: usize) -> Interval {
+        let error = (self.clusters > 1).then(|| self.covariance[(player, player)].max(0.0).sqrt());
+        Interval::new(self.strengths[player], error, self.clusters, Support::Line)
+    }
+}
+
 /// The contribution of one ranking at the current strengths, by player: log likelihood, score, and negative Hessian.
 struct RankingTerms {
     likelihood: f64,
@@ -296,12 +308,6 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Ranking
 /// the prior and the number of games. If all clusters agree, the sandwich is too small, so in each direction the larger
 /// of the sandwich and the inverse Hessian is used.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
-    let (model, found) = maximum(rankings, players, effects)?;
-    Some(model.strengths(&found, anchor))
-}
-
-/// The maximum of the likelihood, or with a prior if the likelihood has none; `None` if there is no ranking.
-fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Option<(Model<'_>, Maximum)> {
     if rankings.list.is_empty() {
         return None;
     }
@@ -309,7 +315,7 @@ fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Opt
     let is_connected = rankings.components(players).iter().all(|component| *component == 0);
     let likely = is_connected.then(|| model.maximum(Fit::Likelihood)).flatten();
     let found = likely.or_else(|| model.maximum(Fit::Regularised))?;
-    Some((model, found))
+    Some(model.strengths(&found, anchor))
 }
 
 /// The model of strengths and position effects, with the rankings as games.
@@ -426,7 +432,8 @@ impl Model<'_> {
         let covariance = if has_prior && clusters > 1 {
             larger(inverse, &(meat * factor))?
         } else {
-            &inverse * meat * &inverse * factor
+            // The cluster with the variance of the model: H⁻¹ (H / D) H⁻¹ = H⁻¹ / D.
+            &inverse * meat * &inverse * factor + inverse / clusters as f64
         };
         Some(Maximum { fit, likelihood: self.likelihood(&now), at, covariance, clusters })
     }
@@ -495,6 +502,7 @@ fn larger(inverse: Matrix, meat: &Matrix) -> Option<Matrix> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resampling::{ResampleRng as _, stream};
 
     fn rankings(games: &[&[(usize, usize)]]) -> Rankings {
         let mut rankings = Rankings::default();
@@ -514,7 +522,8 @@ mod tests {
         assert!((fitted.strengths[0] - libm::log(5.0 / 3.0)).abs() < 1e-12 && fitted.strengths[1].abs() < 1e-15);
         // With p = 5/8 the scores are 3/8, −5/8 and −2/8, and H is 15/64 per comparison, with two comparisons in a tie.
         let squares = (3.0 * 9.0 + 25.0 + 2.0 * 4.0) / 64.0;
-        let variance = 6.0 / 5.0 * squares / (8.0_f64 * 15.0 / 64.0).powi(2);
+        let hessian = 8.0 * 15.0 / 64.0;
+        let variance = (6.0 / 5.0 * squares + hessian / 6.0) / (hessian * hessian);
         assert!((fitted.covariance[(0, 0)] - variance).abs() < 1e-12);
     }
 
@@ -543,6 +552,33 @@ mod tests {
         let more = fit(&rankings(&[win; 400]), 2, Some(1), PositionEffects::Ignored).unwrap();
         assert!(more.strengths[0] > gap + 1.0);
         assert!(fit(&Rankings::default(), 2, None, PositionEffects::Ignored).is_none());
+    }
+
+    /// Regression test: without the cluster with the variance of the model, the coverage is 86 %.
+    #[test]
+    fn the_strength_of_a_player_that_is_nearly_always_last_is_covered() {
+        let mut rng = stream(1, 43);
+        // Two matches on each deal. The losers share a rank, and player 2 wins one match in one deal of sixteen.
+        let add = |rankings: &mut Rankings, luck: usize| {
+            for game in 0..2 {
+                let winner = if luck == 0 && game == 0 { 2 } else { (luck + game) % 2 };
+                rankings.add(Ranking::new((0..3).map(|player| (player, if player == winner { 1 } else { 2 }))));
+            }
+            rankings.end_cluster();
+        };
+        let mut all = Rankings::default();
+        (0..16).for_each(|luck| add(&mut all, luck));
+        let truth = fit(&all, 3, None, PositionEffects::Ignored).unwrap().strengths[2];
+        let runs = crate::amount(400, 4000);
+        let mut held = 0;
+        for _ in 0..runs {
+            let mut rankings = Rankings::default();
+            (0..30).for_each(|_| add(&mut rankings, rng.index(16)));
+            let fitted = fit(&rankings, 3, None, PositionEffects::Ignored).unwrap();
+            held += u32::from(fitted.interval(2).p(truth).unwrap() >= 0.05);
+        }
+        let share = f64::from(held) / f64::from(runs);
+        assert!(share > 0.93 - 3.0 * (0.05 * 0.95 / f64::from(runs)).sqrt(), "{share}");
     }
 
     #[test]

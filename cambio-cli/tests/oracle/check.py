@@ -60,24 +60,60 @@ def clustered(values, deals):
     return fit.params[0], fit.bse[0], low, high
 
 
-def score_interval(share, error, clusters, t=None):
-    """All p with |share − p| ≤ t √(p (1 − p) / n), with the effective sample size n, by a root finder instead of Wilson's
-    formula. Without variance, the share of deviating clusters is bounded by the upper end of the interval for 0."""
-    t = scipy.stats.t.ppf(0.975, clusters - 1) if t is None else t
-    if error < 1e-14:
-        differ = score_end(0.0, clusters, t, +1)
-        return share - differ * share, share + differ * (1 - share)
-    size = share * (1 - share) / error**2
-    return score_end(share, size, t, -1), score_end(share, size, t, +1)
+class Hall:
+    """Hall's transformation of the t statistic of a mean of bounded results, with an unseen deal of weight 1/4 between the mean and
+    a bound, from explicit deals. The ends come from a root finder instead of the inverse."""
+
+    def __init__(self, totals, counts, least, most):
+        totals, counts = np.asarray(totals, float), np.asarray(counts, float)
+        self.least, self.most, self.clusters = least, most, len(totals)
+        self.mean = totals.sum() / counts.sum()
+        self.deviations = (totals - self.mean * counts) / counts.mean()
+        self.results = counts.mean()
+
+    @staticmethod
+    def of_difference(one, other, results):
+        """The difference of two agents with equally many results in each deal, from their means by deal."""
+        hall = Hall(np.asarray(one) - np.asarray(other), np.ones(len(one)), -1, 1)
+        hall.results = results
+        return hall
+
+    def is_constant(self):
+        return np.abs(self.deviations).max() < 1e-13
+
+    def statistic(self, at, bound):
+        unseen = (bound - self.mean) / sqrt(self.results)
+        values, weights = np.append(self.deviations, unseen), np.append(np.ones(self.clusters), 0.25)
+        centred = values - np.average(values, weights=weights)
+        second, third = (np.average(centred**power, weights=weights) for power in (2, 3))
+        t = (self.mean - at) / sqrt(second / (self.clusters - 1))
+        a = third / second**1.5 / (3 * sqrt(weights.sum()))
+        return t + a * t**2 + a**2 * t**3 / 3 + a / 2
+
+    def end(self, bound, factor):
+        """All deals may differ if none did: the upper end of Wilson's interval for no success."""
+        if self.is_constant():
+            return self.mean + factor**2 / (factor**2 + self.clusters) * (bound - self.mean)
+        sign = np.sign(self.mean - bound)
+        if self.mean == bound or sign * self.statistic(bound, bound) <= factor:
+            return bound
+        return scipy.optimize.brentq(lambda at: sign * self.statistic(at, bound) - factor, self.mean, bound, xtol=1e-15, rtol=1e-14)
+
+    def interval(self, factor=None):
+        factor = scipy.stats.t.ppf(0.975, self.clusters - 1) if factor is None else factor
+        return self.end(self.least, factor), self.end(self.most, factor)
+
+    def p(self, at):
+        if self.is_constant():
+            return None
+        statistic = self.statistic(at, self.most if at > self.mean else self.least)
+        return 2 * scipy.stats.t.sf(max(statistic * np.sign(self.mean - at), 0), self.clusters - 1)
 
 
-def score_end(share, size, t, side):
-    if share == (0 if side < 0 else 1):
-        return share
-    too_far = lambda p: (p - share) ** 2 * size - t**2 * p * (1 - p)
-    # Close to the share the function is negative, at 0 or 1 it is positive.
-    near, end = share + side * 1e-13, 0.0 if side < 0 else 1.0
-    return scipy.optimize.brentq(too_far, near, end, xtol=1e-15, rtol=1e-14)
+def by_deal(values, deals):
+    """The sum and the number of values of each deal."""
+    deals, index = np.unique(deals, return_inverse=True)
+    return np.bincount(index, weights=values), np.bincount(index)
 
 
 def check_summary(rows, summary):
@@ -88,13 +124,13 @@ def check_summary(rows, summary):
             if not known:
                 same("mean", row[name], None)
                 continue
-            deals = [deal for _, deal in known]
-            mean, error, low, high = clustered([value for value, _ in known], deals)
+            values, deals = zip(*known)
+            mean, error, low, high = clustered(values, deals)
             if name != "margin":
-                low, high = score_interval(mean, error, len(set(deals)))
+                low, high = Hall(*by_deal(values, deals), 0, 1).interval()
             same("mean", row[name], mean, absolute=1e-10)
-            same("interval", row[f"{name}_low"], low, absolute=1e-10)
-            same("interval", row[f"{name}_high"], high, absolute=1e-10)
+            same("interval", row[f"{name}_low"], low, absolute=1e-9)
+            same("interval", row[f"{name}_high"], high, absolute=1e-9)
 
 
 def check_adjusted(rows, summary, pairs, seats):
@@ -162,28 +198,27 @@ def deal_means(rows):
 def check_pairs(rows, pairs):
     means = deal_means(rows)
     deals = sorted({deal for _, deal in means})
-    p_values = []
+    p_values, halls = [], []
     for pair in pairs:
         one = np.array([means[pair["agent"], deal] for deal in deals])
         other = np.array([means[pair["other"], deal] for deal in deals])
-        # Payoffs are from 0 to 1, so (1 + difference) / 2 is a share.
         difference, error = (one - other).mean(), np.std(one - other, ddof=1) / sqrt(len(deals))
-        low, high = score_interval((1 + difference) / 2, error / 2, len(deals))
+        hall = Hall.of_difference(one, other, sum(row["agent"] in (pair["agent"], pair["other"]) for row in rows) / len(deals))
+        low, high = hall.interval()
         same("difference", pair["difference"], difference)
         same("difference", pair["error"], error)
-        same("difference", pair["low"], 2 * low - 1, absolute=1e-10)
-        same("difference", pair["high"], 2 * high - 1, absolute=1e-10)
+        same("difference", pair["low"], low, absolute=1e-9)
+        same("difference", pair["high"], high, absolute=1e-9)
         # Anytime-valid interval: at its ends, the normal mixture martingale reaches 1 / α times its initial value.
         rho = sqrt((-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 1000)
         count = len(deals)
         wealth = lambda x: (x * rho) ** 2 * count / (2 * (count * rho**2 + 1)) - log(count * rho**2 + 1) / 2 - log(20)
         anytime = scipy.optimize.brentq(wealth, 0, 1000)
-        low, high = score_interval((1 + difference) / 2, error / 2, len(deals), anytime)
-        same("anytime", pair["low_anytime"], 2 * low - 1, absolute=1e-9)
-        same("anytime", pair["high_anytime"], 2 * high - 1, absolute=1e-9)
-        # The t statistic of the paired test, with the variance of a share under the null hypothesis.
-        statistic = scipy.stats.ttest_rel(one, other).statistic * sqrt(1 - difference**2)
-        p_values.append(2 * scipy.stats.t.sf(abs(statistic), len(deals) - 1))
+        low, high = hall.interval(anytime)
+        same("anytime", pair["low_anytime"], low, absolute=1e-9)
+        same("anytime", pair["high_anytime"], high, absolute=1e-9)
+        halls.append(hall)
+        p_values.append(hall.p(0))
         same("p", pair["p"], p_values[-1], relative=1e-6, absolute=1e-300)
         efficiency = 1 - np.var(one - other, ddof=1) / (np.var(one, ddof=1) + np.var(other, ddof=1))
         same("efficiency", pair["efficiency"], efficiency, relative=1e-8)
@@ -196,10 +231,9 @@ def check_pairs(rows, pairs):
     error = lambda a, b: np.std(matrix[a] - matrix[b], ddof=1) / sqrt(len(deals))
     largest = max_over(np.abs(drawn[:, a] - drawn[:, b]) / error(a, b) for a, b in itertools.combinations(range(len(agents)), 2))
     factor = scipy.stats.t.isf(scipy.stats.norm.sf(np.quantile(largest, 0.95)), len(deals) - 1)
-    for pair, p in zip(pairs, p_values):
-        low, high = score_interval((1 + float(pair["difference"])) / 2, float(pair["error"]) / 2, len(deals), factor)
-        width = high - low
-        same("simultaneous", float(pair["high_simultaneous"]) - float(pair["low_simultaneous"]), 2 * width, relative=0.01)
+    for pair, p, hall in zip(pairs, p_values, halls):
+        low, high = hall.interval(factor)
+        same("simultaneous", float(pair["high_simultaneous"]) - float(pair["low_simultaneous"]), high - low, relative=0.01)
         corrected = (largest >= scipy.stats.norm.isf(p / 2)).mean()
         same("p of all", pair["p_simultaneous"], corrected, relative=0.05, absolute=4e-4)
         leaves_0_out = float(pair["low_simultaneous"]) > 0 or float(pair["high_simultaneous"]) < 0
@@ -347,7 +381,8 @@ def check_ranks(rows, summary, pairs):
         same("rank", row["rank_worst_without_one"], max(others, default=None))
 
 
-def check_duel(rows, pair):
+def duel(rows, pair):
+    """The interval of the scores of a pair, the scores and their deals."""
     scores, deals = [], []
     for (deal, _, _), table in games(rows).items():
         for one in table:
@@ -356,10 +391,15 @@ def check_duel(rows, pair):
                     difference = int(other["rank"]) - int(one["rank"])
                     scores.append((np.sign(difference) + 1) / 2)
                     deals.append(deal)
+    return Hall(*by_deal(scores, deals), 0, 1), scores, deals
+
+
+def check_duel(rows, pair):
+    hall, scores, deals = duel(rows, pair)
     mean, error, _, _ = clustered(scores, deals)
-    low, high = score_interval(mean, error, len(set(deals)))
+    low, high = hall.interval()
     same("score", pair["score"], mean)
-    same("score", pair["score_low"], low, absolute=1e-10)
+    same("score", pair["score_low"], low, absolute=1e-9)
     elo = lambda score: -400 * log10(1 / score - 1) if 0 < score < 1 else None
     same("Elo", pair["elo"], elo(mean))
     same("Elo", pair["elo_low"], elo(low), relative=1e-7)
@@ -388,12 +428,17 @@ def check_seats(rows, seats):
     for row, effect, error in zip(seats[1:], effects, np.sqrt(np.diag(covariance))):
         same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
         same("seat effect", row["effect_error"], error, relative=1e-8)
-    wald = effects @ np.linalg.solve(covariance, effects)
-    # Hotelling's T², converted to F.
-    clusters, q = len(set(deals)), len(effects)
-    f = wald * (clusters - q) / (q * (clusters - 1))
-    same("Hotelling", seats[0]["f"], f, relative=1e-6)
-    same("Hotelling", seats[0]["p"], scipy.stats.f.sf(f, q, clusters - q), relative=1e-5)
+    # Repeated-measures analysis of variance in orthonormal contrasts of the seats, with the ε of Huynh and Feldt.
+    size, clusters = len(letters), len(set(deals))
+    contrasts = scipy.linalg.null_space(np.ones((1, size))).T[:, 1:]
+    values, spread = contrasts @ effects, contrasts @ covariance @ contrasts.T
+    q = size - 1
+    epsilon = np.trace(spread) ** 2 / (q * np.trace(spread @ spread))
+    epsilon = min((clusters * q * epsilon - 2) / (q * (clusters - 1 - q * epsilon)), 1)
+    f = values @ values / np.trace(spread)
+    same("seat test", seats[0]["f"], f, relative=1e-6)
+    same("seat test", seats[0]["f_numerator"], epsilon * q, relative=1e-6)
+    same("seat test", seats[0]["p"], scipy.stats.f.sf(f, epsilon * q, epsilon * q * (clusters - 1)), relative=1e-5)
 
 
 def check_ratings(rows, ratings, seats):
@@ -413,7 +458,8 @@ def check_ratings(rows, ratings, seats):
     scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
     inverse = np.linalg.inv(model.hessian(fit.params))
     clusters = len(scores)
-    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1)
+    # PHReg's Hessian is negative. One deal has the variance of the model.
+    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1) - inverse / clusters
     centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
     size = len(agents) - 1
     strengths = centre @ fit.params[:size]
@@ -448,8 +494,7 @@ def check_regularised(model, scores_at, ratings):
 
 
 def check_pooled(cells, pooled):
-    """One strength for each agent over all tables: a Cox model of all games, clustered by deal. If all tables have two seats, the
-    intervals come from bootstrap resamples of the deals."""
+    """One strength for each agent over all tables: a Cox model of all games, clustered by deal."""
     agents = [row["agent"] for row in pooled]
     tables = [(deal, table) for rows in cells.values() for (deal, _, _), table in games(rows).items()]
     is_regularised = pooled[0]["fit"] == "regularised"
@@ -478,46 +523,16 @@ def check_pooled(cells, pooled):
     fit = model.fit()
     scores = np.array(scores_at(fit.params))
     inverse, clusters = np.linalg.inv(model.hessian(fit.params)), len(scores)
-    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1)
+    # PHReg's Hessian is negative. One deal has the variance of the model.
+    covariance = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1) - inverse / clusters
     centre = np.eye(len(agents))[:, :-1] - 1 / len(agents)
     errors = np.sqrt(np.diag(centre @ covariance @ centre.T))
     for row, strength, error in zip(pooled, centre @ fit.params, errors):
         same("pooled", row["strength"], strength, relative=1e-5, absolute=1e-6)
         same("pooled", row["error"], error, relative=1e-5)
         same("pooled", row["elo"], strength * ELO, relative=1e-5, absolute=1e-4)
-        # With many deals, the interval is close to Student's interval.
-        width = (float(row["elo_high"]) - float(row["elo_low"])) / ELO
-        same("pooled interval", width, 2 * t * error, relative=0.15)
-    if all(seats == 2 for _, seats in cells):
-        check_drawn_again(tables, pooled, agents)
-
-
-def check_drawn_again(tables, pooled, agents):
-    """Bradley-Terry by a quasi-Newton method for 1000 bootstrap resamples of the deals, with another generator."""
-    numbers = {deal: place for place, deal in enumerate(sorted({deal for deal, _ in tables}))}
-    wins = np.zeros((len(numbers), len(agents), len(agents)))
-    for deal, (one, other) in tables:
-        first, second = agents.index(one["agent"]), agents.index(other["agent"])
-        wins[numbers[deal], first, second] += int(one["rank"]) <= int(other["rank"])
-        wins[numbers[deal], second, first] += int(one["rank"]) >= int(other["rank"])
-
-    def strengths(won):
-        def goal(free):
-            at = np.append(free, 0)
-            lost = scipy.special.expit(at[None, :] - at[:, None])
-            slope = (won * lost).sum(axis=1) - (won * lost).sum(axis=0)
-            return -(won * np.log1p(-lost)).sum(), -slope[:-1]
-
-        found = np.append(scipy.optimize.minimize(goal, np.zeros(len(agents) - 1), jac=True, method="BFGS").x, 0)
-        return found - found.mean()
-
-    random, clusters = np.random.default_rng(1), len(numbers)
-    drawn = np.array([strengths(wins[random.integers(clusters, size=clusters)].sum(axis=0)) for _ in range(1000)])
-    outside = scipy.stats.norm.cdf(-sqrt(clusters / (clusters - 1)) * scipy.stats.t.ppf(0.975, clusters - 1))
-    for row, values in zip(pooled, drawn.T):
-        low, high = np.quantile(values, [outside, 1 - outside]) * ELO
-        same("drawn again", row["elo_low"], low, relative=0, absolute=0.12 * (high - low))
-        same("drawn again", row["elo_high"], high, relative=0, absolute=0.12 * (high - low))
+        same("pooled", row["elo_low"], (strength - t * error) * ELO, relative=1e-5, absolute=1e-4)
+        same("pooled", row["elo_high"], (strength + t * error) * ELO, relative=1e-5, absolute=1e-4)
 
 
 def check_choix(rows, ratings, agents):

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use cambio_exec::write_whole;
-use cambio_stats::ratings::{Misfit, PooledStrengths, PositionEffects, Rankings, Strengths, fit, misfit, pool};
+use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Support, anytime, equivalence, normal_cdf};
@@ -53,7 +53,6 @@ const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
 const GAMES: u32 = 3 << 16;
 const BASELINE: u32 = 7 << 16;
-const POOLED: u32 = 8 << 16;
 const ADJUSTED_PAIRS: u32 = 9 << 16;
 const ADJUSTED_BASELINE: u32 = 10 << 16;
 /// The number of bootstrap resamples for the intervals of an empirical game.
@@ -215,15 +214,12 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
     let agents = plan.agents.len();
     let played: Vec<&CellDigest> = digest.cells.iter().filter(|cell| cell.rankings.games() > 0).collect();
     let rankings: Vec<&Rankings> = played.iter().map(|cell| &cell.rankings).collect();
-    let found = (rankings.len() > 1)
-        .then(|| pool(&rankings, agents, plan.anchor, &mut resampling(plan.seed, POOLED)))
-        .flatten();
-    let Some(PooledStrengths { strengths, intervals }) = found else { return Vec::new() };
+    let found = (rankings.len() > 1).then(|| pool(&rankings, agents, plan.anchor)).flatten();
+    let Some(strengths) = found else { return Vec::new() };
     let all = Rankings::pooled(&rankings);
     let (games, components) = (all.games_of(agents), all.components(agents));
     let row = |agent: usize| {
-        let ends = intervals.as_ref().map(|intervals| intervals[agent]);
-        let strength = strengths.strengths[agent];
+        let rating = strengths.interval(agent);
         PooledRow {
             agent: plan.agents[agent].label.clone(),
             tables: played.iter().filter(|cell| cell.matches(agent) > 0).count(),
@@ -231,11 +227,11 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
             games: games[agent],
             component: components[agent] + 1,
             fit: strengths.fit.method(),
-            strength,
-            error: ends.map(|_| strengths.covariance[(agent, agent)].max(0.0).sqrt()),
-            elo: strength * ELO,
-            elo_low: ends.map(|ends| ends.0 * ELO),
-            elo_high: ends.map(|ends| ends.1 * ELO),
+            strength: rating.mean,
+            error: rating.error,
+            elo: rating.mean * ELO,
+            elo_low: rating.low().map(|low| low * ELO),
+            elo_high: rating.high().map(|high| high * ELO),
         }
     };
     (0..agents).filter(|&agent| games[agent] > 0).map(row).collect()
@@ -491,11 +487,6 @@ impl CellSums<'_> {
         let agents = self.plan.agents.len();
         let games = self.cell.rankings.games_of(agents);
         let components = self.cell.rankings.components(agents);
-        let interval = |agent: usize| {
-            let strengths = fitted?;
-            let error = (strengths.clusters > 1).then(|| strengths.covariance[(agent, agent)].max(0.0).sqrt());
-            Some(Interval::new(strengths.strengths[agent], error, strengths.clusters, Support::Line))
-        };
         let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
             let mut rng = resampling(self.plan.seed, RATINGS + self.index as u32);
@@ -507,7 +498,7 @@ impl CellSums<'_> {
         });
         let shares = self.shares();
         let row = |&agent: &usize| {
-            let rating = interval(agent);
+            let rating = fitted.map(|strengths| strengths.interval(agent));
             let wide = together.as_ref().zip(rating).and_then(|(together, rating)| together.ends(&rating));
             let strength = rating.map(|rating| rating.mean);
             let elo = |value: Option<f64>| value.map(|value| value * ELO);

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// A row of `summary.csv`: one agent in one cell, over all its lineups.
 ///
 /// Intervals are 95 % and clustered by deal, because all matches of one deal share its cards. Rank points and win share
-/// have score intervals with the effective sample size; the margin has a Student's t interval
+/// have Hall's intervals, which account for skewness and bounds; the margin has a Student's t interval
 /// (`cambio_stats::Interval`).
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SummaryRow {
@@ -239,7 +239,7 @@ pub struct PooledRow {
     pub error: Option<f64>,
     /// The strength in Elo points.
     pub elo: f64,
-    /// Lower end of the interval of `elo`, from bootstrap resamples of deals or, for a regularised fit, from `error`.
+    /// Lower end of the interval of `elo`, Student's t from `error`.
     pub elo_low: Option<f64>,
     /// Upper end of the interval of `elo`.
     pub elo_high: Option<f64>,
@@ -275,7 +275,7 @@ pub struct PairRow {
     pub low_anytime: Option<f64>,
     /// Upper end of the anytime-valid interval.
     pub high_anytime: Option<f64>,
-    /// The method of the intervals and p-values of the difference: `score` or `t`.
+    /// The method of the intervals and p-values of the difference: `Hall` or `t`.
     pub method: &'static str,
     /// The two-sided p-value of this pair alone.
     pub p: Option<f64>,
@@ -316,7 +316,7 @@ pub struct PairRow {
     pub losses: u64,
     /// The mean pairwise score of the first agent.
     pub score: Option<f64>,
-    /// Lower end of the interval of `score`, a score interval with the effective sample size.
+    /// Lower end of the interval of `score`, by Hall's method.
     pub score_low: Option<f64>,
     /// Upper end of the interval of `score`.
     pub score_high: Option<f64>,
@@ -406,7 +406,7 @@ pub struct BaselineRow {
     pub high: Option<f64>,
     /// The p-value, corrected for all agents of the cell.
     pub p: Option<f64>,
-    /// The method of the interval: `score` or `t`.
+    /// The method of the interval: `Hall` or `t`.
     pub method: &'static str,
 }
 
@@ -433,11 +433,12 @@ pub struct SeatRow {
     pub effect_error: Option<f64>,
     /// The number of deals used for the effect: the deals without void blocks.
     pub effect_deals: Option<u64>,
-    /// Hotelling's F for the hypothesis that all effects are 0, the same in each row; empty below 12 deals.
+    /// F for the hypothesis that all effects are 0, by repeated-measures analysis of variance, the same in each row;
+    /// empty below 12 deals.
     pub f: Option<f64>,
-    /// The numerator degrees of freedom: seats minus 1.
+    /// The numerator degrees of freedom: seats minus 1, times the ε of Huynh and Feldt.
     pub f_numerator: Option<f64>,
-    /// The denominator degrees of freedom: deals minus the numerator.
+    /// The denominator degrees of freedom: the numerator times deals minus 1.
     pub f_denominator: Option<f64>,
     /// The p-value of F.
     pub p: Option<f64>,

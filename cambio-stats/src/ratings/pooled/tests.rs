@@ -1,6 +1,8 @@
-use super::super::{Ranking, fit};
+use rand::Rng;
+
+use super::super::{Fit, Ranking, fit};
 use super::*;
-use crate::resampling::stream;
+use crate::resampling::{ResampleRng as _, stream};
 
 /// A table of these players, whose strengths are at most 0.8 apart. All games on one deal have the same random luck.
 fn play(rng: &mut impl Rng, deals: u64, players: &[usize], shared: &[f64]) -> Rankings {
@@ -35,20 +37,17 @@ fn one_table_by_itself_has_the_ratings_that_it_has_and_two_of_the_same_deals_are
     let mut rng = stream(1, 40);
     let table = play(&mut rng, 60, &[0, 1, 2], &[0.0; 60]);
     let alone = fit(&table, 3, None, PositionEffects::Ignored).unwrap();
-    let one = pool(&[&table], 3, None, &mut rng).unwrap();
-    let twice = pool(&[&table, &table], 3, None, &mut rng).unwrap();
+    let one = pool(&[&table], 3, None).unwrap();
+    let twice = pool(&[&table, &table], 3, None).unwrap();
     for player in 0..3 {
         for pooled in [&one, &twice] {
-            assert!((pooled.strengths.strengths[player] - alone.strengths[player]).abs() < 1e-9);
-            let (found, expected) = (pooled.strengths.covariance[(player, player)], alone.covariance[(player, player)]);
-            assert!((found - expected).abs() < 1e-9 * expected, "{found} {expected}");
-            // The percentiles of 1000 resamples agree with Student's t.
-            let (low, high) = pooled.intervals.as_ref().unwrap()[player];
-            let t = t_quantile(0.975, 59.0) * expected.sqrt();
-            assert!(((high - low) / (2.0 * t) - 1.0).abs() < 0.15, "{low} {high} {t}");
+            assert!((pooled.strengths[player] - alone.strengths[player]).abs() < 1e-9);
+            let half = |strengths: &Strengths| strengths.interval(player).half_width().unwrap();
+            // The term H/D of two equal tables is half as large.
+            assert!(half(pooled) <= half(&alone) + 1e-9 && half(pooled) > 0.98 * half(&alone));
         }
     }
-    assert_eq!((twice.strengths.clusters, Rankings::pooled(&[&table, &table]).games()), (60, 240));
+    assert_eq!((twice.clusters, Rankings::pooled(&[&table, &table]).games()), (60, 240));
 }
 
 #[test]
@@ -60,10 +59,10 @@ fn pooled_intervals_hold_where_tables_share_their_deals() {
             let mut rng = stream(run, 41);
             let shared: Vec<f64> = (0..deals).map(|_| 0.3 * rng.normal()).collect();
             let tables = [&[0, 1, 2][..], &[0, 1], &[1, 2]].map(|players| play(&mut rng, deals, players, &shared));
-            let found = pool(&[&tables[0], &tables[1], &tables[2]], 3, None, &mut rng).unwrap();
-            if found.strengths.fit == Fit::Likelihood {
-                for (player, (low, high)) in found.intervals.unwrap().into_iter().enumerate() {
-                    held += u32::from(low <= strength(player) && strength(player) <= high);
+            let found = pool(&[&tables[0], &tables[1], &tables[2]], 3, None).unwrap();
+            if found.fit == Fit::Likelihood {
+                for player in 0..3 {
+                    held += u32::from(found.interval(player).p(strength(player)).unwrap() >= 0.05);
                     all += 1;
                 }
             }
@@ -86,11 +85,10 @@ fn who_never_lost_at_any_table_is_rated_with_a_prior_and_a_table_elsewhere_makes
         rankings
     };
     let (first, second, back) = (win(0, 1), win(1, 2), win(2, 0));
-    let apart = pool(&[&first, &second], 3, None, &mut stream(1, 42)).unwrap();
-    assert_eq!(apart.strengths.fit, Fit::Regularised);
-    let (low, high) = apart.intervals.unwrap()[0];
-    assert!(high - low > 0.5, "nothing varies, but the interval is wide: {low} {high}");
-    let around = pool(&[&first, &second, &back], 3, None, &mut stream(1, 42)).unwrap();
-    assert_eq!(around.strengths.fit, Fit::Likelihood);
-    assert!(around.strengths.strengths.iter().all(|strength| strength.abs() < 1e-9));
+    let apart = pool(&[&first, &second], 3, None).unwrap();
+    assert_eq!(apart.fit, Fit::Regularised);
+    assert!(apart.interval(0).half_width().unwrap() > 0.25, "nothing varies, but the interval is wide");
+    let around = pool(&[&first, &second, &back], 3, None).unwrap();
+    assert_eq!(around.fit, Fit::Likelihood);
+    assert!(around.strengths.iter().all(|strength| strength.abs() < 1e-9));
 }
