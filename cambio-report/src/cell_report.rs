@@ -515,7 +515,7 @@ impl CellReport<'_> {
         };
         let word = if p < 0.05 { "the seat matters" } else { "no evidence that the seat matters" };
         format!(
-            "Hotelling’s test that no seat matters: F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}: {word}.",
+            "Analysis of variance, no seat matters: F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}: {word}.",
             p_value(p)
         )
         .into()

@@ -5,7 +5,7 @@
 //! floating-point numbers begin at the last division.
 //!
 //! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
-//! [`simultaneous`] has joint intervals, [`hotelling`] tests several means at once, [`equivalence`] shows that a mean is
+//! [`simultaneous`] has joint intervals, [`anova`] tests several means at once, [`equivalence`] shows that a mean is
 //! close to 0. [`ratings`] fits strengths to
 //! rankings, [`empirical`] solves games with measured payoffs. [`sprt`] and [`race`] decide with as few clusters as
 //! possible, [`planning`] computes sample sizes, [`anytime`] has intervals for interim looks, [`stopping`]
@@ -29,6 +29,7 @@
 //! assert!(difference.low().unwrap() > 0.2 && difference.high().unwrap() < 2.3);
 //! ```
 
+pub mod anova;
 pub mod anytime;
 mod control;
 pub mod curve;
@@ -36,7 +37,6 @@ mod distributions;
 pub mod empirical;
 pub mod equivalence;
 pub mod histogram;
-pub mod hotelling;
 mod interval;
 mod joint;
 mod matrix;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cambio_core::rules::MAX_SEATS;
+use cambio_stats::anova::{self, AnovaTest};
 use cambio_stats::empirical::GameSums;
-use cambio_stats::hotelling::{self, HotellingTest};
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
@@ -323,8 +323,8 @@ impl CellDigest {
     }
 
     /// The effects of the seats: least squares of payoff ~ agent + seat over complete deals, with errors clustered by
-    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and Hotelling's test that all effects are 0. The
-    /// test applies because effects are means over deals. `None` if the effects of agents and seats are not
+    /// deal (Liang and Zeger 1986, with the factor D/(D−1) alone), and the analysis of variance that tests whether all
+    /// effects are 0. The test applies because effects are means over deals. `None` if the effects of agents and seats are not
     /// identifiable.
     pub(crate) fn seat_effect(&self) -> Option<SeatEffect> {
         let complete = self.joint.without(&self.partial);
@@ -361,7 +361,10 @@ impl CellDigest {
         let covariance = &inverse * spread * &inverse / (deals * (deals - 1.0));
         let effects: Vec<f64> = (0..fitted).map(|seat| fitted_values[k + seat]).collect();
         let of_seats = covariance.view((k, k), (fitted, fitted)).into_owned();
-        let test = (deals as u64 >= SEAT_DEALS).then(|| hotelling::test(&effects, &of_seats, deals as u64)).flatten();
+        // Seat a has the effect 0, without an error.
+        let of_all = of_seats.clone().insert_row(0, 0.0).insert_column(0, 0.0);
+        let all: Vec<f64> = std::iter::once(0.0).chain(effects.iter().copied()).collect();
+        let test = (deals as u64 >= SEAT_DEALS).then(|| anova::test(&all, &of_all, deals as u64)).flatten();
         Some(SeatEffect {
             errors: (0..fitted).map(|seat| of_seats[(seat, seat)].max(0.0).sqrt()).collect(),
             effects,
@@ -384,7 +387,7 @@ pub(crate) struct SeatEffect {
     /// The standard errors of the effects.
     pub errors: Vec<f64>,
     /// The test that all effects are 0; `None` below [`SEAT_DEALS`], or if the effects do not vary.
-    pub test: Option<HotellingTest>,
+    pub test: Option<AnovaTest>,
     /// The number of deals.
     pub deals: u64,
 }
