@@ -37,6 +37,7 @@ mod distributions;
 pub mod empirical;
 pub mod equivalence;
 pub mod histogram;
+pub mod hotelling;
 mod interval;
 mod joint;
 mod matrix;

@@ -308,6 +308,12 @@ fn part(entries: &[(usize, usize)], strengths: impl Fn(usize) -> f64) -> Ranking
 /// the prior and the number of games. If all clusters agree, the sandwich is too small, so in each direction the larger
 /// of the sandwich and the inverse Hessian is used.
 pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: PositionEffects) -> Option<Strengths> {
+    let (model, found) = maximum(rankings, players, effects)?;
+    Some(model.strengths(&found, anchor))
+}
+
+/// The maximum of the likelihood, or with a prior if the likelihood has none; `None` if there is no ranking.
+fn maximum(rankings: &Rankings, players: usize, effects: PositionEffects) -> Option<(Model<'_>, Maximum)> {
     if rankings.list.is_empty() {
         return None;
     }
@@ -315,7 +321,7 @@ pub fn fit(rankings: &Rankings, players: usize, anchor: Option<usize>, effects: 
     let is_connected = rankings.components(players).iter().all(|component| *component == 0);
     let likely = is_connected.then(|| model.maximum(Fit::Likelihood)).flatten();
     let found = likely.or_else(|| model.maximum(Fit::Regularised))?;
-    Some(model.strengths(&found, anchor))
+    Some((model, found))
 }
 
 /// The model of strengths and position effects, with the rankings as games.
