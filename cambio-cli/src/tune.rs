@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::say;
-use crate::seeds::warn_if_tuned_on;
+use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::{SettingArgs, positive, probability};
 
 const MOST_GENERATIONS: i64 = 100_000;
@@ -134,7 +134,8 @@ fn command(args: &Args) -> String {
     }
     option("validate", args.validate.to_string(), "1000");
     option("incumbent", args.incumbent.clone().unwrap_or_default(), "");
-    option("seed", setting.seed.map_or_else(|| "tune".to_owned(), |seed| seed.to_string()), "");
+    let seed = setting.seed("tune");
+    option("seed", if seed == seed_of("tune") { "tune".to_owned() } else { seed.to_string() }, "");
     if setting.rounds {
         words.push("--rounds".to_owned());
     }

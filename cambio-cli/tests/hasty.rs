@@ -28,17 +28,14 @@ fn json(folder: &Path, words: &str) -> serde_json::Value {
 #[test]
 fn tuning_plays_against_the_bare_agent_and_names_it_before_play() {
     let folder = folder("bare");
-    let tune = "tune --range 2..8:3 --deals 20 --validate 20 --quiet --agent";
+    let tune = "tune --range 2..8:3 --deals 20 --quiet --agent";
     for (agent, first) in [
         ("heuristic(call_at=?,call_chance=0)", "against heuristic; the incumbent is heuristic"),
         ("greedy(call_at=?) --field sharp", "against sharp; the incumbent is greedy"),
         ("greedy(call_at=?) --validate 0", "against greedy"),
         ("greedy(call_at=?) --field self", "against itself"),
     ] {
-        let words = format!("{tune} {agent}").replace(
-            "--validate 20 --quiet",
-            if agent.contains("--validate") { "--quiet" } else { "--validate 20 --quiet" },
-        );
+        let words = format!("{tune} {agent}");
         let printed = streams(&folder, &words).0;
         let template = agent.split(' ').next().unwrap();
         assert_eq!(printed.lines().next(), Some(&*format!("{template} on classic, 2 seats, {first}")), "{printed}");
@@ -241,8 +238,8 @@ fn errors_in_an_experiment_name_the_field_and_the_fix() {
         let mut fields: Vec<(&str, &str)> = base.iter().copied().filter(|(name, _)| *name != field).collect();
         let place = base.iter().position(|(name, _)| *name == field).unwrap_or(base.len());
         fields.insert(place, (field, value));
-        let text: String = fields.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
-        fs::write(folder.join("spec.toml"), text).unwrap();
+        let lines: Vec<String> = fields.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        fs::write(folder.join("spec.toml"), lines.join("\n")).unwrap();
         let refused = fails(&folder, 1, "run spec.toml --out none");
         assert!(refused.contains(sentence), "{refused}");
     }
