@@ -4,12 +4,11 @@ use cambio_sim::digest::{ALPHA, Behaviour, CellBehaviour, CellDigest, INDIVIDUAL
 use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
 use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
-use cambio_stats::hotelling::HotellingTest;
-use cambio_stats::ratings::{Fit, Misfit, Residual};
-use cambio_stats::{ELO, Interval, Support};
+use cambio_stats::ratings::Fit;
+use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
-use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, signed, spread};
+use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, range, signed, spread};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
@@ -17,8 +16,6 @@ use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 /// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
 const MOST_COLUMNS: usize = 12;
 const BEST_COLUMNS: usize = 8;
-/// The maximum number of pairs in the plot of the residuals.
-const MOST_RESIDUALS: usize = 12;
 /// From this number of agents on, agents are the rows of the behaviour table instead of its columns.
 const MANY: usize = 8;
 
@@ -270,87 +267,6 @@ impl CellReport<'_> {
             corner: "agent",
             columns: ["against Nash", "Nash share", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
             rows: self.heads().into_iter().zip(rows).map(row).collect(),
-        })
-    }
-
-    /// The residuals of the ratings, the most significant first.
-    fn residuals(&self) -> Option<(&Misfit, Vec<NamedResidual<'_>>)> {
-        let misfit = self.derived.misfits[self.index].as_ref()?;
-        let size = |residual: &Residual| residual.interval.statistic(0.0).map_or(0.0, f64::abs);
-        let mut residuals = misfit.residuals.clone();
-        residuals.sort_by(|one, other| size(other).total_cmp(&size(one)));
-        let named = |own: Residual| {
-            let (one, other) = own.players;
-            let (one, other) = if own.interval.mean < 0.0 { (other, one) } else { (one, other) };
-            (own, [one, other].map(|agent| self.plan.agents[agent].label.as_str()))
-        };
-        (!residuals.is_empty()).then(|| (misfit, residuals.into_iter().map(named).collect()))
-    }
-
-    /// Describes whether one rating for each agent describes the results.
-    fn misfit_note(&self) -> Option<Prose> {
-        let (misfit, residuals) = self.residuals()?;
-        let Some(HotellingTest { f, freedom: (numerator, denominator), p }) = misfit.test else {
-            return Some(
-                "There are too few deals to test whether one rating for each agent describes all pairs.".into(),
-            );
-        };
-        let test = format!(
-            "goodness of fit, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}",
-            p_value(p)
-        );
-        if p >= 0.05 {
-            return Some(
-                format!("One rating for each agent describes all pairs as far as these deals show ({test}).").into(),
-            );
-        }
-        let (most, [one, other]) = &residuals[0];
-        Some(
-            Prose::from(format!(
-                "One rating for each agent does not describe all pairs ({test}). Beyond chance, the pairs deviate from the ratings by \
-                 {} Elo points (root mean square); the most significant deviation is that ",
-                number(misfit.size() * ELO, 0)
-            ))
-            .code(one)
-            .say(format!(" is {} Elo points stronger against ", number((most.interval.mean * ELO).abs(), 0)))
-            .code(other)
-            .say(" than the ratings say. To predict the result of a pair, use the score of the pair, not the two ratings."),
-        )
-    }
-
-    fn misfit(&self) -> Option<Figure<Forest>> {
-        let (misfit, residuals) = self.residuals()?;
-        let estimate = |(own, [one, other]): &NamedResidual<'_>| {
-            let turned = |(low, high): (f64, f64)| {
-                let (low, high) = if own.interval.mean < 0.0 { (-high, -low) } else { (low, high) };
-                (low * ELO, high * ELO)
-            };
-            let (mean, ends) =
-                ((own.interval.mean * ELO).abs(), own.interval.low().zip(own.interval.high()).map(turned));
-            IntervalPoint {
-                label: format!("{one} – {other}"),
-                figure: format!("{}{}", signed(mean, 0), spread(mean, ends, 0)),
-                mean,
-                interval: ends,
-                wide: misfit.wide(own).map(turned),
-                is_best: false,
-            }
-        };
-        let estimates: Vec<IntervalPoint> = residuals.iter().take(MOST_RESIDUALS).map(estimate).collect();
-        let most = match residuals.len() {
-            ..=MOST_RESIDUALS => "The most significant is first.".to_owned(),
-            pairs => format!("The {MOST_RESIDUALS} most significant of {pairs} pairs; pairwise.csv has all."),
-        };
-        Some(Figure {
-            id: format!("misfit-{}", self.index + 1),
-            title: format!("Deviations of pairs from the ratings, {}", self.title()),
-            description: listed(&estimates),
-            caption: format!(
-                "By how many Elo points the first agent of a pair is stronger against the second than the ratings say. {most} The thick \
-                 bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni)."
-            )
-            .into(),
-            drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         })
     }
 
@@ -624,18 +540,6 @@ impl CellReport<'_> {
     }
 }
 
-/// The residual of a pair, with the agent first that is stronger than the ratings say.
-type NamedResidual<'a> = (Residual, [&'a str; 2]);
-
-/// The text of a range of ranks.
-fn range(ends: Option<(usize, usize)>) -> String {
-    match ends {
-        None => NONE.to_owned(),
-        Some((low, high)) if low == high => low.to_string(),
-        Some((low, high)) => format!("{low} to {high}"),
-    }
-}
-
 /// The advantage of a seat over seat a, from deals without missing matches.
 fn seat_effect(row: &SeatRow) -> Option<Interval> {
     Some(Interval::new(row.effect?, row.effect_error, row.effect_deals?, Support::Line))
@@ -702,7 +606,7 @@ fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }
 
-fn listed(estimates: &[IntervalPoint]) -> String {
+pub(super) fn listed(estimates: &[IntervalPoint]) -> String {
     let described = |own: &IntervalPoint| format!("{}: {}", own.label, own.figure);
     estimates.iter().map(described).collect::<Vec<_>>().join("; ") + "."
 }

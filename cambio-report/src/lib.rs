@@ -10,6 +10,7 @@
 mod cell_report;
 mod curves;
 mod learning;
+mod misfit;
 mod numbers;
 mod parts;
 mod plot;

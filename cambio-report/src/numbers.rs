@@ -43,6 +43,15 @@ pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> Stri
     })
 }
 
+/// The text of a range of ranks.
+pub(crate) fn range(ends: Option<(usize, usize)>) -> String {
+    match ends {
+        None => NONE.to_owned(),
+        Some((low, high)) if low == high => low.to_string(),
+        Some((low, high)) => format!("{low} to {high}"),
+    }
+}
+
 /// Whether an interval is symmetric when its half-widths are rounded to `digits` decimals. The last digit may differ by
 /// one if the half-widths are at least three units of that digit.
 pub fn is_even(below: f64, above: f64, digits: usize) -> bool {

@@ -220,7 +220,7 @@ impl Model<'_> {
         pairs
     }
 
-    /// The factors of each position of a game: those of the model, and ½ or −½ for the pair with each other player.
+    /// The factors of each position of a game: the factors of the model, and ½ or −½ for the pair with each other player.
     fn factors(&self, game: usize, pairs: &Pairs) -> Vec<Factors> {
         let (entries, size) = (&self.games[game], self.free(Fit::Likelihood) + self.positions);
         let of = |(position, &(player, _)): (usize, &(usize, usize))| {
