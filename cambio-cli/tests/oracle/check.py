@@ -104,10 +104,13 @@ class Hall:
         return self.end(self.least, factor), self.end(self.most, factor)
 
     def p(self, at):
+        bound = self.most if at > self.mean else self.least
         if self.is_constant():
-            return None
-        statistic = self.statistic(at, self.most if at > self.mean else self.least)
-        return 2 * scipy.stats.t.sf(max(statistic * np.sign(self.mean - at), 0), self.clusters - 1)
+            differ = 0 if at == self.mean else (at - self.mean) / (bound - self.mean)
+            statistic = sqrt(self.clusters * differ / (1 - differ))
+        else:
+            statistic = max(self.statistic(at, bound) * np.sign(self.mean - at), 0)
+        return 2 * scipy.stats.t.sf(statistic, self.clusters - 1)
 
 
 def by_deal(values, deals):
@@ -352,6 +355,9 @@ def check_misfit(rows, pairs, ratings, seats):
 
 def check_ranks(rows, summary, pairs):
     """The ranks of the means, their intervals from the simultaneous intervals of the pairs, and the ranks without one agent."""
+    if "luck" in rows[0]:
+        # The ranks are those of the adjusted means.
+        return
 
     def ranks(left_out=None):
         sums = defaultdict(list)
