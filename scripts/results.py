@@ -9,8 +9,8 @@
 
 The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
 with directives such as `{{ matrix run=ladder }}`. The output files of a run that a page needs are stored unchanged in
-`book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file. The
-pages and plots in `book/src/results` are generated from these files.
+`book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file, and of each
+program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots in `book/src/results` are generated from these files.
 
 `--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
 release build of this tree. `--note TEXT` adds a remark on the machine.
@@ -59,7 +59,7 @@ class Run:
     """A command, and the stored part of its output."""
 
     def __init__(self, page, declared):
-        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "play"}
+        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "files", "play"}
         if unknown:
             raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
         self.page = page
@@ -71,6 +71,7 @@ class Run:
         self.play = declared.get("play", True)
         words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
+        self.files = declared.get("files", [])
         self.folder = KEPT / self.name
         self.facts = None
         if (self.folder / "facts.json").is_file():
@@ -79,6 +80,23 @@ class Run:
     def shown(self, command):
         """A command as the reader types it."""
         return command.replace("OUT", f"runs/{self.name}")
+
+    def inputs(self):
+        """The hash of each program and file that the results depend on: scripts and other files in the command, the source of
+        examples and benchmarks, and the files that the page declares, which may be patterns. The experiment is separate, because its
+        name and its number of deals may change."""
+        words = [re.sub(r"^\w+=", "", word) for word in self.full.split()]
+        paths = [word for word in words if "/" in word and word != self.experiment and (ROOT / word).is_file()]
+        crate = words[words.index("-p") + 1] if "-p" in words else None
+        for kind, folder in (("--example", "examples"), ("--bench", "benches")):
+            names = [words[place + 1] for place, word in enumerate(words) if word == kind]
+            paths += [f"{crate.removeprefix('cambio-') if kind == '--bench' else crate}/{folder}/{name}.rs" for name in names]
+        for pattern in self.files:
+            found = [path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern) if path.is_file()]
+            if not found:
+                raise Wrong(f"{self.page}: no file matches {pattern}, which the run {self.name} declares")
+            paths += found
+        return {path: sha256(without_comments(ROOT / path)) for path in sorted(set(paths))}
 
     def older(self):
         """The changes that the stored run does not include."""
@@ -108,10 +126,22 @@ class Run:
             yield f"the command of the run {self.name} has changed in {self.page}; play the run again"
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
             yield f"{self.experiment} has changed since the run {self.name}; play the run again"
+        made, now = self.facts.get("inputs", {}), self.inputs()
+        for path in sorted(made.keys() | now.keys()):
+            # None stands for a program of an old run whose content was not recorded.
+            if made.get(path, "") != now.get(path) and made.get(path, "") is not None:
+                yield f"{path} has changed since the run {self.name}; play the run again"
 
 
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
+
+
+def without_comments(path):
+    """The content of a file without spaces and whole-line comments, so that a change of the wording needs no new run."""
+    mark = {".rs": "//", ".sh": "#", ".py": "#", ".toml": "#"}.get(path.suffix, "\0")
+    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    return "".join("".join(words) for words in lines if words and not words[0].startswith(mark)).encode()
 
 
 def experiment(path):
@@ -231,6 +261,7 @@ def keep(run, out, command, seconds, made_by, note):
         facts["experiment"] = experiment(run.experiment)
         facts["full_deals"] = tomllib.loads((ROOT / run.experiment).read_text())["deals"]
     facts["changes"] = list(CHANGES)
+    facts["inputs"] = run.inputs()
     facts["files"] = digests
     (run.folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
     run.facts = facts
@@ -408,7 +439,7 @@ def seats(run, options):
     for table, rows in tables.items():
         shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
         half = (number(rows[0]["high"]) - number(rows[0]["low"])) / 2
-        # Older runs have Wald's test instead of Hotelling's. The two agree for many deals.
+        # Older runs have Wald's or Hotelling's test instead of the analysis of variance. They agree for many deals.
         p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
@@ -457,15 +488,18 @@ def printed(run, options):
 
 
 def coverage(run, options):
-    """`coverage run= columns="COLUMN=HEADING;…"`: the coverage of intervals, or the rejection rates of tests, by setting."""
+    """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [from=DEALS]`: the coverage of intervals, or the rejection rates of
+    tests, by setting."""
     columns = [part.split("=", 1) for part in options["columns"].split(";")]
     least = float(options.get("from", 0))
     rows = []
     for row in run.rows("coverage.csv"):
-        if int(row["deals"]) >= least:
+        if int(row["deals"]) >= least and options.get("lineups") == row.get("lineups"):
             shown = [rounded(number(row[column]), 1, percent=True) for column, _ in columns]
-            rows.append([row["seats"], row["field"], row["deals"], *shown])
-    return markdown(["seats", "agents", "deals", *(f"{head}, %" for _, head in columns)], rows)
+            of_run = {"rules": "rules", "seats": "seats", "field": "agents", "deals": "deals"}
+            keys = [key for key in of_run if key in row]
+            rows.append([row[key] for key in keys] + shown)
+    return markdown([of_run[key] for key in keys] + [f"{head}, %" for _, head in columns], rows)
 
 
 def exploitability(run, options):
@@ -626,11 +660,14 @@ class Page:
             if "seconds" in facts:
                 threads = f" on {facts['threads']} thread{'s' * (facts['threads'] != 1)}" if "threads" in facts else ""
                 said.append(f"time: {facts['seconds']:,.0f} s{threads}")
+            unrecorded = [f"`{path}`" for path, digest in facts.get("inputs", {}).items() if digest is None]
+            if unrecorded:
+                said.append(f"not recorded: the content of {', '.join(unrecorded)} at that time")
             if "run_id" in facts:
                 said.append(f"run ID: `{facts['run_id'][:12]}`")
             lines.append("- " + "\n- ".join(said))
             if facts["command"] != run.full:
-                how_much = f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if "full_deals" in facts else ""
+                how_much = f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if {"deals", "full_deals"} <= facts.keys() else ""
                 lines.append(f"This is a reduced run{how_much}: its intervals are wide. The command of the full run:\n\n```sh\n{run.shown(run.full)}\n```")
             parts.append("\n\n".join(lines))
         return "\n\n".join(parts)

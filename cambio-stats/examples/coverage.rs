@@ -1,5 +1,5 @@
 //! Measures the coverage of intervals and the false rejections of tests by simulation:
-//! `coverage FOLDER REPETITIONS [rows=PLAYERS.CSV] [seats=8] [deals=100] [field=equal] [seed=1]`.
+//! `coverage FOLDER REPETITIONS [rows=PLAYERS.CSV] [seats=2,4] [deals=100] [field=equal] [seed=1]`.
 //!
 //! With `rows`, the deals of a stored run are the population. Each repetition draws deals from it with replacement, so the
 //! true values are the means over all deals of the run. The seats of each drawn deal are permuted, so that seats have no effect.
@@ -196,7 +196,7 @@ fn wilson(mean: f64, error: f64, clusters: f64, t: f64) -> (f64, f64) {
     ((middle - half) / total, (middle + half) / total)
 }
 
-/// How many of how many repetitions.
+/// The number of repetitions with an event, and of all repetitions.
 #[derive(Clone, Copy, Default)]
 struct Count {
     yes: u32,
@@ -234,32 +234,32 @@ fn repeat(population: &Population, deals: u64, repetitions: u32, mut rng: ChaCha
         let (drawn, sums): (Vec<_>, Vec<_>) = (0..deals).map(|_| population.draw(&mut rng)).unzip();
         let seats = sums[0].len();
         let agents = drawn[0].n.len();
-        let payoffs: [(_, fn(&Deal) -> &[i64], _, &[f64]); 2] = [
-            (["hall", "wilson", "t"], |deal| &deal.points, units(seats), &population.points),
-            (["win_hall", "win_wilson", "win_t"], |deal| &deal.wins, WIN, &population.wins),
-        ];
-        for (columns, sums, unit, truths) in payoffs.into_iter().filter(|(.., truths)| !truths.is_empty()) {
-            for agent in 0..agents {
+        let mut means = |columns: [&'static str; 3], unit: i64, truths: &[f64], sum: fn(&Deal, usize) -> i64| {
+            for (agent, &truth) in truths.iter().enumerate() {
                 let mut moments = Moments::default();
-                drawn.iter().for_each(|deal| moments.add(deal.n[agent], sums(deal)[agent]));
+                for deal in &drawn {
+                    moments.add(deal.n[agent], sum(deal, agent));
+                }
                 let interval = moments.interval(unit as f64, Support::Share).expect("the agent played");
                 let (mean, error) = (interval.mean, interval.error.expect("two deals"));
-                let half = t * error;
                 let all = [
                     interval.low().zip(interval.high()),
                     Some(wilson(mean, error, deals as f64, t)),
-                    Some((mean - half, mean + half)),
+                    Some((mean - t * error, mean + t * error)),
                 ];
-                columns
-                    .into_iter()
-                    .zip(all)
-                    .for_each(|(column, ends)| count(column, contains(ends, truths[agent]), agent));
+                for (column, ends) in columns.into_iter().zip(all) {
+                    count(column, contains(ends, truth), agent);
+                }
             }
-        }
+        };
+        means(["hall", "wilson", "t"], units(seats), &population.points, |deal, agent| deal.points[agent]);
+        means(["win_hall", "win_wilson", "win_t"], WIN, &population.wins, |deal, agent| deal.wins[agent]);
         let mut of_seats = Joint::new(seats);
-        drawn.iter().zip(&sums).for_each(|(deal, sums)| of_seats.add(&vec![deal.matches; seats], sums));
+        for (deal, sums) in drawn.iter().zip(&sums) {
+            of_seats.add(&vec![deal.matches; seats], sums);
+        }
         let (anova, hotelling) = seat_tests(&of_seats, seats, deals);
-        count("seats", anova, 0);
+        count("seat_test", anova, 0);
         count("hotelling", hotelling, 0);
         // Ratings and simultaneous intervals take most of the time.
         if !population.strengths.is_empty() && repetition % 4 == 0 {
@@ -276,7 +276,9 @@ fn repeat(population: &Population, deals: u64, repetitions: u32, mut rng: ChaCha
         }
         if matches!(population.source, Source::Field(_)) || repetition % 10 == 0 {
             let mut joint = Joint::new(agents);
-            drawn.iter().for_each(|deal| joint.add(&deal.n, &deal.points));
+            for deal in &drawn {
+                joint.add(&deal.n, &deal.points);
+            }
             let unit = units(seats) as f64;
             let covariance =
                 Matrix::from_fn(agents, agents, |i, j| joint.covariance(i, j).expect("two deals") / (unit * unit));
@@ -395,7 +397,7 @@ fn in_parallel<T: Send>(jobs: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> 
 }
 
 const COLUMNS: [&str; 10] =
-    ["hall", "wilson", "t", "win_hall", "win_wilson", "win_t", "rating", "together", "seats", "hotelling"];
+    ["hall", "wilson", "t", "win_hall", "win_wilson", "win_t", "rating", "together", "seat_test", "hotelling"];
 
 /// A row of the table: the mean of each column, its least and its greatest share.
 fn row(csv: &mut String, head: &str, counts: &Counts) {
@@ -421,10 +423,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [folder, repetitions] = &words[..] else { return Err(usage.into()) };
     let (folder, repetitions) = (PathBuf::from(folder), repetitions.parse::<u32>()?);
     let value = |name: &str| chosen.iter().filter_map(|word| word.split_once('=')).find(|(key, _)| *key == name);
-    let is_chosen = |name: &str, found: &str| value(name).is_none_or(|(_, wanted)| wanted == found);
+    let is_chosen =
+        |name: &str, found: &str| value(name).is_none_or(|(_, wanted)| wanted.split(',').any(|wanted| wanted == found));
     let seed: u64 = value("seed").map_or(SEED, |(_, seed)| seed).parse()?;
     let all_deals = || DEALS.into_iter().filter(|deals| is_chosen("deals", &deals.to_string()));
-    let heads: String = COLUMNS.iter().map(|column| format!(",{column},{column}_least,{column}_most")).collect();
+    let heads: String =
+        COLUMNS.iter().flat_map(|column| [",", column, ",", column, "_least,", column, "_most"]).collect();
     let mut csv = String::new();
     if let Some((_, rows)) = value("rows") {
         writeln!(csv, "rules,seats,lineups,deals,repetitions{heads}")?;
@@ -464,9 +468,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             all_deals().map(|deals| (deals, counts(deals))).collect::<Vec<_>>()
         });
         for ((seats, name, _), of_deals) in settings.iter().zip(found) {
-            of_deals.iter().for_each(|(deals, counts)| {
-                row(&mut csv, &format!("{seats},{deals},{name},{repetitions}"), counts);
-            });
+            for (deals, counts) in of_deals {
+                row(&mut csv, &format!("{seats},{deals},{name},{repetitions}"), &counts);
+            }
         }
     }
     std::fs::create_dir_all(&folder)?;
