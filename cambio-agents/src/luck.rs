@@ -127,18 +127,18 @@ impl Luck {
         let points = |spot: Spot| self.rules.points(state.face(spot).expect("a card that was turned up has a face"));
         let mut fixed = [0; MAX_SEATS];
         // The redeals must depend on what the seats know, and not on the unseen cards, so that they have no bias.
-        let mut seed = mix(state.table().turns() as u64 ^ (self.game.rounds() as u64) << 32);
+        let mut number = mix(state.table().turns() as u64 ^ (self.game.rounds() as u64) << 32);
         for &spot in &seen {
             fixed[spot.seat().index()] += points(spot);
             let kind = state.face(spot).map_or(0, |card| card.kind() as u64);
-            seed = mix(seed ^ (kind << 8 | spot.index() as u64));
+            number = mix(number ^ (kind << 8 | spot.index() as u64));
         }
         let mut pool: Vec<i32> = Vec::new();
         for (card, copies) in self.knowledge.possible() {
             pool.resize(pool.len() + usize::from(copies), self.rules.points(card));
-            seed = mix(seed ^ (u64::from(copies) << 8 | card.kind() as u64));
+            number = mix(number ^ (u64::from(copies) << 8 | card.kind() as u64));
         }
-        let mut stream = SplitMix::new(seed, 0_u32);
+        let mut stream = SplitMix::new(number, 0_u32);
         let mut sums = [0.0; MAX_SEATS];
         for _ in 0..REDEALS {
             let mut sum = fixed;

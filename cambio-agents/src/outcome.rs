@@ -92,6 +92,9 @@ impl OutcomeModel {
     }
 
     /// The bundled model for these cards and this number of seats. Rules with other cards have the model of `classic`.
+    ///
+    /// # Panics
+    /// Does not panic: the bundled models are valid.
     pub fn shipped(rules: &Rules, seats: usize) -> Arc<OutcomeModel> {
         let shipped = Shipped::of(rules, seats);
         let read = || OutcomeModel::from_bytes(shipped.bytes).expect("bundled models are valid").0;
@@ -162,7 +165,7 @@ impl Evaluation {
         let mut most = f64::NEG_INFINITY;
         for ((share, now), (before, sums)) in shares.iter_mut().zip(features).zip(&mut self.seats) {
             for ((row, &now), before) in first[1..].iter().zip(&now.0).zip(&mut before.0) {
-                if now != *before {
+                if now.to_bits() != before.to_bits() {
                     add_scaled(sums, row, now - *before);
                     *before = now;
                 }

@@ -23,7 +23,8 @@ fn play(rules: &Rules, agents: &[&str], model: &Arc<OutcomeModel>, deals: u64) -
         let mut agents: Vec<_> = agents.iter().map(|spec| roster().parse(spec).unwrap().make()).collect();
         let setup = MatchSetup { rules: *rules, seats: agents.len(), key: Key::new(271, deal) };
         let result = play_match(&setup, &mut agents, &mut luck).unwrap();
-        assert!(luck.shares().iter().sum::<f64>().abs() < 1e-9, "{:?}", luck.shares());
+        // The shares of single rounds add up to 1; the chances to win a match do so approximately.
+        assert!(luck.shares().iter().sum::<f64>().abs() < 0.01, "{:?}", luck.shares());
         let winners = result.ranks.iter().filter(|&&rank| rank == 1).count() as f64;
         [luck.shares()[0], if result.ranks[0] == 1 { 1.0 / winners } else { 0.0 }]
     };

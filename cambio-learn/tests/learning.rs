@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{Network, roster};
+use cambio_agents::{JointKnowledge, Network, OutcomeModel, roster};
 use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
-use cambio_learn::{Bound, Evaluation, LearnError, LearnFolder, LearnThreads, Recipe, Training, judge};
+use cambio_learn::{
+    Bound, Evaluation, LearnError, LearnFolder, LearnThreads, OutcomeRecipe, Recipe, Training, judge,
+    train_outcome_model,
+};
 
 fn recipe() -> Recipe {
     Recipe {
@@ -280,23 +283,49 @@ fn a_recipe_says_what_is_wrong_with_it() {
     assert_eq!(Recipe::from_toml(&recipe().to_toml()).unwrap(), recipe());
 }
 
-/// The bundled networks contain their recipes, which equal the recipe files of the same names.
+/// The bundled networks and outcome models contain their recipes, which equal the recipe files of the same names.
 #[test]
 fn the_recipes_of_the_shipped_networks_are_theirs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut compared = 0;
+    let (mut compared, mut models) = (0, 0);
     for entry in std::fs::read_dir(root.join("cambio-agents/nets")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let (_, facts) = Network::from_bytes(&std::fs::read(&path).unwrap()).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
         let text = std::fs::read_to_string(root.join(format!("experiments/learn/{name}.toml"))).unwrap();
+        if path.extension().is_some_and(|extension| extension == "model") {
+            let recipe = serde_json::to_value(OutcomeRecipe::from_toml(&text).unwrap()).unwrap();
+            assert_eq!(OutcomeModel::from_bytes(&bytes).unwrap().1["recipe"], recipe, "{name}");
+            models += 1;
+            continue;
+        }
+        let (_, facts) = Network::from_bytes(&bytes).unwrap();
         let recipe = Recipe::from_toml(&text).unwrap();
         assert_eq!(facts.made["recipe"], serde_json::to_value(&recipe).unwrap(), "{name}");
         assert_eq!(facts.rules, Rules::preset(&recipe.rules).unwrap());
         assert_eq!(facts.made["matches"], recipe.matches);
         compared += 1;
     }
-    assert_eq!(compared, 6);
+    assert_eq!((compared, models), (6, 6));
+}
+
+/// A model of few matches is the same for one and two threads, and says who wins better than equal shares.
+#[test]
+fn an_outcome_model_does_not_depend_on_threads_and_foretells_who_wins() {
+    let text = "rules = 'classic'\nseats = [2, 3]\nagents = ['greedy', 'random']\nmatches = 1500\npasses = 2";
+    let recipe = OutcomeRecipe::from_toml(text).unwrap();
+    let classic = Rules::preset("classic").unwrap();
+    let train = |threads| {
+        train_outcome_model(&recipe, &classic, &roster(), &Executor::new(threads).unwrap(), &mut |_| {}).unwrap()
+    };
+    let model = train(1);
+    assert!(model == train(2));
+    let knowledge = JointKnowledge::new(&classic, 3);
+    let shares = model.shares(&knowledge);
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares[..3].iter().all(|share| *share > 0.05));
+    assert_eq!(OutcomeModel::from_bytes(&model.to_bytes(&serde_json::Value::Null)).unwrap().0, model);
+    let error = OutcomeRecipe::from_toml(&text.replace("1500", "0")).unwrap_err().to_string();
+    assert_eq!(error, "`matches` must be a number from 1 to 100000000, found 0");
 }
 
 #[test]

@@ -467,7 +467,7 @@ impl CellReport<'_> {
             id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
             description: own.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
-            caption: format!("{caption} {}", reading(&drawing)).into(),
+            caption: format!("{caption} {}", drawing.reading()).into(),
             drawing,
         }
     }
@@ -581,20 +581,6 @@ pub(super) fn zero(plan: &Plan) -> Prose {
 /// Whether the ratings were fitted with a prior.
 fn is_regularised(rows: &[&RatingRow]) -> bool {
     rows.iter().any(|row| row.fit == Some(Fit::Regularised.method()))
-}
-
-fn reading(strips: &Strips) -> String {
-    let step = if strips.step > 1 { format!(" Each bar covers {} values.", strips.step) } else { String::new() };
-    let tails = match strips.ends {
-        (None, None) => "",
-        (Some(_), None) => " The first bar includes all smaller values.",
-        (None, Some(_)) => " The last bar includes all larger values.",
-        (Some(_), Some(_)) => " The first and the last bar include all values beyond them.",
-    };
-    format!(
-        "Each histogram is scaled to its tallest bar. Below it, the dot is the median and the line the middle half; beside the name \
-         are the number of values, the median and the middle half.{step}{tails}"
-    )
 }
 
 fn half(interval: &Interval, digits: usize) -> String {

@@ -202,6 +202,21 @@ const STRIP_BARS: f64 = 30.0;
 const MOST_BARS: i64 = 60;
 
 impl Strips {
+    /// Explains how to read the histograms.
+    pub(super) fn reading(&self) -> String {
+        let step = if self.step > 1 { format!(" Each bar covers {} values.", self.step) } else { String::new() };
+        let tails = match self.ends {
+            (None, None) => "",
+            (Some(_), None) => " The first bar includes all smaller values.",
+            (None, Some(_)) => " The last bar includes all larger values.",
+            (Some(_), Some(_)) => " The first and the last bar include all values beyond them.",
+        };
+        format!(
+            "Each histogram is scaled to its tallest bar. Below it, the dot is the median and the line the middle half; beside the name \
+             are the number of values, the median and the middle half.{step}{tails}"
+        )
+    }
+
     /// Histograms with bars of equal width, starting at `origin`. A tail of less than 0.5 % of every agent's counts
     /// goes into the outermost bar on its side.
     pub(super) fn new(distributions: &[Distribution<'_>], origin: i64, unit: &str) -> Strips {

@@ -7,6 +7,7 @@ mod adjusted;
 mod cell;
 mod derived;
 mod extract;
+mod shares;
 mod tables;
 
 use cambio_core::rng::{Key, Purpose, Seed, Stream};
@@ -16,9 +17,10 @@ use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 use crate::plan::{Block, Plan};
 
 pub use cell::{CellDigest, SEAT_DEALS};
-pub use derived::{ALPHA, Derived, INDIVIDUALS, RESAMPLES};
+pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
+pub use shares::{ALPHA, INDIVIDUALS, RESAMPLES};
 pub use tables::{
     BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
 };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_agents::roster;
 use cambio_exec::Executor;
-use cambio_sim::{Experiment, LuckChoice, Plan, Runner, play_block};
+use cambio_sim::{Experiment, LuckChoice, LuckShare, Plan, Runner, play_block};
 
 fn experiment(agents: &[&str], luck: LuckChoice) -> Experiment {
     Experiment { deals: 40, luck, ..Experiment::at("classic", 2, agents) }
@@ -45,7 +45,7 @@ fn the_luck_changes_no_other_column_and_narrows_the_intervals() {
         let [mut one, other] = [&on, &off].map(|plan| play_block(plan, &plan.block(number)).unwrap());
         let luck: i32 = one.players.iter().map(|row| row.luck.units().unwrap()).sum();
         assert!(luck.abs() <= 4, "the luck of all seats is 0 up to rounding, not {luck}");
-        one.players.iter_mut().for_each(|row| row.luck = Default::default());
+        one.players.iter_mut().for_each(|row| row.luck = LuckShare::default());
         assert_eq!(one.players, other.players);
         assert_eq!((one.matches, one.rounds), (other.matches, other.rounds));
     }

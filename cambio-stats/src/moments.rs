@@ -54,11 +54,6 @@ impl Moments {
         }
     }
 
-    /// The mean in units; `None` without results.
-    pub fn mean(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.s as f64 / self.n as f64)
-    }
-
     /// The number of results.
     pub fn results(&self) -> i128 {
         self.n

@@ -248,6 +248,7 @@ impl JointKnowledge {
         self.features_at(&self.position, &self.hands_now())
     }
 
+    #[expect(clippy::too_many_lines, reason = "a list of features")]
     fn features_at(&self, position: &Position, hands: &[Hand]) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
         let (rules, seats, standing) = (&self.rules, self.seats, &self.standing);
         let mean = position.unseen.mean();

@@ -166,23 +166,28 @@ def check_adjusted(rows, summary, pairs, seats):
                 cross += (luck[deal] * (sums[deal] - count[deal] * means)).sum()
                 squares += (luck[deal] ** 2).sum()
         adjusted[column] = found / count
-    interval = lambda values: scipy.stats.t.interval(0.95, len(values) - 1, values.mean(), scipy.stats.sem(values))
+    def interval(values):
+        half = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
+        return values.mean() - half, values.mean() + half
+
     for row in summary:
         own = agents.index(row["agent"])
         for column, name in [("rank_points", "rank_points"), ("win", "win_share")]:
             values = adjusted[column][:, own]
-            same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-8)
-            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values)[0], absolute=1e-8)
-            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values)[1], absolute=1e-8)
+            same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-7)
+            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values)[0], absolute=1e-7)
+            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values)[1], absolute=1e-7)
         share = luck[:, own] / count[:, own]
         same("luck", row["luck"], share.mean(), absolute=1e-10)
         same("luck", row["luck_error"], scipy.stats.sem(share), absolute=1e-10)
     for pair in pairs:
         one, other = (adjusted["rank_points"][:, agents.index(pair[name])] for name in ["agent", "other"])
         difference = one - other
-        same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-8)
-        same("adjusted interval", pair["low_adjusted"], interval(difference)[0], absolute=1e-8)
-        same("adjusted interval", pair["high_adjusted"], interval(difference)[1], absolute=1e-8)
+        same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-7)
+        same("adjusted interval", pair["low_adjusted"], interval(difference)[0], absolute=1e-7)
+        same("adjusted interval", pair["high_adjusted"], interval(difference)[1], absolute=1e-7)
+        if scipy.stats.sem(difference) == 0:
+            continue
         p = scipy.stats.ttest_1samp(difference, 0).pvalue
         same("adjusted p", pair["p_adjusted"], p, relative=1e-4, absolute=1e-9)
         ratio = (float(pair["error"]) / scipy.stats.sem(difference)) ** 2

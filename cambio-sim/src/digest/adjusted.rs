@@ -64,8 +64,8 @@ impl Adjusted {
                 let share = luck as f64 / f64::from(LuckShare::UNITS);
                 let fine = sum * FINE - (coefficient * share * scale * FINE as f64).round_ties_even() as i64;
                 self.payoffs[agent][index].add(known, fine);
-                if let Some(mean) = earlier[agent][index].mean() {
-                    control.add(share, (sum as f64 - known as f64 * mean) / scale);
+                if let Some(mean) = earlier[agent][index].interval(scale, Support::Line) {
+                    control.add(share, sum as f64 / scale - known as f64 * mean.mean);
                 }
                 if payoff == self.payoff {
                     (counts[agent], joint[agent]) = (known, fine);

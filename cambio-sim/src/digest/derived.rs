@@ -51,12 +51,9 @@ pub struct Derived {
 /// The numbers of the random streams for resampling. Each cell adds its index.
 const RATINGS: u32 = 1 << 16;
 const PAIRS: u32 = 2 << 16;
-const GAMES: u32 = 3 << 16;
 const BASELINE: u32 = 7 << 16;
 const ADJUSTED_PAIRS: u32 = 9 << 16;
 const ADJUSTED_BASELINE: u32 = 10 << 16;
-/// The number of bootstrap resamples for the intervals of an empirical game.
-pub const RESAMPLES: usize = 1000;
 
 impl Derived {
     /// Computes the tables from the sums of all rows.
@@ -238,10 +235,10 @@ fn pooled(plan: &Plan, digest: &Digest) -> Vec<PooledRow> {
 }
 
 /// The sums of a cell, with the names for its rows.
-struct CellSums<'a> {
-    plan: &'a Plan,
-    cell: &'a CellDigest,
-    index: usize,
+pub(super) struct CellSums<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) cell: &'a CellDigest,
+    pub(super) index: usize,
 }
 
 impl CellSums<'_> {
@@ -249,7 +246,7 @@ impl CellSums<'_> {
         self.plan.cells[self.index].rules.name().to_owned()
     }
 
-    fn seat_count(&self) -> usize {
+    pub(super) fn seat_count(&self) -> usize {
         self.plan.cells[self.index].seats
     }
 
@@ -537,32 +534,6 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
-    fn shares(&self) -> Shares {
-        let mut shares = Shares::default();
-        let scale = Payoff::RankPoints.scale(self.seat_count());
-        let Some((sums, game)) = self.cell.game.as_ref().and_then(|sums| Some((sums, sums.game(scale)?))) else {
-            return shares;
-        };
-        shares.nash = game.nash();
-        shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
-        shares.replicator = Some(game.replicator(2000.0));
-        let mut rng = resampling(self.plan.seed, GAMES + self.index as u32);
-        let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
-        let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
-        let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();
-        let nash: Vec<Vec<f64>> = solved.into_iter().map(|(nash, _)| nash).collect();
-        shares.score = shares.nash.as_ref().map(|nash| game.payoffs(nash));
-        shares.score_low = percentile(&scores, 0.025);
-        shares.score_high = percentile(&scores, 0.975);
-        let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
-        shares.nash_low = percentile(&nash, 0.025);
-        shares.nash_high = percentile(&nash, 0.975);
-        shares.alpha_low = percentile(&alpha, 0.025);
-        shares.alpha_high = percentile(&alpha, 0.975);
-        shares
-    }
-
     fn seats(&self, fitted: Option<&Strengths>) -> Vec<SeatRow> {
         let effect = self.cell.seat_effect();
         let row = |seat: usize| {
@@ -593,33 +564,4 @@ impl CellSums<'_> {
         };
         (0..self.seat_count()).filter_map(row).collect()
     }
-}
-
-/// The selection intensity of the α-rank.
-pub const ALPHA: f64 = 100.0;
-/// The size of the population of the α-rank.
-pub const INDIVIDUALS: u32 = 50;
-
-#[derive(Default)]
-struct Shares {
-    nash: Option<Vec<f64>>,
-    nash_low: Option<Vec<f64>>,
-    nash_high: Option<Vec<f64>>,
-    score: Option<Vec<f64>>,
-    score_low: Option<Vec<f64>>,
-    score_high: Option<Vec<f64>>,
-    replicator: Option<Vec<f64>>,
-    alpha_rank: Option<Vec<f64>>,
-    alpha_low: Option<Vec<f64>>,
-    alpha_high: Option<Vec<f64>>,
-}
-
-fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {
-    let size = samples.first()?.len();
-    let of = |index: usize| {
-        let mut values: Vec<f64> = samples.iter().map(|sample| sample[index]).collect();
-        values.sort_by(f64::total_cmp);
-        values[((level * values.len() as f64) as usize).min(values.len() - 1)]
-    };
-    Some((0..size).map(of).collect())
 }

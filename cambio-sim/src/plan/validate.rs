@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
+use cambio_core::Rules;
 use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
 
@@ -66,6 +67,17 @@ impl Experiment {
         Ok(())
     }
 
+    /// The baseline for the luck of the cards in a cell; `None` if it is not measured.
+    fn baseline(&self, rules: &Rules, seats: usize, agents: &[AgentSpec]) -> Result<Option<Baseline>, PlanError> {
+        let is_measured = match (self.luck, baseline::obstacle(rules, agents)) {
+            (LuckChoice::On, Some(allowed)) => return Err(PlanError::value("luck", "`on`", allowed)),
+            (LuckChoice::On, None) => true,
+            (LuckChoice::Auto, obstacle) => obstacle.is_none() && !agents.iter().all(baseline::is_fast),
+            (LuckChoice::Off, _) => false,
+        };
+        Ok(is_measured.then(|| Baseline::shipped(rules, seats)))
+    }
+
     fn plan_under(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         let seed = match (&secret, self.seed, self.agent_seed) {
             (Some(secret), None, None) if self.secret => secret.commitment(),
@@ -101,7 +113,6 @@ impl Experiment {
             let allowed = "rank_points or win with faults = \"forfeit\", because a forfeited match has no points";
             return Err(PlanError::value("payoff", format!("\"{payoff}\""), allowed));
         }
-        let has_slow = agents.iter().any(|agent| !baseline::is_fast(agent));
         let names = Names { roster, agents: &agents, labels: &labels };
         let anchor = self.anchor.as_ref().map(|spec| names.index(spec, "anchor")).transpose()?;
         let mut cells: Vec<Cell> = Vec::new();
@@ -121,13 +132,7 @@ impl Experiment {
                     return Err(PlanError::value("rotations", found, allowed));
                 }
                 let lineups = names.lineups(&self.lineups, seats)?;
-                let luck = match (self.luck, baseline::obstacle(&rules, &agents)) {
-                    (LuckChoice::On, Some(allowed)) => return Err(PlanError::value("luck", "`on`", allowed)),
-                    (LuckChoice::On, None) => true,
-                    (LuckChoice::Auto, obstacle) => has_slow && obstacle.is_none(),
-                    (LuckChoice::Off, _) => false,
-                };
-                let baseline = luck.then(|| Baseline::shipped(&rules, seats));
+                let baseline = self.baseline(&rules, seats, &agents)?;
                 cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats), baseline });
             }
         }
@@ -141,9 +146,10 @@ impl Experiment {
             let found = format!("none for {} seats", cell.seats);
             return Err(PlanError::value("lineups", found, "a list with a lineup for each number in `seats`"));
         }
-        if self.luck == LuckChoice::Auto && cells.iter().any(|cell| cell.baseline.is_none()) {
-            // All rows of a file have the same columns.
-            cells.iter_mut().for_each(|cell| cell.baseline = None);
+        // All rows of a file have the same columns, so the luck is measured in all cells or in none.
+        let measures_luck = cells.iter().all(|cell| cell.baseline.is_some());
+        for cell in cells.iter_mut().filter(|_| !measures_luck) {
+            cell.baseline = None;
         }
         let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
         let all: u128 = cells.iter().map(matches).sum();

@@ -239,10 +239,7 @@ impl<'a> Columns<'a> for LuckShare {
     }
 
     fn read(row: &mut Fields<'_, 'a>) -> Option<LuckShare> {
-        match row.record.len() > row.read {
-            true => f64::read(row).map(LuckShare::new),
-            false => Some(LuckShare::default()),
-        }
+        if row.record.len() > row.read { f64::read(row).map(LuckShare::new) } else { Some(LuckShare::default()) }
     }
 }
 
