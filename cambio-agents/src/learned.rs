@@ -20,6 +20,7 @@ pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
 pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use network::FloatNetwork;
+pub(crate) use shipped::Shipped;
 
 params! {
     /// The parameters of [`Learned`].

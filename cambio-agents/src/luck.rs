@@ -6,9 +6,8 @@ use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, SplitMix, mix};
 use cambio_core::rules::knob::{Cap, Late};
 use cambio_core::rules::{MAX_KINDS, MAX_SEATS};
-use cambio_core::{Card, Event, Match, Observer, Rules, Seat, Spot, Standing, State};
+use cambio_core::{Card, Event, Observer, Rules, Seat, Spot, Standing, State};
 
-use crate::MatchValues;
 use crate::outcome::{Evaluation, JointKnowledge, OutcomeModel};
 
 /// The number of times that the unseen cards are dealt again at the end of a round.
@@ -44,13 +43,7 @@ const REDEALS: u32 = 32;
 pub struct Luck {
     model: Arc<OutcomeModel>,
     rules: Rules,
-    seats: usize,
-    values: Arc<MatchValues>,
     knowledge: JointKnowledge,
-    /// The match up to the current round.
-    game: Match,
-    /// Whether the round has ended. The cards are then turned up.
-    has_ended: bool,
     shares: [f64; MAX_SEATS],
 }
 
@@ -68,16 +61,7 @@ impl Luck {
     /// # Panics
     /// If the rules do not allow the number of seats.
     pub fn over(model: Arc<OutcomeModel>, rules: &Rules, seats: usize) -> Luck {
-        Luck {
-            model,
-            rules: *rules,
-            seats,
-            values: MatchValues::of(rules, seats),
-            knowledge: JointKnowledge::new(rules, seats),
-            game: Match::new(rules, seats, Seat::A).expect("the rules allow the number of seats"),
-            has_ended: false,
-            shares: [0.0; MAX_SEATS],
-        }
+        Luck { model, rules: *rules, knowledge: JointKnowledge::new(rules, seats), shares: [0.0; MAX_SEATS] }
     }
 
     /// Forgets the match, before another one begins.
@@ -94,7 +78,7 @@ impl Luck {
     /// The luck of each seat in the match so far, seat a first: positive if the cards increased the seat's share of the
     /// win.
     pub fn shares(&self) -> &[f64] {
-        &self.shares[..self.seats]
+        &self.shares[..self.knowledge.seats()]
     }
 
     /// Adds the luck of an event that reveals `card`.
@@ -112,14 +96,14 @@ impl Luck {
             cards += f64::from(copies);
         }
         let actual = values[self.rules.class(card)].expect("the card is one of the possible cards");
-        for (seat, luck) in self.shares[..self.seats].iter_mut().enumerate() {
+        for (seat, luck) in self.shares[..self.knowledge.seats()].iter_mut().enumerate() {
             *luck += actual[seat] - sums[seat] / cards;
         }
     }
 
     /// Adds the luck of the cards that are turned up at the end of a round.
     fn turn_up(&mut self, state: &State, result: &RoundResult) {
-        let is_unseen = |spot: &Spot| self.knowledge.position.is_unseen(*spot);
+        let is_unseen = |spot: &Spot| self.knowledge.is_unseen(*spot);
         let (unseen, seen): (Vec<Spot>, Vec<Spot>) = state.table().occupied().iter_from(Seat::A).partition(is_unseen);
         if unseen.is_empty() {
             return;
@@ -127,7 +111,7 @@ impl Luck {
         let points = |spot: Spot| self.rules.points(state.face(spot).expect("a card that was turned up has a face"));
         let mut fixed = [0; MAX_SEATS];
         // The redeals must depend on what the seats know, and not on the unseen cards, so that they have no bias.
-        let mut number = mix(state.table().turns() as u64 ^ (self.game.rounds() as u64) << 32);
+        let mut number = mix(state.table().turns() as u64 ^ (self.knowledge.rounds() as u64) << 32);
         for &spot in &seen {
             fixed[spot.seat().index()] += points(spot);
             let kind = state.face(spot).map_or(0, |card| card.kind() as u64);
@@ -147,39 +131,26 @@ impl Luck {
                 pool.swap(index, other);
                 sum[spot.seat().index()] += pool[index];
             }
-            let worth = self.worth(&result.with_points(&self.rules, &sum[..self.seats]));
+            let other = result.with_points(&self.rules, &sum[..self.knowledge.seats()]);
+            let worth = self.knowledge.chances_after(&other);
             sums.iter_mut().zip(worth).for_each(|(sum, worth)| *sum += worth);
         }
-        let actual = self.worth(result);
-        for (seat, luck) in self.shares[..self.seats].iter_mut().enumerate() {
+        let actual = self.knowledge.chances_after(result);
+        for (seat, luck) in self.shares[..self.knowledge.seats()].iter_mut().enumerate() {
             *luck += actual[seat] - sums[seat] / f64::from(REDEALS);
         }
-    }
-
-    /// Each seat's chance to win the match after a round with this result.
-    fn worth(&self, result: &RoundResult) -> [f64; MAX_SEATS] {
-        let mut game = self.game.clone();
-        game.add(result);
-        self.values.chances(game.totals(), game.setup().starter, game.rounds())
     }
 }
 
 impl Observer for Luck {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         if standing.round == 0 {
-            let game = Match::new(&self.rules, self.seats, standing.setup.starter);
-            self.game = game.expect("the rules allow the number of seats");
-            self.shares = [0.0; MAX_SEATS];
+            self.clear();
         }
         self.knowledge.round_begins(standing);
-        self.has_ended = false;
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        self.has_ended |= matches!(event, Event::Ended { .. });
-        if self.has_ended {
-            return;
-        }
         if let Some(card) = self.knowledge.revealed(event) {
             self.reveal(event, card);
         }
@@ -188,6 +159,6 @@ impl Observer for Luck {
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
         self.turn_up(state, result);
-        self.game.add(result);
+        self.knowledge.round_ends(result);
     }
 }

@@ -6,14 +6,14 @@
 mod knowledge;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
 use serde_json::Value;
 
-use crate::learned::{NetworkError, open, seal};
+use crate::learned::{NetworkError, Shipped, open, seal};
 pub use knowledge::{JointKnowledge, OutcomeFeatures};
 
 /// The width of the first hidden layer.
@@ -96,14 +96,13 @@ impl OutcomeModel {
     /// # Panics
     /// Does not panic: the bundled models are valid.
     pub fn shipped(rules: &Rules, seats: usize) -> Arc<OutcomeModel> {
-        let shipped = Shipped::of(rules, seats);
-        let read = || OutcomeModel::from_bytes(shipped.bytes).expect("bundled models are valid").0;
-        Arc::clone(shipped.model.get_or_init(|| Arc::new(read())))
+        let read = |bytes: &[u8]| OutcomeModel::from_bytes(bytes).map(|(model, _)| Arc::new(model));
+        Arc::clone(shipped(rules, seats).content(read))
     }
 
     /// The file of [`OutcomeModel::shipped`], for [`OutcomeModel::from_bytes`].
     pub fn shipped_file(rules: &Rules, seats: usize) -> &'static [u8] {
-        Shipped::of(rules, seats).bytes
+        shipped(rules, seats).bytes
     }
 
     /// Serializes the model. `made` describes how it was made.
@@ -183,38 +182,18 @@ impl Evaluation {
     }
 }
 
-/// A bundled model.
-struct Shipped {
-    preset: &'static str,
-    bytes: &'static [u8],
-    model: OnceLock<Arc<OutcomeModel>>,
-}
-
 /// `cambio learn --outcome` made each model from the recipe with the same name in experiments/learn.
-static SHIPPED: [[Shipped; 2]; 3] = [
-    [
-        Shipped::new("classic", include_bytes!("../nets/outcome-classic.model")),
-        Shipped::new("classic", include_bytes!("../nets/outcome-classic-many.model")),
-    ],
-    [
-        Shipped::new("original", include_bytes!("../nets/outcome-original.model")),
-        Shipped::new("original", include_bytes!("../nets/outcome-original-many.model")),
-    ],
-    [
-        Shipped::new("faessler", include_bytes!("../nets/outcome-faessler.model")),
-        Shipped::new("faessler", include_bytes!("../nets/outcome-faessler-many.model")),
-    ],
+static SHIPPED: [Shipped<Arc<OutcomeModel>>; 6] = [
+    Shipped::new("classic", 2..=2, include_bytes!("../nets/outcome-classic.model")),
+    Shipped::new("classic", 3..=8, include_bytes!("../nets/outcome-classic-many.model")),
+    Shipped::new("original", 2..=2, include_bytes!("../nets/outcome-original.model")),
+    Shipped::new("original", 3..=8, include_bytes!("../nets/outcome-original-many.model")),
+    Shipped::new("faessler", 2..=2, include_bytes!("../nets/outcome-faessler.model")),
+    Shipped::new("faessler", 3..=8, include_bytes!("../nets/outcome-faessler-many.model")),
 ];
 
-impl Shipped {
-    const fn new(preset: &'static str, bytes: &'static [u8]) -> Shipped {
-        Shipped { preset, bytes, model: OnceLock::new() }
-    }
-
-    fn of(rules: &Rules, seats: usize) -> &'static Shipped {
-        let fits = |[shipped, _]: &&[Shipped; 2]| {
-            Rules::preset(shipped.preset).expect("the name is a preset").kinds() == rules.kinds()
-        };
-        &SHIPPED.iter().find(fits).unwrap_or(&SHIPPED[0])[usize::from(seats > 2)]
-    }
+/// The bundled model for this table. Rules with other cards have the model of `classic`.
+fn shipped(rules: &Rules, seats: usize) -> &'static Shipped<Arc<OutcomeModel>> {
+    let other = &SHIPPED[usize::from(seats > 2)];
+    SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).unwrap_or(other)
 }

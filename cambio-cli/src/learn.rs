@@ -15,7 +15,7 @@ use cambio_sim::{RunError, read_rules};
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
-use crate::run::{stop_on_signal, threads};
+use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::say;
 
 const REPORT: &str = "report.html";
@@ -142,9 +142,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 /// Trains an outcome model and writes it to a new file.
 fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelToken) -> CliResult {
-    if args.out.exists() {
-        return Err(format!("`{}` exists: choose another file with --out", args.out.display()).into());
-    }
+    refuse_existing(&args.out)?;
     let recipe = OutcomeRecipe::from_toml(&read_text(recipe)?)?;
     let rules = read_rules(&recipe.rules, Path::new("."))?;
     let progress = ProgressDisplay::matches(1000, args.quiet);

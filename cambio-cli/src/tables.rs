@@ -20,7 +20,7 @@ pub(super) enum Format {
 }
 
 /// With fewer deals, a warning about the intervals is printed, as on the report page.
-const FEW_DEALS: u64 = 30;
+pub(super) const FEW_DEALS: u64 = 30;
 
 /// The width of the column of labels. A longer label has its own line.
 const LABEL: usize = 18;

@@ -1,12 +1,10 @@
 //! Training of outcome models, the baselines for the luck of the cards.
 
-use std::sync::Arc;
-
-use cambio_agents::{AgentSpec, Guarded, JointKnowledge, MatchValues, OutcomeFeatures, OutcomeModel, Roster};
+use cambio_agents::{AgentSpec, Guarded, JointKnowledge, OutcomeFeatures, OutcomeModel, Roster};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::{Agent, Card, Deal, Event, Match, Observer, Players, Referee, Rules, Score, Seat, Standing, State};
+use cambio_core::{Agent, Card, Deal, Event, Observer, Players, Referee, Rules, Standing, State};
 use cambio_exec::{Executor, ExecutorError, Worker};
 use serde::{Deserialize, Serialize};
 
@@ -158,16 +156,8 @@ fn positions(
     let mut chance = SeededRng::of_match(recipe.seed, number);
     let drawn: Vec<&AgentSpec> = (0..seats).map(|_| &agents[chance.below(agents.len())]).collect();
     let players = Players::all(drawn.iter().map(|spec| Guarded::new(spec.make())));
-    let collector = Collector {
-        rules: *rules,
-        knowledge: JointKnowledge::new(rules, seats),
-        values: MatchValues::of(rules, seats),
-        game: Match::new(rules, seats, Seat::A).expect("the rules allow the seats"),
-        has_ended: false,
-        chance,
-        open: Vec::new(),
-        samples: Vec::new(),
-    };
+    let collector =
+        Collector { knowledge: JointKnowledge::new(rules, seats), chance, open: Vec::new(), samples: Vec::new() };
     let against = || drawn.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ");
     let failed = |error| LearnError::SelfPlay { number, against: against(), error };
     let deal = Deal::new(rules, Key::new(recipe.seed, number));
@@ -179,11 +169,7 @@ fn positions(
 
 /// Collects positions of a match.
 struct Collector {
-    rules: Rules,
     knowledge: JointKnowledge,
-    values: Arc<MatchValues>,
-    game: Match,
-    has_ended: bool,
     chance: SeededRng,
     /// The features of the positions of this round.
     open: Vec<Vec<OutcomeFeatures>>,
@@ -192,35 +178,25 @@ struct Collector {
 
 impl Observer for Collector {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
-        if standing.round == 0 {
-            let game = Match::new(&self.rules, standing.setup.seats, standing.setup.starter);
-            self.game = game.expect("the rules allow the seats");
-        }
         self.knowledge.round_begins(standing);
-        self.has_ended = false;
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        if self.has_ended {
-            return;
-        }
         let is_end = matches!(event, Event::Ended { .. });
         let reveals = self.knowledge.revealed(event).is_some();
         self.knowledge.notice(event);
         if is_end || (reveals && self.chance.below(ONE_IN) == 0) {
             self.open.push(self.knowledge.features().to_vec());
         }
-        self.has_ended = is_end;
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        self.game.add(result);
-        let totals: &[Score] = self.game.totals();
-        let chances = self.values.chances(totals, self.game.setup().starter, self.game.rounds());
+        let chances = self.knowledge.chances_after(result);
         for features in self.open.drain(..) {
             let shares = chances[..features.len()].iter().map(|&share| share as f32).collect();
             self.samples.push(Sample { features, shares });
         }
+        self.knowledge.round_ends(result);
     }
 }
 

@@ -161,7 +161,7 @@ impl CellReport<'_> {
         ReportTable {
             caption: format!(
                 "The agents over all lineups of this table, the best mean of {} first. The intervals of the means are single 95 % \
-                 intervals, clustered by deal: score intervals for shares and rank points, Student’s t for the margin. Rank points \
+                 intervals, clustered by deal: skewness-corrected t (Hall) for shares and rank points, Student’s t for the margin. Rank points \
                  are 1 for the best seat, 0 for the worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}{}",
                 self.ladder.payoff.unit(),
                 ranks.map_or("", |_| " Equal agents share a rank (=). The intervals of the ranks hold together at 95 %. Without one: \

@@ -70,7 +70,7 @@ impl<'a> RankedAgents<'a> {
         let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
             let index = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
-            let mean = cell.adjusted_payoff(index, plan.payoff).or_else(|| cell.payoff(index, plan.payoff))?;
+            let mean = cell.leading_payoff(index, plan.payoff)?;
             Some(RankedAgent { agent: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));

@@ -6,35 +6,37 @@ use std::sync::OnceLock;
 use cambio_core::Rules;
 
 use super::evaluation::{Network, have_the_same_cards};
+use super::file::NetworkError;
 
-/// A bundled network, and the tables that it is for.
-struct Shipped {
-    /// The preset whose cards the network is for.
+/// A bundled file, and the tables that it is for.
+pub(crate) struct Shipped<T> {
+    /// The preset whose cards the file is for.
     preset: &'static str,
     seats: RangeInclusive<usize>,
-    bytes: &'static [u8],
+    pub(crate) bytes: &'static [u8],
     rules: OnceLock<Rules>,
-    network: OnceLock<Network>,
+    content: OnceLock<T>,
 }
 
-impl Shipped {
-    const fn new(preset: &'static str, seats: RangeInclusive<usize>, bytes: &'static [u8]) -> Shipped {
-        Shipped { preset, seats, bytes, rules: OnceLock::new(), network: OnceLock::new() }
+impl<T> Shipped<T> {
+    pub(crate) const fn new(preset: &'static str, seats: RangeInclusive<usize>, bytes: &'static [u8]) -> Shipped<T> {
+        Shipped { preset, seats, bytes, rules: OnceLock::new(), content: OnceLock::new() }
     }
 
-    /// Whether the network is for this table. Every match makes this check, so it does not load the network.
-    fn fits(&self, rules: &Rules, seats: usize) -> bool {
+    /// Whether the file is for this table. Every match makes this check, so it does not read the file.
+    pub(crate) fn fits(&self, rules: &Rules, seats: usize) -> bool {
         let own = || Rules::preset(self.preset).expect("the name is a preset");
         self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
-    fn network(&self) -> &Network {
-        self.network.get_or_init(|| Network::from_bytes(self.bytes).expect("the bundled networks are valid").0)
+    /// The content of the file, which is read once.
+    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> &T {
+        self.content.get_or_init(|| read(self.bytes).expect("the bundled files are valid"))
     }
 }
 
 /// `cambio learn` made each network from the recipe with the same name in experiments/learn.
-static SHIPPED: [Shipped; 6] = [
+static SHIPPED: [Shipped<Network>; 6] = [
     Shipped::new("classic", 2..=2, include_bytes!("../../nets/classic.net")),
     Shipped::new("classic", 3..=8, include_bytes!("../../nets/classic-many.net")),
     Shipped::new("original", 2..=2, include_bytes!("../../nets/original.net")),
@@ -56,7 +58,8 @@ impl Network {
     /// # Ok::<(), cambio_core::RulesError>(())
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
-        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.network().clone())
+        let found = SHIPPED.iter().find(|shipped| shipped.fits(rules, seats))?;
+        Some(found.content(|bytes| Network::from_bytes(bytes).map(|(network, _)| network)).clone())
     }
 
     /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its metadata describe how it was made.

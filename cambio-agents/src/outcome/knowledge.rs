@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use cambio_core::engine::{Motion, SnapOutcome};
+use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
-use cambio_core::{Card, Event, Rules, Score, Seat, SeatSet, Spot, SpotSet, Standing};
+use cambio_core::{Card, Event, Match, Rules, Score, Seat, SeatSet, Spot, SpotSet, Standing};
 
 use crate::MatchValues;
 
@@ -20,32 +21,26 @@ const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 #[derive(Clone, Debug)]
 pub struct JointKnowledge {
     rules: Rules,
-    seats: usize,
-    standing: MatchStanding,
-    pub(crate) position: Position,
-    /// The cards of each kind that come from the current stock and that no seat has seen.
-    pub(crate) unseen: [u8; MAX_KINDS],
-    pile: [u8; MAX_KINDS],
-}
-
-/// The standing of the match when the round began.
-#[derive(Clone, Debug)]
-struct MatchStanding {
-    /// `None` if a match has one round.
-    values: Option<Arc<MatchValues>>,
+    /// The match up to the current round.
+    game: Match,
+    values: Arc<MatchValues>,
     /// The total at which the match ends.
     limit: f32,
-    totals: [Score; MAX_SEATS],
-    starter: Seat,
-    rounds: usize,
+    /// Each seat's chance to win the match when the round began.
     chances: [f64; MAX_SEATS],
+    position: Position,
+    /// The cards of each kind that come from the current stock and that no seat has seen.
+    unseen: [u8; MAX_KINDS],
+    pile: [u8; MAX_KINDS],
+    /// Whether the round has ended. The cards are then turned up, which is no longer part of the knowledge.
+    has_ended: bool,
 }
 
 /// The part of the knowledge that changes with every event, which is cheap to copy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
+struct Position {
     faces: [Option<Card>; SPOTS],
-    pub(crate) occupied: SpotSet,
+    occupied: SpotSet,
     /// The spots whose cards came from the current stock. Cards that lay on the table during a reshuffle did not.
     current: SpotSet,
     seen: [SpotSet; MAX_SEATS],
@@ -115,22 +110,25 @@ pub(crate) struct Hand {
 
 impl JointKnowledge {
     /// The knowledge before a match.
+    ///
+    /// # Panics
+    /// If the rules do not allow the number of seats.
     pub fn new(rules: &Rules, seats: usize) -> JointKnowledge {
         let limit = match rules.spec().match_end {
             MatchEnd::Total(most) => f32::from(most),
             MatchEnd::Rounds(rounds) => 10.0 * f32::from(rounds),
         };
-        let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
-        let standing = MatchStanding {
-            values: is_match.then(|| MatchValues::of(rules, seats)),
+        let mut knowledge = JointKnowledge {
+            rules: *rules,
+            game: Match::new(rules, seats, Seat::A).expect("the rules allow the number of seats"),
+            values: MatchValues::of(rules, seats),
             limit,
-            totals: [Score::default(); MAX_SEATS],
-            starter: Seat::A,
-            rounds: 0,
             chances: [1.0 / seats as f64; MAX_SEATS],
+            position: Position::new(rules),
+            unseen: [0; MAX_KINDS],
+            pile: [0; MAX_KINDS],
+            has_ended: false,
         };
-        let (position, unseen) = (Position::new(rules), [0; MAX_KINDS]);
-        let mut knowledge = JointKnowledge { rules: *rules, seats, standing, position, unseen, pile: unseen };
         knowledge.deal();
         knowledge
     }
@@ -140,21 +138,57 @@ impl JointKnowledge {
         self.pile = [0; MAX_KINDS];
         self.unseen = [0; MAX_KINDS];
         self.rules.deck().iter().for_each(|card| self.unseen[card.kind()] += 1);
+        self.has_ended = false;
     }
 
-    /// Begins a round.
-    pub fn round_begins(&mut self, &Standing { setup, totals, round }: &Standing<'_>) {
+    /// The number of seats.
+    pub(crate) fn seats(&self) -> usize {
+        self.game.seats()
+    }
+
+    /// The number of rounds that have ended.
+    pub(crate) fn rounds(&self) -> usize {
+        self.game.rounds()
+    }
+
+    /// Whether a match may have more than one round.
+    fn is_match(&self) -> bool {
+        self.rules.spec().match_end != MatchEnd::Rounds(1)
+    }
+
+    /// Begins a round. The first round begins another match.
+    ///
+    /// # Panics
+    /// Does not panic: [`JointKnowledge::new`] has checked the number of seats.
+    pub fn round_begins(&mut self, standing: &Standing<'_>) {
+        if standing.round == 0 {
+            let game = Match::new(&self.rules, self.seats(), standing.setup.starter);
+            self.game = game.expect("the rules allow the number of seats");
+        }
         self.deal();
-        let standing = &mut self.standing;
-        standing.totals[..totals.len()].copy_from_slice(totals);
-        (standing.starter, standing.rounds) = (setup.starter, round);
-        if let Some(values) = &standing.values {
-            standing.chances = values.chances(totals, setup.starter, round);
+        if self.is_match() {
+            self.chances = self.values.chances(standing.totals, standing.setup.starter, standing.round);
         }
     }
 
-    /// Adds an event.
+    /// Ends a round.
+    pub fn round_ends(&mut self, result: &RoundResult) {
+        self.game.add(result);
+    }
+
+    /// Each seat's chance to win the match after a round with this result; its share of the win if the match is then over.
+    pub fn chances_after(&self, result: &RoundResult) -> [f64; MAX_SEATS] {
+        let mut game = self.game.clone();
+        game.add(result);
+        self.values.chances(game.totals(), game.setup().starter, game.rounds())
+    }
+
+    /// Adds an event. Events after the end of a round are ignored.
     pub fn notice(&mut self, event: &Event<Card>) {
+        self.has_ended |= matches!(event, Event::Ended { .. });
+        if self.has_ended {
+            return;
+        }
         if let Some(card) = self.revealed(event) {
             self.unseen[card.kind()] -= 1;
         }
@@ -173,7 +207,7 @@ impl JointKnowledge {
             }
             _ => {}
         }
-        self.position.notice(&self.rules, self.seats, event);
+        self.position.notice(&self.rules, self.seats(), event);
         if let Motion::Reshuffled { .. } = event.motion() {
             let mut sums = CardSums::default();
             self.possible().for_each(|(card, copies)| sums.add(copies.into(), self.rules.points(card)));
@@ -184,6 +218,7 @@ impl JointKnowledge {
     /// The card that an event reveals, if no seat has seen it before and it comes from the current stock.
     pub fn revealed(&self, event: &Event<Card>) -> Option<Card> {
         match event.motion() {
+            _ if self.has_ended => None,
             Motion::Seen { spot, face: card, .. }
             | Motion::Shown { spot, card }
             | Motion::Discarded { spot, card }
@@ -191,6 +226,11 @@ impl JointKnowledge {
             Motion::Flipped { card } | Motion::Drawn { face: card, .. } => Some(card),
             _ => None,
         }
+    }
+
+    /// Whether the card of this spot comes from the current stock and no seat has seen it.
+    pub(crate) fn is_unseen(&self, spot: Spot) -> bool {
+        self.position.is_unseen(spot)
     }
 
     /// The unseen cards of the current stock: each kind with its number of copies.
@@ -223,7 +263,7 @@ impl JointKnowledge {
             _ => {}
         }
         let mut position = self.position;
-        position.notice(&self.rules, self.seats, &event);
+        position.notice(&self.rules, self.seats(), &event);
         // The mean of the unseen cards stays the same, so that few features differ between the possible cards.
         position.unseen = self.position.unseen;
         match event {
@@ -240,7 +280,7 @@ impl JointKnowledge {
 
     fn hands(&self, position: &Position) -> Hands {
         let mean = position.unseen.mean();
-        Seat::ALL.into_iter().take(self.seats).map(|seat| position.hand(&self.rules, seat, mean)).collect()
+        Seat::ALL.into_iter().take(self.seats()).map(|seat| position.hand(&self.rules, seat, mean)).collect()
     }
 
     /// The features of each seat, seat a first.
@@ -250,19 +290,18 @@ impl JointKnowledge {
 
     #[expect(clippy::too_many_lines, reason = "a list of features")]
     fn features_at(&self, position: &Position, hands: &[Hand]) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        let (rules, seats, standing) = (&self.rules, self.seats, &self.standing);
+        let (rules, seats, totals) = (&self.rules, self.seats(), self.game.totals());
         let mean = position.unseen.mean();
         let variance = (position.unseen.squares as f32 / position.unseen.cards.max(1) as f32 - mean * mean).max(0.0);
         // The chance to win the match if the round ended with the expected points.
-        let projected = standing.values.as_ref().map(|values| {
-            let mut totals = standing.totals;
-            for (total, hand) in totals.iter_mut().zip(hands) {
-                *total = *total + Score::points(hand.sum.round_ties_even() as i32);
-            }
-            values.chances(&totals[..seats], standing.starter.next(seats), standing.rounds + 1)
+        let projected = self.is_match().then(|| {
+            let points = |hand: &Hand| Score::points(hand.sum.round_ties_even() as i32);
+            let totals: ArrayVec<Score, MAX_SEATS> =
+                totals.iter().zip(hands).map(|(&total, hand)| total + points(hand)).collect();
+            self.values.chances(&totals, self.game.setup().starter.next(seats), self.rounds() + 1)
         });
         let flag = |is: bool| f32::from(u8::from(is));
-        let total = |seat: usize| standing.totals[seat].units() as f32 / Score::UNITS as f32;
+        let total = |seat: usize| totals[seat].units() as f32 / Score::UNITS as f32;
         let all: f32 = hands.iter().map(|hand| hand.sum).sum();
         let turn = position.turn;
         let features = hands.iter().enumerate().map(|(index, own)| {
@@ -352,9 +391,9 @@ impl JointKnowledge {
                 1.0 / seats as f32,
                 mean / 10.0,
                 variance.sqrt() / 10.0,
-                total(index) / standing.limit,
-                lowest / standing.limit,
-                standing.chances[index] as f32,
+                total(index) / self.limit,
+                lowest / self.limit,
+                self.chances[index] as f32,
                 projected.map_or(0.0, |chances| chances[index] as f32),
                 1.0,
             ])
@@ -386,7 +425,7 @@ impl Position {
     }
 
     /// Whether the card of this spot is an unseen card of the current stock.
-    pub(crate) fn is_unseen(&self, spot: Spot) -> bool {
+    fn is_unseen(&self, spot: Spot) -> bool {
         self.current.contains(spot) && self.faces[spot.index()].is_none()
     }
 

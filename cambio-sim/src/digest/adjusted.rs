@@ -46,10 +46,9 @@ impl Adjusted {
     }
 
     /// The plan's payoff of one match without its luck.
-    pub(super) fn fine(&self, payoff: i64, luck: i32) -> i64 {
-        let share = f64::from(luck) / f64::from(LuckShare::UNITS);
+    pub(super) fn of_match(&self, payoff: i64, luck: i32) -> i64 {
         let coefficient = self.controls[self.payoff as usize].coefficient();
-        payoff * FINE - (coefficient * share * self.scale(self.payoff)).round_ties_even() as i64
+        without_luck(payoff, coefficient * share_of(luck.into()) * self.payoff.scale(self.seats))
     }
 
     /// Ends a deal, with the number of results and the sum of each agent's payoffs, and the sums of earlier deals.
@@ -61,8 +60,8 @@ impl Adjusted {
             let coefficient = control.coefficient();
             for (agent, payoffs) in sums.iter().enumerate() {
                 let ((known, sum), luck) = (payoffs[index], self.open[agent]);
-                let share = luck as f64 / f64::from(LuckShare::UNITS);
-                let fine = sum * FINE - (coefficient * share * scale * FINE as f64).round_ties_even() as i64;
+                let share = share_of(luck);
+                let fine = without_luck(sum, coefficient * share * scale);
                 self.payoffs[agent][index].add(known, fine);
                 if let Some(mean) = earlier[agent][index].interval(scale, Support::Line) {
                     control.add(share, sum as f64 / scale - known as f64 * mean.mean);
@@ -93,18 +92,32 @@ impl Adjusted {
     }
 
     pub(super) fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
-        let scale = self.scale(self.payoff);
-        let mut matrix = Matrix::zeros(agents.len(), agents.len());
-        for (i, &one) in agents.iter().enumerate() {
-            for (j, &other) in agents.iter().enumerate() {
-                matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
-            }
-        }
-        Some(matrix)
+        covariances(&self.joint, agents, self.scale(self.payoff))
     }
 
     /// The mean luck of an agent, as a share of the win.
     pub(super) fn luck(&self, agent: usize) -> Option<Interval> {
         self.luck[agent].interval(f64::from(LuckShare::UNITS), Support::Line)
     }
+}
+
+/// Luck in its units as a share of the win.
+fn share_of(luck: i64) -> f64 {
+    luck as f64 / f64::from(LuckShare::UNITS)
+}
+
+/// A sum of payoffs minus what the luck added to it, in the units of adjusted payoffs.
+fn without_luck(sum: i64, added: f64) -> i64 {
+    sum * FINE - (added * FINE as f64).round_ties_even() as i64
+}
+
+/// The covariance matrix of these means in units of `1 / scale`; `None` with fewer than two deals.
+pub(super) fn covariances(joint: &Joint, agents: &[usize], scale: f64) -> Option<Matrix> {
+    let mut matrix = Matrix::zeros(agents.len(), agents.len());
+    for (i, &one) in agents.iter().enumerate() {
+        for (j, &other) in agents.iter().enumerate() {
+            matrix[(i, j)] = joint.covariance(one, other)? / (scale * scale);
+        }
+    }
+    Some(matrix)
 }

@@ -8,7 +8,7 @@ use cambio_stats::empirical::GameSums;
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
 
-use super::adjusted::{self, Adjusted};
+use super::adjusted::{self, Adjusted, covariances};
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
 use crate::rows::QuantitySums;
@@ -152,7 +152,7 @@ impl CellDigest {
                     self.open.s[index] += payoff;
                 }
                 let payoff = match &self.adjusted {
-                    Some(adjusted) if !self.is_mirrored[agent] => adjusted.fine(payoff, luck),
+                    Some(adjusted) if !self.is_mirrored[agent] => adjusted.of_match(payoff, luck),
                     Some(_) => payoff * adjusted::FINE,
                     None => payoff,
                 };
@@ -258,6 +258,17 @@ impl CellDigest {
         self.adjusted.as_ref()?.difference(first, second)
     }
 
+    /// The mean payoff that tables for people show: without the luck of the cards if the run measures it.
+    pub fn leading_payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
+        self.adjusted_payoff(agent, payoff).or_else(|| self.payoff(agent, payoff))
+    }
+
+    /// The difference that tables for people show: without the luck of the cards if the run measures it.
+    pub fn leading_difference(&self, first: usize, second: usize) -> Option<Interval> {
+        let (found, _) = self.adjusted_difference(first, second).or_else(|| self.difference(first, second))?;
+        Some(found)
+    }
+
     /// Like [`CellDigest::covariance`], without the luck of the cards; `None` if the run does not measure it.
     pub fn adjusted_covariance(&self, agents: &[usize]) -> Option<Matrix> {
         self.adjusted.as_ref()?.covariance(agents)
@@ -312,14 +323,7 @@ impl CellDigest {
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.
     pub fn covariance(&self, agents: &[usize]) -> Option<Matrix> {
-        let scale = self.payoff.scale(self.seats);
-        let mut matrix = Matrix::zeros(agents.len(), agents.len());
-        for (i, &one) in agents.iter().enumerate() {
-            for (j, &other) in agents.iter().enumerate() {
-                matrix[(i, j)] = self.joint.covariance(one, other)? / (scale * scale);
-            }
-        }
-        Some(matrix)
+        covariances(&self.joint, agents, self.payoff.scale(self.seats))
     }
 
     /// The effects of the seats: least squares of payoff ~ agent + seat over complete deals, with errors clustered by

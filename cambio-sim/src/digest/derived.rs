@@ -7,7 +7,7 @@ use cambio_exec::write_whole;
 use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, misfit, pool};
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
-use cambio_stats::{ELO, Interval, Support, anytime, equivalence, normal_cdf};
+use cambio_stats::{ELO, Interval, Matrix, Support, anytime, equivalence, normal_cdf};
 use serde::Serialize;
 
 use super::cell::CellDigest;
@@ -122,8 +122,7 @@ impl Derived {
             let adjusted = sums.adjusted_together(Contrasts::Against(base), ADJUSTED_BASELINE);
             let together = adjusted.or_else(|| sums.together(Contrasts::Against(base), BASELINE));
             for &agent in present.iter().filter(|&&agent| agent != baseline) {
-                let found = cell.adjusted_difference(agent, baseline).or_else(|| cell.difference(agent, baseline));
-                let Some((difference, _)) = found else { continue };
+                let Some(difference) = cell.leading_difference(agent, baseline) else { continue };
                 let ends = together.as_ref().and_then(|together| together.ends(&difference));
                 rows.push(BaselineRow {
                     rules: sums.rules(),
@@ -156,8 +155,7 @@ impl Derived {
             });
             let found: Vec<_> = pairs
                 .filter_map(|(one, other)| {
-                    let (difference, _) =
-                        cell.adjusted_difference(one, other).or_else(|| cell.difference(one, other))?;
+                    let difference = cell.leading_difference(one, other)?;
                     Some((one, other, difference, equivalence::p_value(&difference, margin)))
                 })
                 .collect();
@@ -369,14 +367,17 @@ impl CellSums<'_> {
     }
 
     fn together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
-        let mut rng = resampling(self.plan.seed, stream + self.index as u32);
-        SimultaneousIntervals::new(&self.cell.covariance(&self.present())?, contrasts, &mut rng)
+        self.simultaneous(&self.cell.covariance(&self.present())?, contrasts, stream)
     }
 
     /// The simultaneous intervals without the luck of the cards.
     fn adjusted_together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
+        self.simultaneous(&self.cell.adjusted_covariance(&self.present())?, contrasts, stream)
+    }
+
+    fn simultaneous(&self, covariance: &Matrix, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
         let mut rng = resampling(self.plan.seed, stream + self.index as u32);
-        SimultaneousIntervals::new(&self.cell.adjusted_covariance(&self.present())?, contrasts, &mut rng)
+        SimultaneousIntervals::new(covariance, contrasts, &mut rng)
     }
 
     fn pairwise(
