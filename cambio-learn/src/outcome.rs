@@ -92,8 +92,9 @@ const BATCH: usize = 64;
 /// Trains an outcome model: plays the matches of the recipe, and fits the model to their results.
 ///
 /// The positions are those after revealed cards and at the end of a round. The target is each seat's share of the win,
-/// or in a match of several rounds its chance to win by [`MatchValues`] after the round. The loss is the cross-entropy,
-/// the method is Adam (Kingma and Ba 2015). Calls `progress` with the share of the work that is done.
+/// or in a match of several rounds its chance to win after the round, by [`MatchValues`](cambio_agents::MatchValues).
+/// The loss is the cross-entropy, the method is Adam (Kingma and Ba 2015). Calls `progress` with the share of the work
+/// that is done.
 ///
 /// # Errors
 /// If an agent is unknown, cannot play, or is at fault, or the executor was cancelled.
