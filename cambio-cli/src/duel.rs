@@ -39,6 +39,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         seed: Some(args.setting.seed("match")),
         deals: args.deals,
         unit: if rounds { Unit::Rounds } else { Unit::Match },
+        luck: args.setting.luck,
         ..Experiment::at(&rules, args.setting.seats(), &args.agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     writeln!(out, "deals {what}")?;
     writeln!(out, "{:>10} {:>10} {:>9}  pair", "alone", "together", "deviation")?;
     for pair in &derived.pairwise {
-        let Some(error) = pair.error else { continue };
+        let Some(error) = pair.error_adjusted.or(pair.error) else { continue };
         let own = error * (pair.deals as f64).sqrt();
         let (rules, seats) = (&pair.rules, pair.seats);
         let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);

@@ -2,8 +2,9 @@
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
-use cambio_sim::Unit;
 use cambio_sim::tune::PlaySetting;
+use cambio_sim::{LuckChoice, Unit};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::run::threads;
 use crate::seeds::seed_of;
@@ -23,12 +24,27 @@ pub(super) struct SettingArgs {
     /// deals on which `tune` chose its agent]
     #[arg(long, value_name = "SEED", value_parser = cambio_sim::read_seed)]
     pub(super) seed: Option<Seed>,
+    /// Whether to measure the luck of the cards and subtract it from the results, which gives narrower intervals
+    #[arg(long, default_value = "auto", value_parser = one_of(LUCK))]
+    pub(super) luck: LuckChoice,
     /// The number of threads; 0 means one for each core. The result does not depend on this number
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
     /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,
+}
+
+const LUCK: &[(LuckChoice, &str, &str)] = &[
+    (LuckChoice::Auto, "auto", "If an agent is slower than the heuristics, and the rules and agents allow it"),
+    (LuckChoice::On, "on", "Always"),
+    (LuckChoice::Off, "off", "Never"),
+];
+
+/// A parser for these values, each with its name and help.
+pub(super) fn one_of<T: Copy + Send + Sync>(values: &'static [(T, &str, &str)]) -> impl TypedValueParser<Value = T> {
+    let named = PossibleValuesParser::new(values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help)));
+    named.try_map(|name| values.iter().find(|(_, other, _)| *other == name).map(|(value, ..)| *value).ok_or("unknown"))
 }
 
 pub(super) fn seats(text: &str) -> Result<usize, String> {
@@ -76,6 +92,7 @@ impl SettingArgs {
             seats: self.seats(),
             unit: if self.rounds { Unit::Rounds } else { Unit::Match },
             seed: self.seed(command),
+            luck: self.luck,
             ..PlaySetting::default()
         }
     }

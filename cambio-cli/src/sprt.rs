@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// The opponent
     other: String,
     /// Read the deals of this run in order instead of playing; --rules and --seats select one of the run's tables
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "seed", "threads"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["rounds", "seed", "threads", "luck"])]
     run: Option<PathBuf>,
     #[command(flatten)]
     setting: SettingArgs,
@@ -152,6 +152,7 @@ struct Stored {
 fn json(args: &Args, report: &SprtReport, stored: Option<&Stored>) -> serde_json::Value {
     let SprtReport { rules, seats, seed, answer } = report;
     let score = answer.scores.interval(2.0, Support::Share);
+    let adjusted = answer.adjusted.as_ref().and_then(|_| answer.mean());
     let verdict = match answer.verdict {
         Verdict::First => "first",
         Verdict::Second => "second",
@@ -165,6 +166,7 @@ fn json(args: &Args, report: &SprtReport, stored: Option<&Stored>) -> serde_json
         "alpha": args.alpha, "beta": args.beta, "verdict": verdict, "log_likelihood_ratio": answer.ratio,
         "bounds": [answer.bounds.0, answer.bounds.1], "deals": answer.deals, "matches": answer.matches,
         "counts": answer.counts, "score": score.map(|score| score.mean),
+        "score_adjusted": adjusted.map(|score| score.mean),
     });
     if let Some(stored) = stored {
         json["run_id"] = stored.run_id.as_str().into();
@@ -215,8 +217,13 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
                 "  every deal has the score {mean:.4}: the agents decide alike, or the results of each deal cancel out"
             )?;
         }
-        Some(mean) if is_biased => writeln!(out, "  raw mean {mean:.4} (biased, because the test stopped early)")?,
-        Some(mean) => writeln!(out, "  raw mean {mean:.4}")?,
+        Some(mean) => {
+            let adjusted = answer.mean().filter(|_| answer.adjusted.is_some());
+            let adjusted =
+                adjusted.map_or_else(String::new, |score| format!(", without the luck of the cards {:.4}", score.mean));
+            let biased = if is_biased { " (biased, because the test stopped early)" } else { "" };
+            writeln!(out, "  raw mean {mean:.4}{adjusted}{biased}")?;
+        }
         None => {}
     }
     stored.map_or(Ok(()), |stored| stored.print(answer.verdict, out))

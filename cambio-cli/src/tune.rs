@@ -13,14 +13,13 @@ use cambio_sim::tune::{
     TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
 use cambio_stats::race::RaceSettings;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::seeds::{seed_of, warn_if_tuned_on};
-use crate::setting::{SettingArgs, positive, probability};
+use crate::setting::{SettingArgs, one_of, positive, probability};
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -42,7 +41,7 @@ pub(super) struct Args {
     #[command(flatten)]
     setting: SettingArgs,
     /// The payoff to optimize
-    #[arg(long, default_value = "rank_points", value_parser = payoff())]
+    #[arg(long, default_value = "rank_points", value_parser = one_of(PAYOFFS))]
     payoff: Payoff,
     /// The search method
     #[arg(long, value_enum, default_value_t)]
@@ -88,23 +87,16 @@ enum MethodArg {
 }
 
 /// The payoffs by their names in experiment files.
-fn payoff() -> impl TypedValueParser<Value = Payoff> {
-    const PAYOFFS: [(Payoff, &str, &str); 4] = [
-        (
-            Payoff::RankPoints,
-            "rank_points",
-            "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ on average; the mean pairwise score",
-        ),
-        (Payoff::Win, "win", "The win share: 1 / k for each of k winners"),
-        (Payoff::Points, "points", "The agent's points over the rounds of the match; fewer are better"),
-        (Payoff::Margin, "margin", "The mean points of all seats minus the agent's; more is better, 0 is average"),
-    ];
-    let values = PAYOFFS.map(|(_, name, help)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(values).try_map(|name| {
-        let named = PAYOFFS.into_iter().find(|(_, other, _)| *other == name);
-        named.map(|(payoff, ..)| payoff).ok_or("not a payoff")
-    })
-}
+const PAYOFFS: &[(Payoff, &str, &str)] = &[
+    (
+        Payoff::RankPoints,
+        "rank_points",
+        "(seats − midrank) / (seats − 1): 1 for the best, 0 for the worst, ½ on average; the mean pairwise score",
+    ),
+    (Payoff::Win, "win", "The win share: 1 / k for each of k winners"),
+    (Payoff::Points, "points", "The agent's points over the rounds of the match; fewer are better"),
+    (Payoff::Margin, "margin", "The mean points of all seats minus the agent's; more is better, 0 is average"),
+];
 
 /// The command that repeats this tuning, with every option that differs from its default and changes the result.
 fn command(args: &Args) -> String {
@@ -117,11 +109,12 @@ fn command(args: &Args) -> String {
     args.range.iter().for_each(|range| option("range", range.clone(), ""));
     args.field.iter().for_each(|field| option("field", field.clone(), ""));
     let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
-    let payoff = json!(args.payoff);
+    let (payoff, luck) = (json!(args.payoff), json!(args.setting.luck));
     let setting = &args.setting;
     option("rules", setting.rules().to_owned(), "");
     option("seats", setting.seats().to_string(), "");
     option("payoff", payoff.as_str().unwrap_or_default().to_owned(), "rank_points");
+    option("luck", luck.as_str().unwrap_or_default().to_owned(), "auto");
     option("method", name(&args.method), "sweep");
     option("deals", args.deals.to_string(), "");
     if args.method == MethodArg::Cma {
@@ -224,6 +217,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         TuningOutcome::AgainstField(found) => best_told(found, &tuned.points),
         TuningOutcome::AgainstItself(found) => replies_told(found, &tuned.points),
     };
+    let adjusted = if tuned.result.adjusted { "all means are without the luck of the cards\n" } else { "" };
+    let told = told + adjusted;
     std::io::stdout().lock().write_all(told.as_bytes())?;
     warn(&tuned.result, &tuned.points);
     Ok(Exit::Done)

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
-use cambio_sim::sprt::{EloScale, SprtQuestion};
+use cambio_sim::sprt::{DealScore, EloScale, SprtQuestion};
 use cambio_sim::tune::{Candidates, Opponents, PlaySetting, ResponsePoint, Scorer, Task, TuneError, TuneMethod};
-use cambio_sim::{Executor, Payoff, PlayError, Unit, read_seed};
+use cambio_sim::{Executor, LuckChoice, Payoff, PlayError, Unit, read_seed};
 use cambio_stats::race::RaceSettings;
 use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
@@ -22,10 +22,20 @@ type SprtAnswer = (&'static str, u64, f64, (f64, f64), u64);
 /// The deals that a race plays at a time. The result does not depend on this number.
 const RACE_STEP: u64 = 16;
 
-fn setting(rules: String, seats: usize, rounds: bool, payoff: Payoff, seed: &str) -> PyResult<PlaySetting> {
+/// The table of a test: rules, seats, whether a deal is one round, seed, and whether to measure the luck of the cards.
+type Table = (String, usize, bool, String, String);
+
+fn setting((rules, seats, rounds, seed, luck): Table, payoff: Payoff) -> PyResult<PlaySetting> {
     let unit = if rounds { Unit::Rounds } else { Unit::Match };
-    let seed: Seed = read_seed(seed).map_err(error::CambioError::new_err)?;
-    Ok(PlaySetting { rules, folder: PathBuf::from("."), seats, unit, payoff, seed })
+    let seed: Seed = read_seed(&seed).map_err(error::CambioError::new_err)?;
+    let luck: LuckChoice = named("luck", "auto, on or off", luck)?;
+    Ok(PlaySetting { rules, folder: PathBuf::from("."), seats, unit, payoff, luck, seed })
+}
+
+/// The value of an argument with this name, as in an experiment file.
+fn named<T: serde::de::DeserializeOwned>(argument: &str, names: &str, found: String) -> PyResult<T> {
+    let text = format!("`{argument}` must be {names}, found `{found}`");
+    serde_json::from_value(serde_json::Value::String(found)).map_err(|_| error::CambioError::new_err(text))
 }
 
 /// A sequential test whose deals are played by many machines.
@@ -40,20 +50,16 @@ pub(crate) struct PySprt {
 #[pymethods]
 impl PySprt {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "the options of `cambio sprt`")]
     fn new(
         agents: [String; 2],
-        rules: String,
-        seats: usize,
-        rounds: bool,
-        seed: &str,
+        table: Table,
         elo: (f64, f64),
         normalized: bool,
         errors: (f64, f64),
         most_deals: u64,
         bots: Bots,
     ) -> PyResult<PySprt> {
-        let setting = setting(rules, seats, rounds, Payoff::RankPoints, seed)?;
+        let setting = setting(table, Payoff::RankPoints)?;
         let scale = if normalized { EloScale::Normalized } else { EloScale::Logistic };
         if elo.1 <= elo.0 {
             let (one, other) = elo;
@@ -64,22 +70,24 @@ impl PySprt {
         Ok(PySprt { setting, question, agents, bots })
     }
 
-    /// The first agent's score on each of these deals, in units of one half.
-    fn halves(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<usize>> {
+    /// The first agent's score on each of these deals, in halves, and the luck in it, in millionths of a half.
+    fn scores(&self, py: Python<'_>, first: u64, behind: u64) -> PyResult<Vec<(usize, Option<i64>)>> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
         py.detach(|| {
             let executor = Executor::new(1).map_err(refused)?;
-            self.question.halves(&self.setting, &roster, &executor, agents, first..behind).map_err(failed)
+            let scores = self.question.scores(&self.setting, &roster, &executor, agents, first..behind);
+            Ok(scores.map_err(failed)?.into_iter().map(|score| (score.halves, score.luck)).collect())
         })
     }
 
     /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
     /// likelihood ratio, its bounds, and the number of matches.
-    fn answer(&self, py: Python<'_>, halves: Vec<usize>) -> PyResult<SprtAnswer> {
+    fn answer(&self, py: Python<'_>, scores: Vec<(usize, Option<i64>)>) -> PyResult<SprtAnswer> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
-        let answer = self.question.answer(&self.setting, &roster, agents, halves).map_err(failed)?;
+        let scores = scores.into_iter().map(|(halves, luck)| DealScore { halves, luck });
+        let answer = self.question.answer(&self.setting, &roster, agents, scores).map_err(failed)?;
         let verdict = match answer.verdict {
             Verdict::First => "first",
             Verdict::Second => "second",
@@ -130,7 +138,7 @@ fn untuned(error: TuneError) -> PyErr {
 
 #[pymethods]
 impl PyTune {
-    /// `table`: rules, seats, whether a deal is one round, seed, payoff. `method`: its name, deals, generations, indifference,
+    /// `method`: its name, deals, generations, indifference,
     /// alpha, deals of the first stage. `field`: `None` for the agent with its defaults, `["self"]` for the candidates.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the options of `cambio tune`")]
@@ -138,7 +146,8 @@ impl PyTune {
         agent: String,
         ranges: Vec<String>,
         field: Option<Vec<String>>,
-        table: (String, usize, bool, String, String),
+        table: Table,
+        payoff: String,
         method: (String, u64, u32, f64, f64, u64),
         validate: u64,
         incumbent: Option<String>,
@@ -146,10 +155,7 @@ impl PyTune {
         bots: Bots,
     ) -> PyResult<PyTune> {
         let wrong = |what: String| error::CambioError::new_err(what);
-        let (rules, seats, rounds, seed, payoff) = table;
-        let named = serde_json::from_value(serde_json::Value::String(payoff.clone()));
-        let payoff = named
-            .map_err(|_| wrong(format!("`payoff` must be rank_points, win, points or margin, found `{payoff}`")))?;
+        let payoff = named("payoff", "rank_points, win, points or margin", payoff)?;
         let (name, deals, generations, indifference, alpha, first) = method;
         let method = match name.as_str() {
             "sweep" => TuneMethod::Sweep { deals },
@@ -165,7 +171,7 @@ impl PyTune {
         };
         let read = |range: &String| range.parse().map_err(|error| wrong(format!("{error}")));
         let ranges = ranges.iter().map(read).collect::<PyResult<_>>()?;
-        let setting = setting(rules, seats, rounds, payoff, &seed)?;
+        let setting = setting(table, payoff)?;
         let task = Task { agent, ranges, opponents, setting, method, validate, incumbent, command };
         Ok(PyTune { task, bots })
     }

@@ -38,6 +38,7 @@ use crate::verdict::digits;
 ///     seats: 2,
 ///     payoff: Payoff::RankPoints,
 ///     seed: 1.into(),
+///     adjusted: false,
 ///     command: "cambio tune …".into(),
 ///     found: TuningOutcome::AgainstField(AgainstField {
 ///         field: vec!["greedy".into()],
@@ -109,7 +110,8 @@ impl<'a> Tuning<'a> {
     }
 
     fn table_of_play(&self) -> String {
-        format!("on {}, {} seats", self.result.rules, self.result.seats)
+        let adjusted = if self.result.adjusted { ", without the luck of the cards" } else { "" };
+        format!("on {}, {} seats{adjusted}", self.result.rules, self.result.seats)
     }
 
     fn of_field(&self, field: &'a str) -> impl Iterator<Item = &'a ResponsePoint> + use<'a> {

@@ -7,10 +7,13 @@ use std::ops::Range;
 
 use cambio_agents::Roster;
 use cambio_exec::{Executor, ExecutorError, Worker};
-use cambio_stats::sprt::{FIRST_LOOK, Hypotheses, Sprt, Verdict, score_of_elo, t_of_normalized_elo};
+use cambio_stats::sprt::{
+    FIRST_LOOK, Hypotheses, Sprt, Verdict, normal_log_likelihood_ratio, score_of_elo, t_of_normalized_elo,
+};
 use cambio_stats::stopping::{MedianEstimate, StoppedTest};
-use cambio_stats::{Moments, Support};
+use cambio_stats::{Interval, Moments, Support};
 
+use crate::digest::FINE;
 use crate::plan::{Block, Cell, Experiment, Lineup, PlanError, PlayablePlan};
 use crate::play::{AgentFault, PlayError, play_block};
 use crate::rows::PlayerRow;
@@ -59,6 +62,9 @@ pub struct SprtResult {
     pub matches: u64,
     /// The first agent's pairwise scores, in halves. Their mean is biased, because the test stops at an extreme mean.
     pub scores: Moments,
+    /// The same without the luck of the cards, in millionths of halves; `None` if the luck was not measured. The verdict
+    /// then depends on these scores.
+    pub adjusted: Option<Moments>,
     /// The first agent's expected score, corrected for the bias of stopping; `None` if the test stopped after the first look
     /// and all deals have the same score.
     pub estimate: Option<MedianEstimate>,
@@ -66,16 +72,46 @@ pub struct SprtResult {
     pub counts: Vec<u64>,
 }
 
+impl SprtResult {
+    /// The mean of the first agent's scores, without the luck of the cards if it was measured. It is biased like
+    /// [`SprtResult::scores`].
+    pub fn mean(&self) -> Option<Interval> {
+        match &self.adjusted {
+            Some(adjusted) => adjusted.interval(2.0 * FINE as f64, Support::Line),
+            None => self.scores.interval(2.0, Support::Share),
+        }
+    }
+}
+
+/// The first agent's score on a deal: the sum over all pairs of seats, one seat of each agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DealScore {
+    /// The score in halves: 2 for a better rank, 1 for an equal rank.
+    pub halves: usize,
+    /// The part of `halves` that is luck of the cards, in millionths of a half; `None` if it was not measured.
+    pub luck: Option<i64>,
+}
+
+impl DealScore {
+    fn plus(self, other: DealScore) -> DealScore {
+        let luck = self.luck.zip(other.luck).map(|(one, other)| one + other);
+        DealScore { halves: self.halves + other.halves, luck }
+    }
+}
+
 struct SequentialReader {
     test: Sprt,
+    /// The means of the hypotheses for a test without the luck of the cards.
+    means: Option<(f64, f64)>,
     scores: Moments,
+    adjusted: Moments,
     deals: u64,
     /// The number of pairs of seats on a deal, one seat of each agent.
     pairs: usize,
 }
 
 impl SequentialReader {
-    fn new(question: &SprtQuestion, pairs: usize) -> SequentialReader {
+    fn new(question: &SprtQuestion, pairs: usize, measures_luck: bool) -> SequentialReader {
         let hypotheses = match question.scale {
             EloScale::Logistic => Hypotheses::Mean(score_of_elo(question.elo_0), score_of_elo(question.elo_1)),
             EloScale::Normalized => {
@@ -83,34 +119,53 @@ impl SequentialReader {
                 Hypotheses::Normalized(t(question.elo_0), t(question.elo_1))
             }
         };
+        let means = match hypotheses {
+            Hypotheses::Mean(first, second) if measures_luck => Some((first, second)),
+            _ => None,
+        };
         let test = Sprt::new(hypotheses, 2 * pairs + 1, question.alpha, question.beta);
-        SequentialReader { test, scores: Moments::default(), deals: 0, pairs }
+        let (scores, adjusted) = (Moments::default(), Moments::default());
+        SequentialReader { test, means, scores, adjusted, deals: 0, pairs }
     }
 
-    /// Adds a deal with the given score, in halves.
-    fn add(&mut self, halves: usize) {
-        self.test.add(halves);
-        self.scores.add(self.pairs as i64, halves as i64);
+    fn add(&mut self, score: DealScore) {
+        self.test.add(score.halves);
+        self.scores.add(self.pairs as i64, score.halves as i64);
+        self.adjusted.add(self.pairs as i64, score.halves as i64 * FINE - score.luck.unwrap_or(0));
         self.deals += 1;
     }
 
-    fn is_decided(&self) -> bool {
-        self.test.verdict() != Verdict::Undecided
+    /// The log likelihood ratio.
+    fn ratio(&self) -> f64 {
+        let Some(means) = self.means else { return self.test.ratio() };
+        let found = self.adjusted.interval(2.0 * FINE as f64, Support::Line);
+        match found.and_then(|found| Some((found.mean, found.error?))) {
+            Some((mean, error)) => normal_log_likelihood_ratio(self.deals, mean, error, means),
+            None => 0.0,
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        if self.deals < FIRST_LOOK { Verdict::Undecided } else { self.test.verdict_at(self.deals, self.ratio()) }
     }
 
     /// The result of the test; `matches` is the number of matches per deal.
     fn answer(self, question: &SprtQuestion, matches: u64) -> SprtResult {
-        let SequentialReader { test, scores, deals, .. } = self;
-        SprtResult {
-            estimate: question.estimate(&test, &scores),
-            verdict: test.verdict(),
-            ratio: test.ratio(),
+        let (verdict, ratio) = (self.verdict(), self.ratio());
+        let SequentialReader { test, means, scores, adjusted, deals, .. } = self;
+        let mut result = SprtResult {
+            verdict,
+            ratio,
             bounds: test.bounds(),
             deals,
             matches: deals * matches,
             scores,
+            adjusted: means.map(|_| adjusted),
+            estimate: None,
             counts: test.counts().to_vec(),
-        }
+        };
+        result.estimate = question.estimate(&result);
+        result
     }
 }
 
@@ -144,9 +199,9 @@ impl SprtQuestion {
     /// assert!(answer.deals < 100);
     ///
     /// // Two machines play. Deals after the decision are ignored.
-    /// let mut halves = question.halves(&setting, &roster, &executor, agents, 0..100)?;
-    /// halves.extend(question.halves(&setting, &roster, &executor, agents, 100..200)?);
-    /// assert_eq!(question.answer(&setting, &roster, agents, halves)?, answer);
+    /// let mut scores = question.scores(&setting, &roster, &executor, agents, 0..100)?;
+    /// scores.extend(question.scores(&setting, &roster, &executor, agents, 100..200)?);
+    /// assert_eq!(question.answer(&setting, &roster, agents, scores)?, answer);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ask(
@@ -159,15 +214,15 @@ impl SprtQuestion {
     ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
-        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
-        let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
+        let mut reading = self.reader(&plan);
+        let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
         // Deals after the decision are ignored, and so are faults on these deals.
-        let commit = |reading: &mut SequentialReader, _, halves: Result<usize, _>| {
-            reading.add(halves.map_err(StopReason::Fault)?);
-            if reading.is_decided() { Err(StopReason::Decided) } else { Ok(()) }
+        let commit = |reading: &mut SequentialReader, _, score: Result<DealScore, _>| {
+            reading.add(score.map_err(StopReason::Fault)?);
+            if reading.verdict() == Verdict::Undecided { Ok(()) } else { Err(StopReason::Decided) }
         };
         let look = |reading: &mut SequentialReader, _| {
-            progress(reading.deals, reading.test.ratio());
+            progress(reading.deals, reading.ratio());
             Ok(())
         };
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
@@ -183,29 +238,35 @@ impl SprtQuestion {
             seed: Some(setting.seed),
             deals: self.most_deals,
             unit: setting.unit,
+            luck: setting.luck.only_if(self.scale == EloScale::Logistic, "normalized Elo")?,
             ..Experiment::at(&setting.rules, setting.seats, &agents)
         };
         experiment.plan(roster, &setting.folder)
     }
 
-    /// Plays a range of deals and returns the first agent's score on each, in halves. For tests on several machines;
-    /// see the example of [`SprtQuestion::ask`].
+    fn reader(&self, plan: &PlayablePlan) -> SequentialReader {
+        let cell = &plan.cells[0];
+        SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0), plan.measures_luck())
+    }
+
+    /// Plays a range of deals and returns the first agent's score on each. For tests on several machines; see the example of
+    /// [`SprtQuestion::ask`].
     ///
     /// # Errors
     /// The errors of [`SprtQuestion::ask`].
-    pub fn halves(
+    pub fn scores(
         &self,
         setting: &PlaySetting,
         roster: &Roster,
         executor: &Executor,
         agents: [&str; 2],
         deals: Range<u64>,
-    ) -> Result<Vec<usize>, PlayError> {
+    ) -> Result<Vec<DealScore>, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let mut found = Vec::new();
-        let work = |deal, worker: &Worker<'_>| halves(&plan, deal, worker).transpose();
-        let commit = |found: &mut Vec<usize>, _, halves: Result<usize, Box<AgentFault>>| {
-            found.push(halves?);
+        let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
+        let commit = |found: &mut Vec<DealScore>, _, score: Result<DealScore, Box<AgentFault>>| {
+            found.push(score?);
             Ok::<(), Box<AgentFault>>(())
         };
         match executor.run_watched(deals, &mut found, work, commit, |_, _| Ok(())) {
@@ -224,14 +285,14 @@ impl SprtQuestion {
         setting: &PlaySetting,
         roster: &Roster,
         agents: [&str; 2],
-        halves: impl IntoIterator<Item = usize>,
+        scores: impl IntoIterator<Item = DealScore>,
     ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
         let cell = &plan.cells[0];
-        let mut reading = SequentialReader::new(self, pairs_a_deal(cell, cell.lineups.iter(), 0));
-        for halves in halves {
-            reading.add(halves);
-            if reading.is_decided() {
+        let mut reading = self.reader(&plan);
+        for score in scores {
+            reading.add(score);
+            if reading.verdict() != Verdict::Undecided {
                 break;
             }
         }
@@ -239,21 +300,20 @@ impl SprtQuestion {
     }
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
-    fn estimate(&self, test: &Sprt, scores: &Moments) -> Option<MedianEstimate> {
-        if scores.clusters <= FIRST_LOOK {
+    fn estimate(&self, result: &SprtResult) -> Option<MedianEstimate> {
+        let SprtResult { scores, deals: clusters, bounds, ratio, .. } = *result;
+        let score = result.mean()?;
+        if clusters <= FIRST_LOOK {
             // The test could not stop before, so the mean is not biased.
-            let score = scores.interval(2.0, Support::Share)?;
             return Some(MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? });
         }
-        let score = scores.interval(2.0, Support::Line)?;
-        let deviation = score.error? * (scores.clusters as f64).sqrt();
-        let games = (scores.results() / i128::from(scores.clusters)) as usize;
+        let deviation = score.error? * (clusters as f64).sqrt();
+        let games = (scores.results() / i128::from(clusters)) as usize;
         let of_elo = |elo: f64| match self.scale {
             EloScale::Logistic => score_of_elo(elo),
             EloScale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
         };
         let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
-        let (bounds, clusters, ratio) = (test.bounds(), scores.clusters, test.ratio());
         StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio }.estimate()
     }
 }
@@ -265,35 +325,38 @@ fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agen
     firsts.map(|first| first * (cell.seats - first) * cell.seatings.len()).sum()
 }
 
-/// The first agent's pairwise score on a deal, in halves; `None` if the worker was stopped.
-fn halves(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<usize>, Box<AgentFault>> {
+/// The first agent's score on a deal; `None` if the worker was stopped.
+fn score_of_deal(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<DealScore>, Box<AgentFault>> {
     let lineups = plan.cells[0].lineups.len() as u64;
-    let mut halves = 0;
+    let mut sum = DealScore { halves: 0, luck: Some(0) };
     for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
         if worker.is_stopped() {
             return Ok(None);
         }
-        halves += score(&block, &play_block(plan, &block)?.players, [0, 1]);
+        sum = sum.plus(score(&block, &play_block(plan, &block)?.players, [0, 1]));
     }
-    Ok(Some(halves))
+    Ok(Some(sum))
 }
 
-/// The first agent's pairwise score in a block, in halves.
-fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> usize {
-    let mut halves = 0;
+/// The first agent's score in a block. The luck of two seats changes the probability that the first one has the better rank
+/// by half of its difference.
+fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> DealScore {
+    let mut sum = DealScore { halves: 0, luck: Some(0) };
     for table in players.chunks_exact(block.cell.seats) {
         let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
         for one in of(agents[0]) {
             for other in of(agents[1]) {
-                halves += match one.rank.cmp(&other.rank) {
+                let halves = match one.rank.cmp(&other.rank) {
                     std::cmp::Ordering::Less => 2,
                     std::cmp::Ordering::Equal => 1,
                     std::cmp::Ordering::Greater => 0,
                 };
+                let luck = one.luck.units().zip(other.luck.units());
+                sum = sum.plus(DealScore { halves, luck: luck.map(|(one, other)| i64::from(one) - i64::from(other)) });
             }
         }
     }
-    halves
+    sum
 }
 
 #[cfg(test)]

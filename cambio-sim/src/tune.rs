@@ -17,13 +17,13 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 use cambio_core::rng::{Seed, Stream};
 use cambio_exec::Executor;
-use cambio_stats::Interval;
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::search::CmaEs;
+use cambio_stats::{Interval, Support};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::resampling;
-use crate::plan::{Block, Experiment, Focal, Lineups, Payoff, PlanError, PlayablePlan, Unit};
+use crate::digest::{FINE, resampling, share_of, without_luck};
+use crate::plan::{Block, Experiment, Focal, Lineups, LuckChoice, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
@@ -47,6 +47,9 @@ pub struct PlaySetting {
     pub unit: Unit,
     /// The measured payoff.
     pub payoff: Payoff,
+    /// Whether the luck of the cards is measured and subtracted from the scores. The payoffs points and margin, and tests on
+    /// normalized Elo, never use it.
+    pub luck: LuckChoice,
     /// The seed of the deals.
     pub seed: Seed,
 }
@@ -60,6 +63,7 @@ impl Default for PlaySetting {
             seats: 2,
             unit: Unit::Match,
             payoff: Payoff::RankPoints,
+            luck: LuckChoice::Auto,
             seed: 1.into(),
         }
     }
@@ -152,6 +156,9 @@ impl<'e> Candidates<'e> {
             seed: Some(setting.seed),
             lineups: Lineups::Focal(Focal { focal: candidates.to_vec(), field: field.to_vec() }),
             unit: setting.unit,
+            luck: setting
+                .luck
+                .only_if(setting.payoff.luck_coefficient(setting.seats) > 0.0, "the payoff points or margin")?,
             ..Experiment::at(&setting.rules, setting.seats, &agents)
         };
         let plan = experiment.plan(roster, &setting.folder)?;
@@ -174,7 +181,7 @@ impl<'e> Candidates<'e> {
         self.plan.cells[0].lineups.iter().map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
 
-    /// The mean payoff of a candidate over all its seats in one deal.
+    /// The mean payoff of a candidate over all its seats in one deal, without the luck of the cards if it is measured.
     fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
         let cell = &self.plan.cells[0];
         let lineup = &cell.lineups[candidate];
@@ -182,14 +189,33 @@ impl<'e> Candidates<'e> {
         let rows = play_block(&self.plan, &block)?;
         let is_focal = |index: &usize| cell.seatings[index / cell.seats][index % cell.seats] == 0;
         let own = rows.players.iter().enumerate().filter(|(index, _)| is_focal(index));
-        let sum: i64 = own.filter_map(|(_, row)| self.payoff.units(row)).sum();
+        let (mut sum, mut luck) = (0, 0);
+        for (_, row) in own {
+            sum += self.payoff.units(row).unwrap_or(0);
+            luck += i64::from(row.luck.units().unwrap_or(0));
+        }
+        if self.measures_luck() {
+            let gained = self.payoff.luck_coefficient(cell.seats) * share_of(luck);
+            sum = without_luck(sum, gained * self.payoff.scale(cell.seats));
+        }
         Ok(sum as f64 / self.units())
+    }
+
+    /// Whether the scores are without the luck of the cards.
+    pub fn measures_luck(&self) -> bool {
+        self.plan.measures_luck()
     }
 
     /// The number of units in a payoff of 1. Every score is an integer multiple of one unit.
     pub fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
-        self.payoff.scale(cell.seats) * cell.seatings.len() as f64
+        let fine = if self.measures_luck() { FINE as f64 } else { 1.0 };
+        self.payoff.scale(cell.seats) * cell.seatings.len() as f64 * fine
+    }
+
+    /// The range of a score.
+    fn support(&self) -> Support {
+        if self.measures_luck() { Support::Line } else { self.payoff.support() }
     }
 
     /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal.
@@ -203,12 +229,8 @@ impl<'e> Candidates<'e> {
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
-        let estimates = estimates(
-            scores,
-            self.plan.cells[0].seatings.len() as f64,
-            self.payoff.support(),
-            &mut resampling(seed, CURVE),
-        );
+        let estimates =
+            estimates(scores, self.plan.cells[0].seatings.len() as f64, self.support(), &mut resampling(seed, CURVE));
         let labels = self.labels();
         let point = |(index, estimate): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);

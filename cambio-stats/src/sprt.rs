@@ -5,6 +5,8 @@
 //! the maximum likelihood estimates (Van den Bergh, "Support for the MLE of a multinomial distribution"). Add clusters
 //! in an order that is fixed in advance, not in the order of arrival, because clusters that finish early are not a
 //! random sample.
+//!
+//! For means off a grid, [`normal_log_likelihood_ratio`] replaces the frequencies by a normal distribution.
 
 /// The two hypotheses.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -86,10 +88,13 @@ impl Sprt {
 
     /// The verdict for the clusters so far; undecided before [`FIRST_LOOK`].
     pub fn verdict(&self) -> Verdict {
-        if self.counts.iter().sum::<u64>() < FIRST_LOOK {
-            return Verdict::Undecided;
-        }
-        match self.ratio() {
+        self.verdict_at(self.counts.iter().sum(), self.ratio())
+    }
+
+    /// The verdict of a test with the same error probabilities and another log likelihood ratio after this many clusters.
+    pub fn verdict_at(&self, clusters: u64, ratio: f64) -> Verdict {
+        match ratio {
+            _ if clusters < FIRST_LOOK => Verdict::Undecided,
             ratio if ratio >= self.upper => Verdict::Second,
             ratio if ratio <= self.lower => Verdict::First,
             _ => Verdict::Undecided,
@@ -128,6 +133,24 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
         (None, Some(_)) => f64::INFINITY,
         (None, None) => 0.0,
     }
+}
+
+/// The log likelihood ratio of normal variables with an unknown variance, whose mean is `means.0` under the first hypothesis
+/// and `means.1` under the second: each likelihood is at its maximum over the variance. `mean` is the mean of `clusters`
+/// values, and `error` its standard error.
+///
+/// # Examples
+/// ```
+/// use cambio_stats::sprt::normal_log_likelihood_ratio;
+///
+/// // The mean is 3 standard errors above the first hypothesis, and at the second.
+/// let ratio = normal_log_likelihood_ratio(1000, 0.53, 0.01, (0.5, 0.53));
+/// assert!((ratio - 4.5).abs() < 0.03);
+/// ```
+pub fn normal_log_likelihood_ratio(clusters: u64, mean: f64, error: f64, means: (f64, f64)) -> f64 {
+    let count = clusters as f64;
+    let variance = |centre: f64| error * error * (count - 1.0) + (mean - centre).powi(2);
+    count / 2.0 * libm::log(variance(means.0) / variance(means.1))
 }
 
 /// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)). `None` if there are none.

@@ -459,18 +459,15 @@ class _Sprt:
     def __new__(
         cls,
         agents: tuple[str, str],
-        rules: str,
-        seats: int,
-        rounds: bool,
-        seed: str,
+        table: tuple[str, int, bool, str, str],
         elo: tuple[float, float],
         normalized: bool,
         errors: tuple[float, float],
         most_deals: int,
         bots: _Bots,
     ) -> Self: ...
-    def halves(self, first: int, behind: int) -> list[int]: ...
-    def answer(self, halves: list[int]) -> tuple[str, int, float, tuple[float, float], int]: ...
+    def scores(self, first: int, behind: int) -> list[tuple[int, int | None]]: ...
+    def answer(self, scores: list[tuple[int, int | None]]) -> tuple[str, int, float, tuple[float, float], int]: ...
 
 @final
 class _Tune:
@@ -480,6 +477,7 @@ class _Tune:
         ranges: list[str],
         field: list[str] | None,
         table: tuple[str, int, bool, str, str],
+        payoff: str,
         method: tuple[str, int, int, float, float, int],
         validate: int,
         incumbent: str | None,

@@ -6,7 +6,7 @@ use crate::plan::Payoff;
 use crate::rows::LuckShare;
 
 /// The number of units of an adjusted payoff in one unit of the payoff.
-pub(super) const FINE: i64 = 1_000_000;
+pub(crate) const FINE: i64 = 1_000_000;
 
 /// The sums of the adjusted payoffs of a cell: the payoffs minus the luck of the cards, times a coefficient.
 ///
@@ -28,16 +28,10 @@ pub(super) struct Adjusted {
 
 impl Adjusted {
     pub(super) fn new(agents: usize, seats: usize, payoff: Payoff) -> Adjusted {
-        // Before enough deals have been read: the payoff gained by a win.
-        let initial = |payoff| match payoff {
-            Payoff::Win => 1.0,
-            Payoff::RankPoints => seats as f64 / (2.0 * (seats as f64 - 1.0)),
-            Payoff::Points | Payoff::Margin => 0.0,
-        };
         Adjusted {
             seats,
             payoff,
-            controls: Payoff::ALL.map(|payoff| ControlVariate::new(initial(payoff))),
+            controls: Payoff::ALL.map(|payoff| ControlVariate::new(payoff.luck_coefficient(seats))),
             payoffs: vec![[Moments::default(); 4]; agents],
             joint: Joint::new(agents),
             luck: vec![Moments::default(); agents],
@@ -102,12 +96,12 @@ impl Adjusted {
 }
 
 /// Luck in its units as a share of the win.
-fn share_of(luck: i64) -> f64 {
+pub(crate) fn share_of(luck: i64) -> f64 {
     luck as f64 / f64::from(LuckShare::UNITS)
 }
 
 /// A sum of payoffs minus what the luck added to it, in the units of adjusted payoffs.
-fn without_luck(sum: i64, added: f64) -> i64 {
+pub(crate) fn without_luck(sum: i64, added: f64) -> i64 {
     sum * FINE - (added * FINE as f64).round_ties_even() as i64
 }
 

@@ -256,6 +256,15 @@ impl Payoff {
         }
     }
 
+    /// The payoff gained by the luck of one win; 0 for payoffs whose relation to wins depends on the table.
+    pub(crate) fn luck_coefficient(self, seats: usize) -> f64 {
+        match self {
+            Payoff::Win => 1.0,
+            Payoff::RankPoints => seats as f64 / (2.0 * (seats as f64 - 1.0)),
+            Payoff::Points | Payoff::Margin => 0.0,
+        }
+    }
+
     /// The number of integer units in a payoff of 1; see `Payoff::units`.
     pub fn scale(self, seats: usize) -> f64 {
         match self {
@@ -280,6 +289,18 @@ pub enum LuckChoice {
     On,
     /// Off.
     Off,
+}
+
+impl LuckChoice {
+    /// The choice for a measurement that may not be able to use the luck. `with` says what prevents it.
+    pub(crate) fn only_if(self, is_usable: bool, with: &str) -> Result<LuckChoice, PlanError> {
+        match self {
+            LuckChoice::On if !is_usable => {
+                Err(PlanError::value("luck", "`on`", format!("`auto` or `off` with {with}")))
+            }
+            _ => Ok(if is_usable { self } else { LuckChoice::Off }),
+        }
+    }
 }
 
 /// The handling of a match in which an agent is at fault.

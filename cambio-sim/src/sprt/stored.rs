@@ -1,8 +1,9 @@
 //! The sequential test on the deals of a stored run.
 
 use cambio_agents::Roster;
+use cambio_stats::sprt::Verdict;
 
-use super::{SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
+use super::{DealScore, SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
 use crate::disk::RunError;
 use crate::plan::{Cell, Lineup, Plan};
 use crate::store::StoredRun;
@@ -197,26 +198,28 @@ impl SprtQuestion {
         let cell = duel.cell();
         let lineups = || duel.lineups.iter().map(|&lineup| &cell.lineups[lineup]);
         let pairs = pairs_a_deal(cell, lineups(), duel.agents[0]);
-        let mut reading = SequentialReader::new(self, pairs);
+        let measures_luck = duel.stored.plan.measures_luck();
+        let mut reading = SequentialReader::new(self, pairs, measures_luck);
         let most = self.most_deals.min(duel.stored.plan.deals);
         let (mut last_deal, mut void_deals) = (None, 0);
         // The score so far of the current deal; `None` if one of its blocks is void.
-        let mut halves = Some(0);
+        let nothing = DealScore { halves: 0, luck: Some(0) };
+        let mut sum = Some(nothing);
         for stored in duel.stored.blocks()? {
             let (block, rows) = stored?;
             let is_read = block.cell_index == duel.index && duel.lineups.contains(&block.lineup_index);
-            if !is_read || block.deal >= most || reading.is_decided() {
+            if !is_read || block.deal >= most || reading.verdict() != Verdict::Undecided {
                 continue;
             }
             let players = &rows.players;
-            halves = halves.filter(|_| !players.is_empty()).map(|halves| halves + score(&block, players, duel.agents));
+            sum = sum.filter(|_| !players.is_empty()).map(|sum| sum.plus(score(&block, players, duel.agents)));
             if Some(&block.lineup_index) == duel.lineups.last() {
                 last_deal = Some(block.deal);
-                match halves {
-                    Some(halves) => reading.add(halves),
+                match sum {
+                    Some(sum) => reading.add(sum),
                     None => void_deals += 1,
                 }
-                halves = Some(0);
+                sum = Some(nothing);
             }
         }
         let matches = duel.lineups.len() * cell.seatings.len();

@@ -81,6 +81,8 @@ struct SearchResult {
     blocks: u64,
     used: u64,
     scores: Vec<FieldScores>,
+    /// Whether the scores are without the luck of the cards.
+    adjusted: bool,
 }
 
 impl<'a> TaskRun<'a> {
@@ -88,7 +90,7 @@ impl<'a> TaskRun<'a> {
         Candidates::new(&self.task.setting, self.roster, self.scorer, candidates, field)
     }
 
-    fn result(&self, found: TuningOutcome) -> TuningResult {
+    fn result(&self, adjusted: bool, found: TuningOutcome) -> TuningResult {
         let Task { agent, ranges, setting, command, .. } = self.task;
         TuningResult {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -98,6 +100,7 @@ impl<'a> TaskRun<'a> {
             seats: setting.seats,
             payoff: setting.payoff,
             seed: setting.seed,
+            adjusted,
             command: command.clone(),
             found,
         }
@@ -110,7 +113,7 @@ impl<'a> TaskRun<'a> {
             (None, _) => Some(self.task.bare(self.roster)?),
         };
         self.begin(&field, incumbent.clone())?;
-        let SearchResult { points, best, blocks, used, scores } = match self.task.method {
+        let SearchResult { points, best, blocks, used, scores, adjusted } = match self.task.method {
             TuneMethod::Cma { deals, generations } => self.search(&field, deals, generations)?,
             _ => self.choose(&field)?,
         };
@@ -119,7 +122,7 @@ impl<'a> TaskRun<'a> {
         let validation = incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?;
         let method = self.task.method.name();
         let found = AgainstField { field, method, blocks, best, best_value, estimate, validation };
-        Ok(Tuned { points, scores, result: self.result(TuningOutcome::AgainstField(found)) })
+        Ok(Tuned { points, scores, result: self.result(adjusted, TuningOutcome::AgainstField(found)) })
     }
 
     /// Checks the first and last candidates, the field and the incumbent before play begins.
@@ -175,7 +178,8 @@ impl<'a> TaskRun<'a> {
             points.iter_mut().for_each(negate);
         }
         let scores = FieldScores { field: field.join(" | "), agents: measured.labels(), by_deal: scores };
-        Ok(SearchResult { points, best, blocks, used, scores: vec![scores] })
+        let adjusted = measured.measures_luck();
+        Ok(SearchResult { points, best, blocks, used, scores: vec![scores], adjusted })
     }
 
     /// Runs a CMA-ES search.
@@ -215,7 +219,8 @@ impl<'a> TaskRun<'a> {
         let scores = measured.scores(&[0], deals..deals + each)?;
         blocks += each;
         let points = measured.curve(&field.join(" | "), &[spaced(&values)], &scores, task.setting.seed);
-        Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new() })
+        let adjusted = measured.measures_luck();
+        Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new(), adjusted })
     }
 
     /// Compares the winner with the incumbent on fresh deals.
@@ -269,10 +274,11 @@ impl<'a> TaskRun<'a> {
         let which: Vec<usize> = (0..size).collect();
         (self.progress)(TuneStep::Begin { field: None, incumbent: None });
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
-        let mut matrix = Matrix::zeros(size, size);
+        let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
         for (rival, field) in candidates.iter().enumerate() {
             (self.progress)(TuneStep::Field { number: rival, of: size, field: field.clone() });
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
+            adjusted |= measured.measures_luck();
             let scores = measured.scores(&which, 0..deals)?;
             let curve = measured.curve(field, &values, &scores, task.setting.seed);
             for (place, point) in curve.iter().enumerate() {
@@ -287,7 +293,7 @@ impl<'a> TaskRun<'a> {
         let is_game = task.setting.seats == 2 && task.setting.payoff == Payoff::RankPoints && size > 1;
         let nash = is_game.then(|| EmpiricalGame::of_matrix(&matrix).nash()).flatten();
         let found = AgainstItself { deals, symmetric_equilibria: equilibria, nash, values };
-        Ok(Tuned { points, scores: all_scores, result: self.result(TuningOutcome::AgainstItself(found)) })
+        Ok(Tuned { points, scores: all_scores, result: self.result(adjusted, TuningOutcome::AgainstItself(found)) })
     }
 }
 

@@ -44,6 +44,8 @@ pub struct TuningResult {
     pub payoff: Payoff,
     /// The seed of the deals.
     pub seed: Seed,
+    /// Whether the means of the curve are without the luck of the cards. In `tuning.json` only if it is true.
+    pub adjusted: bool,
     /// The command that repeats the tuning.
     pub command: String,
     /// The best values.
@@ -233,7 +235,7 @@ fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> 
 
 impl From<TuningResult> for Object {
     fn from(result: TuningResult) -> Object {
-        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, command, found } = result;
+        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, adjusted, command, found } = result;
         let (field, mut found) = match found {
             TuningOutcome::AgainstField(found) => (json!(found.field), object(found)),
             TuningOutcome::AgainstItself(found) => (json!("self"), object(found)),
@@ -242,6 +244,9 @@ impl From<TuningResult> for Object {
             "version": version, "agent": agent, "ranges": ranges, "rules": rules, "seats": seats, "field": field,
             "payoff": payoff, "seed": seed.to_string(),
         }));
+        if adjusted {
+            written.insert("adjusted".to_owned(), true.into());
+        }
         written.extend(found.shift_remove_entry("method"));
         written.insert("command".to_owned(), command.into());
         written.extend(found);
@@ -270,6 +275,7 @@ impl TryFrom<Object> for TuningResult {
             seats: field(&written, "seats")?,
             payoff: field(&written, "payoff")?,
             seed: field::<String>(&written, "seed")?.parse().map_err(|error| format!("`seed`: {error}"))?,
+            adjusted: written.get("adjusted").is_some_and(|adjusted| *adjusted == json!(true)),
             command: field(&written, "command")?,
             found,
         })

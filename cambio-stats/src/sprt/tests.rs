@@ -82,6 +82,39 @@ fn limit(runs: u64, probability: f64) -> u64 {
 }
 
 #[test]
+fn wrong_verdicts_on_means_off_a_grid_are_as_rare_as_promised() {
+    let runs = crate::amount(1000, 20_000);
+    for elo in [(0.0, 10.0), (0.0, 40.0), (-10.0, 30.0), (0.0, 200.0)] {
+        let means = (score_of_elo(elo.0), score_of_elo(elo.1));
+        let bounds = Sprt::new(Hypotheses::Mean(means.0, means.1), 2, 0.05, 0.05);
+        for second in [false, true] {
+            let truth = if second { means.1 } else { means.0 };
+            let mut wrong = 0;
+            for run in 0..runs {
+                let mut rng = stream(run, 78);
+                let (mut clusters, mut sum, mut squares) = (0_u32, 0.0, 0.0);
+                let verdict = loop {
+                    // A win minus the luck that changed its probability.
+                    let luck = 0.7 * (rng.uniform() - 0.5) * truth.min(1.0 - truth);
+                    let x = if rng.uniform() < truth + luck { 1.0 } else { 0.0 } - luck;
+                    clusters += 1;
+                    (sum, squares) = (sum + x, squares + x * x);
+                    let (count, mean) = (f64::from(clusters), sum / f64::from(clusters));
+                    let error = ((squares / count - mean * mean) / (count - 1.0).max(1.0)).max(0.0).sqrt();
+                    let ratio = normal_log_likelihood_ratio(clusters.into(), mean, error, means);
+                    match bounds.verdict_at(clusters.into(), ratio) {
+                        Verdict::Undecided => {}
+                        verdict => break verdict,
+                    }
+                };
+                wrong += u64::from((verdict == Verdict::Second) != second);
+            }
+            assert!(wrong <= limit(runs, 0.05), "{wrong} of {runs} wrong, {elo:?}, second {second}");
+        }
+    }
+}
+
+#[test]
 fn wrong_verdicts_are_as_rare_as_promised() {
     let runs = crate::amount(400, 5000);
     for (elo_0, elo_1, normalized) in [(0.0, 40.0, false), (-10.0, 30.0, false), (0.0, 50.0, true)] {

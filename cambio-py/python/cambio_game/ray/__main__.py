@@ -32,6 +32,7 @@ def main(words: list[str] | None = None) -> int:
     table.add_argument("--seats", type=int, default=2)
     table.add_argument("--rounds", action="store_true", help="one round on each deal instead of a match")
     table.add_argument("--seed", help="a whole number or any text [default: the name of the command]")
+    table.add_argument("--luck", default="auto", choices=["auto", "on", "off"], help="whether to subtract the luck of the cards")
     test = commands.add_parser("sprt", parents=[shared, table], help="test which of two agents is better, like `cambio sprt`")
     test.add_argument("agents", nargs=2, metavar="AGENT")
     test.add_argument("--elo0", type=float, default=0.0)
@@ -58,7 +59,8 @@ def main(words: list[str] | None = None) -> int:
             played = run(given.spec, given.out, store=given.store, gpus=given.gpus, **where)
             print(f"{played.matches} matches in {given.out}")
             return 0
-        setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "seed": given.seed or given.command}
+        setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "luck": given.luck}
+        setting["seed"] = given.seed or given.command
         if given.command == "tune":
             how: dict[str, Any] = {"payoff": given.payoff, "method": given.method, "deals": given.deals, "validate": given.validate}
             how |= {"field": given.field, "incumbent": given.incumbent, "out": given.out}

@@ -104,6 +104,7 @@ def sprt(
     alpha: float = 0.05,
     beta: float = 0.05,
     deals: int = 100_000,
+    luck: str = "auto",
     address: str | None = None,
     agents: Factories | None = None,
     workers: int | None = None,
@@ -115,11 +116,11 @@ def sprt(
     rounds.
     """
     factories = dict(agents or {})
-    test = ([agent, other], rules, seats, rounds, str(seed), (elo0, elo1), normalized, (alpha, beta), deals)
+    test = ([agent, other], (rules, seats, rounds, str(seed), luck), (elo0, elo1), normalized, (alpha, beta), deals)
     reader = _sprt(test, list(factories.items()))
     _connect(address)
     pool = _pool("", factories, {}, workers, 0.0)
-    scores: list[int] = []
+    scores: list[tuple[int, int | None]] = []
     step, size = 0, 8
     try:
         while True:
@@ -129,7 +130,7 @@ def sprt(
             # One round: one piece per worker.
             begun, behind = time.monotonic(), min(step + size * pool.wanted(), deals)
             parts = _spread(
-                pool, lambda worker, piece: worker.ask.remote(partial(_sprt, test), "halves", *piece), _cut(step, behind, size)
+                pool, lambda worker, piece: worker.ask.remote(partial(_sprt, test), "scores", *piece), _cut(step, behind, size)
             )
             for piece in sorted(parts):
                 scores += parts[piece]
@@ -164,6 +165,7 @@ def tune(
     rounds: bool = False,
     seed: int | str = "tune",
     payoff: str = "rank_points",
+    luck: str = "auto",
     method: str = "sweep",
     deals: int = 1000,
     generations: int = 30,
@@ -191,12 +193,13 @@ def tune(
         raise RunError(f"`out` must not exist, found {fspath(out)}; choose another folder")
     factories = dict(agents or {})
     words = ["python", "-m", "cambio_game.ray", "tune", agent, *given, "--rules", rules, "--seats", str(seats), "--seed", str(seed)]
-    words += [word for other in against or [] for word in ("--field", other)] + ["--method", method, "--deals", str(deals)]
+    words += [word for other in against or [] for word in ("--field", other)] + ["--method", method, "--deals", str(deals), "--luck", luck]
     task = (
         agent,
         given,
         against,
-        (rules, seats, rounds, str(seed), payoff),
+        (rules, seats, rounds, str(seed), luck),
+        payoff,
         (method, deals, generations, indifference, alpha, first),
         validate,
         incumbent,

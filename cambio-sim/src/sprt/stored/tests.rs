@@ -1,12 +1,13 @@
 use std::path::Path;
 
 use super::*;
-use crate::plan::{Experiment, Unit};
+use crate::plan::{Experiment, LuckChoice, Unit};
 use crate::run::Runner;
 use crate::sprt::EloScale;
 use crate::store::RunFolder;
 use crate::tune::PlaySetting;
 use cambio_exec::Executor;
+use cambio_stats::Support;
 
 /// Plays an experiment into a temporary folder.
 fn run(name: &str, experiment: &Experiment) -> StoredRun {
@@ -51,6 +52,33 @@ fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
     assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "all or none are decided: {ends:?}");
     std::fs::remove_dir_all(&two.path).unwrap();
     std::fs::remove_dir_all(&more.path).unwrap();
+}
+
+/// At two seats, a pairwise score is the win share, and its luck is the luck of the agent.
+#[test]
+fn a_test_subtracts_the_mean_luck_of_the_agent() {
+    let roster = cambio_agents::roster();
+    let stored = run("adjusted", &Experiment { luck: LuckChoice::On, ..experiment(&[2], &["sharp", "greedy"]) });
+    let duel = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap();
+    let ask = |scale| {
+        let (elo_0, elo_1) = (-1.0, 1.0);
+        let question = SprtQuestion { elo_0, elo_1, scale, alpha: 1e-9, beta: 1e-9, most_deals: 120 };
+        question.read(&duel).unwrap().answer
+    };
+    let (answer, normalized) = (ask(EloScale::Logistic), ask(EloScale::Normalized));
+    let (rules, unit, seed, luck) = ("original".into(), Unit::Rounds, 6.into(), LuckChoice::On);
+    let setting = PlaySetting { rules, unit, seed, luck, ..PlaySetting::default() };
+    let question =
+        SprtQuestion { elo_0: -1.0, elo_1: 1.0, scale: EloScale::Logistic, alpha: 1e-9, beta: 1e-9, most_deals: 120 };
+    let agents = ["sharp", "greedy"];
+    assert_eq!(question.ask(&setting, &roster, &Executor::new(1).unwrap(), agents, |_, _| ()).unwrap(), answer);
+    let derived = crate::derive(&stored).unwrap();
+    let row = derived.summary.iter().find(|row| row.agent == "sharp").unwrap();
+    let (raw, adjusted) = (answer.scores.interval(2.0, Support::Share).unwrap(), answer.mean().unwrap());
+    assert!((raw.mean - row.win_share).abs() < 1e-12);
+    assert!((raw.mean - adjusted.mean - row.luck.unwrap()).abs() < 1e-9 && row.luck != Some(0.0));
+    assert!(adjusted.error < raw.error && normalized.adjusted.is_none());
+    std::fs::remove_dir_all(&stored.path).unwrap();
 }
 
 #[test]
