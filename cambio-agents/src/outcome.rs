@@ -74,6 +74,8 @@ impl OutcomeModel {
         self.weights[..FIRST * (OutcomeFeatures::LEN + 1)].as_chunks().0
     }
 
+    // Inlined into its caller, the sums are not vectorized.
+    #[inline(never)]
     fn logit(&self, first: &[f32; FIRST]) -> f32 {
         let (second, last) = self.weights[FIRST * (OutcomeFeatures::LEN + 1)..].split_at(SECOND * (FIRST + 1));
         let (bias, rows) = second.split_at(SECOND);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cambio_exec::Executor;
 use cambio_sim::sprt::{EloScale, SprtQuestion};
 use cambio_sim::tune::PlaySetting;
-use cambio_sim::{Experiment, Focal, Lineups, LuckChoice, Payoff, Runner};
+use cambio_sim::{Experiment, Focal, Lineups, LuckChoice, Payoff, Runner, read_seed};
 use cambio_stats::normal_cdf;
 use cambio_stats::sprt::Verdict;
 use clap::Parser;
@@ -76,11 +76,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let search = if number >= FIRST_SEARCH { 20 } else { 1 };
                 let focal = Focal { focal: vec![agent.into()], field: vec![others.into()] };
                 let experiment = Experiment {
-                    deals: (args.deals / (fraction * part * search)).max(10),
+                    deals: (args.deals / (fraction * part * search)).max(100),
                     lineups: Lineups::Focal(focal),
                     luck: LuckChoice::On,
                     payoff: Payoff::Win,
-                    seed: Some("luck".parse()?),
+                    seed: Some(read_seed("luck")?),
                     ..Experiment::at(rules, seats, &[agent, others])
                 };
                 let plan = experiment.plan(&roster, Path::new("."))?;
