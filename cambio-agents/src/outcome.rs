@@ -12,6 +12,7 @@ use arrayvec::ArrayVec;
 use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
 use serde_json::Value;
+use wide::f32x8;
 
 use crate::learned::{NetworkError, Shipped, open, seal};
 pub use knowledge::{JointKnowledge, OutcomeFeatures};
@@ -74,23 +75,19 @@ impl OutcomeModel {
         self.weights[..FIRST * (OutcomeFeatures::LEN + 1)].as_chunks().0
     }
 
-    // Inlined into its caller, the sums are not vectorized.
-    #[inline(never)]
     fn logit(&self, first: &[f32; FIRST]) -> f32 {
         let (second, last) = self.weights[FIRST * (OutcomeFeatures::LEN + 1)..].split_at(SECOND * (FIRST + 1));
         let (bias, rows) = second.split_at(SECOND);
         // Four sums that do not wait for each other.
-        let mut sums = [[0.0; SECOND]; 4];
+        let mut sums = [f32x8::ZERO; 4];
         for (rows, units) in rows.as_chunks::<SECOND>().0.as_chunks::<4>().0.iter().zip(first.as_chunks::<4>().0) {
             for part in 0..4 {
-                add_scaled(&mut sums[part], &rows[part], units[part].max(0.0));
+                sums[part] += f32x8::new(rows[part]) * f32x8::splat(if units[part] > 0.0 { units[part] } else { 0.0 });
             }
         }
-        let unit = |unit: usize| {
-            let [one, two, three, four] = [0, 1, 2, 3].map(|part: usize| sums[part][unit]);
-            (bias[unit] + ((one + two) + (three + four))).max(0.0) * last[unit]
-        };
-        (0..SECOND).map(unit).sum()
+        let [one, two, three, four] = sums;
+        let units = (f32x8::from(bias) + ((one + two) + (three + four))).max(f32x8::ZERO) * f32x8::from(last);
+        units.to_array().iter().sum()
     }
 
     /// The bundled model for these cards and this number of seats. Rules with other cards have the model of `classic`.
@@ -141,13 +138,6 @@ impl OutcomeModel {
     }
 }
 
-#[inline]
-fn add_scaled<const N: usize>(sums: &mut [f32; N], row: &[f32; N], by: f32) {
-    for (sum, weight) in sums.iter_mut().zip(row) {
-        *sum += weight * by;
-    }
-}
-
 /// The evaluation of similar positions, one after another. Only the features that differ from the previous position are
 /// added to the sums of the first layer.
 #[derive(Default)]
@@ -165,11 +155,19 @@ impl Evaluation {
         let mut shares = [0.0; MAX_SEATS];
         let mut most = f64::NEG_INFINITY;
         for ((share, now), (before, sums)) in shares.iter_mut().zip(features).zip(&mut self.seats) {
+            let mut changes = ArrayVec::<(&[f32; FIRST], f32), { OutcomeFeatures::LEN }>::new();
             for ((row, &now), before) in first[1..].iter().zip(&now.0).zip(&mut before.0) {
                 if now.to_bits() != before.to_bits() {
-                    add_scaled(sums, row, now - *before);
+                    changes.push((row, now - *before));
                     *before = now;
                 }
+            }
+            for (part, sums) in sums.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                let mut sum = f32x8::new(*sums);
+                for (row, change) in &changes {
+                    sum += f32x8::new(row.as_chunks().0[part]) * f32x8::splat(*change);
+                }
+                *sums = sum.to_array();
             }
             *share = f64::from(model.logit(sums));
             most = most.max(*share);

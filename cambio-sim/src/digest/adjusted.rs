@@ -57,8 +57,8 @@ impl Adjusted {
                 let share = share_of(luck);
                 let fine = without_luck(sum, coefficient * share * scale);
                 self.payoffs[agent][index].add(known, fine);
-                if let Some(mean) = earlier[agent][index].interval(scale, Support::Line) {
-                    control.add(share, sum as f64 / scale - known as f64 * mean.mean);
+                if let Some(mean) = earlier[agent][index].mean(scale) {
+                    control.add(share, sum as f64 / scale - known as f64 * mean);
                 }
                 if payoff == self.payoff {
                     (counts[agent], joint[agent]) = (known, fine);
