@@ -48,6 +48,22 @@ CHANGES = {
 }
 
 
+# Former names of columns, by file: a stored run may be older than a name.
+PER_ROUND = """turns rounds_won calls snaps_right_own snaps_right_foreign snaps_wrong snaps_late touches penalties gifts looks swaps
+    swapped_away lapses cards""".split()
+AT_CALLS = {"call_success": "calls_succeeded_share", "points_at_call": "points_at_call_mean"}
+FORMER = {
+    "summary.csv": AT_CALLS,
+    "behaviour.csv": AT_CALLS | {name: f"{name}_per_round" for name in PER_ROUND} | {
+        "call_turn": "call_turn_mean", "cards_known": "cards_known_share",
+        "luck_dealt": "dealt_luck_per_round", "luck_drawn": "drawn_luck_per_round",
+    },
+    "pairwise.csv": {"misfit_p": "residual_p"},
+    "curve.csv": {"mean": "payoff"},
+    "bound.csv": {"share": "win_share"},
+}
+
+
 class Wrong(Exception):
     """An error with a message for the user."""
 
@@ -108,8 +124,9 @@ class Run:
             raise Wrong(f"{self.page}: the run {self.name} has no stored files")
         if file not in self.facts["files"]:
             raise Wrong(f"{self.page}: {file} of the run {self.name} is not stored")
+        now = FORMER.get(Path(file).name, {})
         with open(self.folder / file, newline="", encoding="utf-8") as text:
-            return list(csv.DictReader(text))
+            return [{now.get(name, name): cell for name, cell in row.items()} for row in csv.DictReader(text)]
 
     def text(self, file):
         return (self.folder / file).read_text(encoding="utf-8")
@@ -413,7 +430,7 @@ def bounds(run):
     found = {}
     for file in run.facts["files"] if run.facts else []:
         for row in run.rows(file):
-            found[row["against"]] = Column("share%").write(*(number(row[key]) for key in ("share", "low", "high")))
+            found[row["against"]] = Column("win_share%").write(*(number(row[key]) for key in ("win_share", "low", "high")))
     return found
 
 
@@ -472,12 +489,12 @@ def thresholds(run, options):
 
 def curve(run, options):
     """`curve run= [file=]`: a response curve, one row per value."""
-    column = Column("mean.4")
+    column = Column("payoff.4")
     rows = []
     for row in run.rows(options.get("file", "curve.csv")):
         wide = (number(row["high_simultaneous"]) - number(row["low_simultaneous"])) / 2
         near = "best" if row["among_best"] == "true" else ""
-        shown = column.write(number(row["mean"]), number(row["low"]), number(row["high"]))
+        shown = column.write(number(row["payoff"]), number(row["low"]), number(row["high"]))
         rows.append([row["value"].replace("-", "−"), row["deals"], shown, f"± {rounded(wide, 4)}", near])
     return markdown(["value", "deals", "mean rank points", "all together", "among the best"], rows)
 
@@ -551,7 +568,7 @@ def plot_curves(run, options):
     for part in options["curves"].split(";"):
         folder, label = part.split("=", 1)
         rows = run.rows(f"{folder}/curve.csv")
-        keys = ("value", "mean", "low", "high", "low_simultaneous", "high_simultaneous")
+        keys = ("value", "payoff", "low", "high", "low_simultaneous", "high_simultaneous")
         points = [tuple(float(row[key]) for key in keys) + (row["among_best"] == "true",) for row in rows]
         points = [point for point in points if point[0] <= float(options.get("to", "inf"))]
         lines.append((label, points))

@@ -103,7 +103,7 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
         .iter()
         .map(|asked| {
             json!({
-                "what": asked.what, "times": asked.times, "otherwise": asked.otherwise,
+                "decision": asked.what, "times_per_round": asked.times, "differs_per_round": asked.otherwise,
                 "advantage": interval(&asked.advantage),
             })
         })

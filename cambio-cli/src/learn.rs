@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     if recipe.bound.is_none() {
         for row in folder.last_judged() {
-            writeln!(out, "{}", line(&row.against, row.seats, row.share, row.low, row.high, row.deals))?;
+            writeln!(out, "{}", line(&row.against, row.seats, row.win_share, row.low, row.high, row.deals))?;
         }
     }
     for row in folder.bound() {
@@ -165,7 +165,11 @@ fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) 
     let JudgedRow { against, seats, level, matches, deals, .. } = row;
     writeln!(out, "{against} on {} at {seats} seats, a lower bound", recipe.rules)?;
     let equals = 100.0 / *seats as f64;
-    writeln!(out, "a responder wins   {}; an equally strong one {equals:.1} %", percent(row.share, row.low, row.high))?;
+    writeln!(
+        out,
+        "a responder wins   {}; an equally strong one {equals:.1} %",
+        percent(row.win_share, row.low, row.high)
+    )?;
     writeln!(out, "deals              {deals} in all seats, not used for training or selection")?;
     let chosen = recipe.evaluation.deals;
     writeln!(out, "responder          levels/{level}.net, after {matches} matches, selected on {chosen} other deals")
@@ -173,11 +177,11 @@ fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) 
 
 /// How often a clone agrees with the agent.
 fn agreed(row: &AgreedRow) -> String {
-    let AgreedRow { agent, decisions, deals, by_chance, .. } = row;
+    let AgreedRow { agent, decisions, deals, agreement_by_chance, .. } = row;
     format!(
         "the clone agrees with {} of {decisions} decisions in which {agent} has a choice, on {deals} held-out deals; {:.1} % by chance",
-        percent(row.share, row.low, row.high),
-        100.0 * by_chance
+        percent(row.agreement, row.low, row.high),
+        100.0 * agreement_by_chance
     )
 }
 

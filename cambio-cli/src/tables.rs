@@ -317,7 +317,7 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
 fn figures(row: &SummaryRow) -> String {
     let rounded =
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
-    let success = row.call_success.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let success = row.calls_succeeded_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
     let (points, low, high) = row.leading_rank_points();
     format!(

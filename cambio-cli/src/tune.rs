@@ -260,12 +260,13 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
     text += "     field  best reply  gain  not distinguishable from the best reply\n";
     for (rival, curve) in points.chunks(values.len()).enumerate() {
         // If several means are equal, the first value is the best.
-        let best = curve.iter().rev().max_by(|one, other| one.mean.total_cmp(&other.mean)).expect("there is a value");
+        let best =
+            curve.iter().rev().max_by(|one, other| one.payoff.total_cmp(&other.payoff)).expect("there is a value");
         let level = curve.iter().filter(|point| point.among_best == Some(true));
         let set: Vec<&str> = level.map(|point| &*point.value).collect();
         let own = &curve[rival];
         let mark = if own.among_best == Some(true) { "*" } else { " " };
-        let gain = best.mean - own.mean;
+        let gain = best.payoff - own.payoff;
         writeln!(text, "{mark} {:>8}  {:>8}  {gain:+.4}  {}", own.value, best.value, set.join(" "))
             .expect("a string accepts writes");
     }
@@ -290,10 +291,10 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
         let half = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
             None => "–".to_owned(),
             Some(_) if point.is_mirror => "exact".to_owned(),
-            Some((low, high)) => format!("± {:.4}", (high - point.mean).max(point.mean - low)),
+            Some((low, high)) => format!("± {:.4}", (high - point.payoff).max(point.payoff - low)),
         };
         let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let mean = format!("{:.4} {}", point.mean, half(point.low, point.high));
+        let mean = format!("{:.4} {}", point.payoff, half(point.low, point.high));
         let (value, deals, band) = (&point.value, point.deals, half(point.low_simultaneous, point.high_simultaneous));
         writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
             .expect("a string accepts writes");

@@ -145,7 +145,10 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
     let asked = found["asked"].as_array().unwrap();
     let sum: f64 = asked.iter().map(|asked| number(&asked["advantage"], "mean")).sum();
     assert!((sum - number(decisions, "mean")).abs() < 1e-9, "{found}");
-    assert!(asked.iter().all(|asked| number(asked, "otherwise") <= number(asked, "times")), "{found}");
+    assert!(
+        asked.iter().all(|asked| number(asked, "differs_per_round") <= number(asked, "times_per_round")),
+        "{found}"
+    );
     let printed = prints(&folder, "advantage learned --deals 5 --playouts 5 --seats 3 --rules original --quiet");
     assert!(printed.starts_with("learned against learned on original, 3 seats, 5 deals\n"), "{printed}");
     let together = printed.lines().find(|line| line.starts_with("all decisions")).unwrap();
@@ -211,7 +214,7 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
             let error = (squares / (own.len() as f64 - 1.0) / own.len() as f64).sqrt();
             assert_eq!(own.len().to_string(), point["deals"], "{out}: {point:?}");
             assert!(
-                (mean - number("mean")).abs() < 1e-12 && (error - number("error")).abs() < 1e-12,
+                (mean - number("payoff")).abs() < 1e-12 && (error - number("error")).abs() < 1e-12,
                 "{out}: {point:?}"
             );
         }
@@ -227,7 +230,8 @@ fn curves_are_made_of_the_scores_that_are_written_beside_them() {
 
     let rows = table(&folder.join("sweep/curve.csv"));
     let number = |row: usize, column: &str| rows[row][column].parse::<f64>().unwrap();
-    let best = (0..rows.len()).max_by(|&one, &other| number(one, "mean").total_cmp(&number(other, "mean"))).unwrap();
+    let best =
+        (0..rows.len()).max_by(|&one, &other| number(one, "payoff").total_cmp(&number(other, "payoff"))).unwrap();
     assert_eq!(rows[best]["among_best"], "true");
     assert!(number(best, "low_simultaneous") < number(best, "low"));
     assert!(number(best, "high") < number(best, "high_simultaneous"));

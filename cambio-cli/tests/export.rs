@@ -101,8 +101,8 @@ mod parquet_files {
     }
 
     const U64: [&str; 7] = ["seats", "deal", "rotation", "rounds", "round", "rank", "reshuffles"];
-    const I64: [&str; 4] = ["points", "points_at_calls", "dealt_points", "drawn_points"];
-    const F64: [&str; 4] = ["total", "rank_points", "win", "margin"];
+    const I64: [&str; 4] = ["points", "points_at_call_sum", "dealt_points", "drawn_points"];
+    const F64: [&str; 4] = ["total", "rank_points", "win_share", "margin"];
     const BOOL: [&str; 3] = ["analysis", "reproducible", "forfeit"];
     const TEXT: [&str; 9] =
         ["rules", "lineup", "seat", "agent", "winners", "callers", "starter", "ended", "fingerprint"];
@@ -162,8 +162,8 @@ mod parquet_files {
         assert_eq!(fs::read_dir(folder.join("deep")).unwrap().count(), 1);
         assert!(compare(&run, &columns, "matches").1.is_empty());
         let nulls = |names: &[&str]| names.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
-        assert_eq!(compare(&run, &columns, "rounds").1, nulls(&["callers", "call_turn"]));
-        assert_eq!(compare(&run, &columns, "players").1, nulls(&["points_at_calls", "lapses", "call_turns"]));
+        assert_eq!(compare(&run, &columns, "rounds").1, nulls(&["callers", "first_call_turn"]));
+        assert_eq!(compare(&run, &columns, "players").1, nulls(&["points_at_call_sum", "lapses", "call_turn_sum"]));
     }
 
     #[test]

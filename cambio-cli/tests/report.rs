@@ -270,7 +270,7 @@ fn distributions_have_every_call_and_every_layout_of_the_rows() {
             for (agent, own) in agents.iter().zip(row["points"].split(' ')) {
                 points.entry(agent).or_default().push(own.parse().unwrap());
             }
-            if let Ok(turn) = row["call_turn"].parse() {
+            if let Ok(turn) = row["first_call_turn"].parse() {
                 let seat = usize::from(row["callers"].as_bytes()[0] - b'a');
                 calls.entry(agents[seat]).or_default().push(turn);
             }
@@ -347,7 +347,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let said: Vec<String> =
         document.descendants().filter(|node| node.attribute("class") == Some("verdict")).map(text).collect();
     let best = rows.iter().find(|row| found["best"] == row["agent"].as_str()).unwrap();
-    let mean: f64 = best["mean"].parse().unwrap();
+    let mean: f64 = best["payoff"].parse().unwrap();
     assert!(said[0].starts_with(&format!("{} has the best mean, {mean:.4} ", best["agent"])), "{}", said[0]);
     let difference = found["validation"]["difference"].as_f64().unwrap();
     let shown = format!("{difference:+.4}").replace('-', "−");

@@ -63,11 +63,14 @@ pub struct CurveRow {
     /// The mean cross-entropy since the previous row, in nats.
     pub loss: f64,
     /// The mean win share against other agents or past networks since the previous row; empty without such rounds.
-    pub won: Option<f64>,
+    #[serde(alias = "won")]
+    pub win_share: Option<f64>,
     /// Turns per round since the previous row.
-    pub turns: f64,
+    #[serde(alias = "turns")]
+    pub turns_per_round: f64,
     /// The learning rate.
-    pub rate: f32,
+    #[serde(alias = "rate")]
+    pub learning_rate: f32,
 }
 
 /// A row of `judged.csv`.
@@ -81,11 +84,12 @@ pub struct JudgedRow {
     pub against: String,
     /// The number of seats.
     pub seats: usize,
-    /// The network's share of the wins.
-    pub share: f64,
-    /// The lower end of the 95 % interval of `share`.
+    /// The network's mean win share.
+    #[serde(alias = "share")]
+    pub win_share: f64,
+    /// Lower end of the 95 % interval of `win_share`.
     pub low: Option<f64>,
-    /// The upper end of the 95 % interval of `share`.
+    /// Upper end of the 95 % interval of `win_share`.
     pub high: Option<f64>,
     /// The number of deals.
     pub deals: u64,
@@ -98,7 +102,7 @@ impl JudgedRow {
             level,
             against: judgement.against.clone(),
             seats: judgement.seats,
-            share: judgement.share.mean,
+            win_share: judgement.share.mean,
             low: judgement.share.low(),
             high: judgement.share.high(),
             deals: judgement.share.clusters,
@@ -116,13 +120,15 @@ pub struct AgreedRow {
     /// The imitated agent.
     pub agent: String,
     /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
-    pub share: f64,
-    /// The lower end of the 95 % interval of `share`.
+    #[serde(alias = "share")]
+    pub agreement: f64,
+    /// Lower end of the 95 % interval of `agreement`.
     pub low: Option<f64>,
-    /// The upper end of the 95 % interval of `share`.
+    /// Upper end of the 95 % interval of `agreement`.
     pub high: Option<f64>,
-    /// The expected share if the network chose candidates at random.
-    pub by_chance: f64,
+    /// The expected agreement if the network chose candidates at random.
+    #[serde(alias = "by_chance")]
+    pub agreement_by_chance: f64,
     /// The number of decisions.
     pub decisions: u64,
     /// The number of deals.
@@ -135,10 +141,10 @@ impl AgreedRow {
             matches,
             level,
             agent: agreement.agent.clone(),
-            share: agreement.share.mean,
+            agreement: agreement.share.mean,
             low: agreement.share.low(),
             high: agreement.share.high(),
-            by_chance: agreement.by_chance,
+            agreement_by_chance: agreement.by_chance,
             decisions: agreement.decisions,
             deals: agreement.share.clusters,
         }
@@ -286,9 +292,9 @@ impl LearnFolder {
                 rounds: progress.rounds,
                 samples: progress.samples,
                 loss: since.loss / since.generations,
-                won: (since.judged > 0.0).then(|| since.won / since.judged),
-                turns: since.turns / since.generations,
-                rate: progress.rate,
+                win_share: (since.judged > 0.0).then(|| since.won / since.judged),
+                turns_per_round: since.turns / since.generations,
+                learning_rate: progress.rate,
             });
             write_rows(&self.path.join(CURVE), &self.curve)?;
             self.checkpoint()?;
@@ -350,7 +356,7 @@ impl LearnFolder {
     fn best_level(&self) -> (u64, u64) {
         let mut best: Option<(f64, u64, u64)> = None;
         for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
-            let share = rows.iter().map(|row| row.share).sum::<f64>() / rows.len() as f64;
+            let share = rows.iter().map(|row| row.win_share).sum::<f64>() / rows.len() as f64;
             if best.is_none_or(|(highest, ..)| share > highest) {
                 best = Some((share, rows[0].level, rows[0].matches));
             }

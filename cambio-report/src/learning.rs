@@ -53,6 +53,8 @@ struct JudgedRow {
     matches: u64,
     #[serde(alias = "agent")]
     against: String,
+    /// The mean win share, or the agreement with the imitated agent. Older folders call both `share`.
+    #[serde(alias = "win_share", alias = "agreement")]
     share: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -60,7 +62,7 @@ struct JudgedRow {
     level: u64,
     #[serde(default)]
     seats: usize,
-    #[serde(default)]
+    #[serde(default, alias = "agreement_by_chance")]
     by_chance: f64,
     #[serde(default)]
     decisions: u64,
@@ -104,7 +106,7 @@ fn rows<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, RunError> {
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("cambio-learned-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
-/// let judged = "matches,level,against,seats,share,low,high,deals\n500000,1,sharp,2,0.56,0.55,0.57,2000\n";
+/// let judged = "matches,level,against,seats,win_share,low,high,deals\n500000,1,sharp,2,0.56,0.55,0.57,2000\n";
 /// std::fs::write(folder.join("recipe.toml"), "rules = 'classic'\nseats = [2]\nmatches = 1000000\n")?;
 /// std::fs::write(folder.join("judged.csv"), judged)?;
 /// assert!(cambio_report::of_learning(&folder)?.contains("56.0 ± 1.0 %"));

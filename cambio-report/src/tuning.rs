@@ -21,12 +21,12 @@ use crate::verdict::digits;
 /// use cambio_sim::Payoff;
 /// use cambio_sim::tune::{AgainstField, MethodName, ResponsePoint, TuningOutcome, TuningResult};
 ///
-/// let point = |value: &str, mean| ResponsePoint {
+/// let point = |value: &str, payoff| ResponsePoint {
 ///     field: "greedy".into(),
 ///     agent: format!("greedy(call_at={value})"),
 ///     value: value.into(),
 ///     deals: 100,
-///     mean,
+///     payoff,
 ///     ..ResponsePoint::default()
 /// };
 /// let points = [point("3", 0.48), point("6", 0.51)];
@@ -126,16 +126,16 @@ impl<'a> Tuning<'a> {
         let sign = self.result.payoff.sign();
         // `max_by` returns the last of equal points, so in reversed order the first.
         let best = self.points.iter().filter(|other| other.field == point.field).rev();
-        let best = best.max_by(|one, other| (sign * one.mean).total_cmp(&(sign * other.mean)));
+        let best = best.max_by(|one, other| (sign * one.payoff).total_cmp(&(sign * other.payoff)));
         best.is_some_and(|best| std::ptr::eq(best, point))
     }
 
     /// A mean with its interval, or with a note that the mean is fixed by construction.
     fn told(&self, point: &ResponsePoint) -> String {
         if point.is_mirror {
-            return format!("{} by construction", number(point.mean, self.digits()));
+            return format!("{} by construction", number(point.payoff, self.digits()));
         }
-        plus_minus(point.mean, point.low.zip(point.high), self.digits())
+        plus_minus(point.payoff, point.low.zip(point.high), self.digits())
     }
 
     fn standing(&self, point: &ResponsePoint) -> BestComparison {
@@ -155,7 +155,7 @@ impl<'a> Tuning<'a> {
         let sample = |(index, point): (usize, &&ResponsePoint)| CurveSample {
             label: point.value.clone(),
             at: at.as_ref().map(|at| at[index]),
-            mean: point.mean,
+            mean: point.payoff,
             interval: point.low.zip(point.high),
             band: point.low_simultaneous.zip(point.high_simultaneous),
             share: point.best_share,
@@ -257,7 +257,7 @@ impl<'a> Tuning<'a> {
             let half = |ends: Option<(f64, f64)>| match ends {
                 None => NONE.to_owned(),
                 Some(_) if point.is_mirror => "by construction".to_owned(),
-                ends => spread(point.mean, ends, digits).trim_start().to_owned(),
+                ends => spread(point.payoff, ends, digits).trim_start().to_owned(),
             };
             let word = match self.standing(point) {
                 BestComparison::Best => "best",
@@ -266,7 +266,7 @@ impl<'a> Tuning<'a> {
                 BestComparison::Behind => NONE,
             };
             let cells = [
-                number(point.mean, digits),
+                number(point.payoff, digits),
                 half(point.low.zip(point.high)),
                 half(point.low_simultaneous.zip(point.high_simultaneous)),
                 point.best_share.map_or_else(|| NONE.to_owned(), percent),
@@ -331,7 +331,7 @@ impl<'a> Tuning<'a> {
                     BestComparison::Level => "= ",
                     BestComparison::Behind => "",
                 };
-                let text = format!("{mark}{}", number(point.mean, self.digits())).into();
+                let text = format!("{mark}{}", number(point.payoff, self.digits())).into();
                 let shade = if mark.is_empty() { 0.0 } else { 0.25 };
                 TableCell { text, tone: if mark.is_empty() { "" } else { "up" }, shade }
             };

@@ -94,7 +94,7 @@ columns! {
         /// The scores that the round added to the totals, seat a first, separated by spaces.
         scores: ArrayVec<Score, MAX_SEATS>,
         /// The turn of the first call, counted from 1; empty without a call.
-        call_turn: Option<u32>,
+        first_call_turn: Option<u32>,
     }
 }
 
@@ -114,7 +114,7 @@ columns! {
         /// Rank points, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; tied seats get equal points.
         rank_points: f64,
         /// The win share: 1 / k for each of k seats of rank 1, 0 for the other seats.
-        win: f64,
+        win_share: f64,
         /// The number of rounds.
         rounds: u32,
         /// The measured quantities.
@@ -133,6 +133,8 @@ columns! {
 pub(crate) struct CsvFile {
     pub(crate) name: &'static str,
     columns: fn() -> Vec<Column>,
+    /// Names of columns in older runs, with the current names. The values and their order are the same.
+    former: &'static [(&'static str, &'static str)],
 }
 
 impl CsvFile {
@@ -142,11 +144,24 @@ impl CsvFile {
         columns.retain(|column| measures_luck || column.name != "luck");
         columns
     }
+
+    /// The columns with the names that they have in older runs.
+    pub(crate) fn former_columns(&self, measures_luck: bool) -> Vec<Column> {
+        let mut columns = self.columns(measures_luck);
+        for column in &mut columns {
+            column.name = self.former.iter().find(|(_, now)| *now == column.name).map_or(column.name, |(old, _)| old);
+        }
+        columns
+    }
 }
 
 /// The CSV files of a run.
 pub(crate) const FILES: [CsvFile; 3] = [
-    CsvFile { name: "matches.csv", columns: || MatchRow::columns("match") },
-    CsvFile { name: "rounds.csv", columns: || RoundRow::columns("round") },
-    CsvFile { name: "players.csv", columns: || PlayerRow::columns("player") },
+    CsvFile { name: "matches.csv", columns: || MatchRow::columns("match"), former: &[] },
+    CsvFile { name: "rounds.csv", columns: || RoundRow::columns("round"), former: &[("call_turn", "first_call_turn")] },
+    CsvFile {
+        name: "players.csv",
+        columns: || PlayerRow::columns("player"),
+        former: &[("win", "win_share"), ("points_at_calls", "points_at_call_sum"), ("call_turns", "call_turn_sum")],
+    },
 ];

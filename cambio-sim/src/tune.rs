@@ -121,7 +121,7 @@ impl Scorer for Executor {
 /// let scores = candidates.scores(&[0, 1, 2], 0..100)?;
 /// assert_eq!(candidates.units(), 4.0);
 /// let points = candidates.curve("greedy", &values, &scores, setting.seed);
-/// assert!(points[2].mean < points[1].mean, "a greedy player that calls with 30 points loses");
+/// assert!(points[2].payoff < points[1].payoff, "a greedy player that calls with 30 points loses");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -242,7 +242,7 @@ impl<'e> Candidates<'e> {
                 agent: labels[index].clone(),
                 value: values[index].clone(),
                 deals: interval.clusters,
-                mean: interval.mean,
+                payoff: interval.mean,
                 error: interval.error,
                 low: interval.low(),
                 high: interval.high(),
@@ -275,10 +275,11 @@ pub struct ResponsePoint {
     /// The number of deals.
     pub deals: u64,
     /// The mean payoff.
-    pub mean: f64,
-    /// The standard error of the mean.
+    #[serde(alias = "mean")]
+    pub payoff: f64,
+    /// The standard error of the mean payoff.
     pub error: Option<f64>,
-    /// Lower end of the pointwise 95 % interval of the mean.
+    /// Lower end of the pointwise 95 % interval of the mean payoff.
     pub low: Option<f64>,
     /// Upper end of the pointwise 95 % interval.
     pub high: Option<f64>,

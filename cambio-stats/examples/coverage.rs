@@ -323,7 +323,7 @@ fn read(path: &str) -> Result<Tables, Box<dyn Error>> {
     let header = rows.headers()?.clone();
     let column =
         |name: &str| header.iter().position(|field| field == name).ok_or(format!("{path} has no column {name}"));
-    let names = ["rules", "seats", "lineup", "deal", "seat", "agent", "rank", "rank_points", "win"];
+    let names = ["rules", "seats", "lineup", "deal", "seat", "agent", "rank", "rank_points", "win_share"];
     let columns = names.map(column).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut tables = Tables::new();
     let mut row = csv::StringRecord::new();

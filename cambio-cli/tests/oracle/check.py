@@ -122,8 +122,8 @@ def by_deal(values, deals):
 def check_summary(rows, summary):
     for row in summary:
         own = [r for r in rows if r["agent"] == row["agent"]]
-        for column, name in [("rank_points", "rank_points"), ("win", "win_share"), ("margin", "margin")]:
-            known = [(float(r[column]), int(r["deal"])) for r in own if r[column] != ""]
+        for name in ["rank_points", "win_share", "margin"]:
+            known = [(float(r[name]), int(r["deal"])) for r in own if r[name] != ""]
             if not known:
                 same("mean", row[name], None)
                 continue
@@ -152,7 +152,7 @@ def check_adjusted(rows, summary, pairs, seats):
         count[at] += 1
         luck[at] += float(row["luck"])
     adjusted = {}
-    for column, initial in [("rank_points", seats / (2 * (seats - 1))), ("win", 1.0)]:
+    for column, initial in [("rank_points", seats / (2 * (seats - 1))), ("win_share", 1.0)]:
         sums = np.zeros(shape)
         for row in rows:
             sums[place[int(row["deal"])], agents.index(row["agent"])] += float(row[column])
@@ -172,8 +172,8 @@ def check_adjusted(rows, summary, pairs, seats):
 
     for row in summary:
         own = agents.index(row["agent"])
-        for column, name in [("rank_points", "rank_points"), ("win", "win_share")]:
-            values = adjusted[column][:, own]
+        for name in ["rank_points", "win_share"]:
+            values = adjusted[name][:, own]
             same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-7)
             same("adjusted interval", row[f"{name}_adjusted_low"], interval(values)[0], absolute=1e-7)
             same("adjusted interval", row[f"{name}_adjusted_high"], interval(values)[1], absolute=1e-7)
@@ -344,7 +344,7 @@ def check_misfit(rows, pairs, ratings, seats):
             continue
         same("residual", pair["residual"], total[place] / own * ELO, relative=1e-4, absolute=1e-3)
         same("residual", pair["residual_error"], error / own * ELO, relative=1e-4)
-        same("residual", pair["misfit_p"], 2 * scipy.stats.t.sf(abs(total[place] / error), count - 1), relative=1e-3)
+        same("residual", pair["residual_p"], 2 * scipy.stats.t.sf(abs(total[place] / error), count - 1), relative=1e-3)
     values, vectors = np.linalg.eigh(information)
     basis = vectors[:, values > 1e-9 * np.diag(curvature).max()]
     q = basis.shape[1]
@@ -655,17 +655,18 @@ def check_behaviour(rows, behaviour):
         total = lambda name: sum(float(r[name] or 0) for r in own)
         rounds = total("rounds")
         if not rounds:
-            same("behaviour", row["calls"], None)
+            same("behaviour", row["calls_per_round"], None)
             continue
         for column in ["calls", "snaps_right_own", "snaps_wrong", "touches", "penalties", "gifts", "looks", "swaps", "cards"]:
-            same("behaviour", row[column], total(column) / rounds)
+            same("behaviour", row[f"{column}_per_round"], total(column) / rounds)
         told = [r for r in own if r["lapses"] != ""]
         rounds_told = sum(int(r["rounds"]) for r in told)
-        same("behaviour", row["lapses"], sum(int(r["lapses"]) for r in told) / rounds_told if rounds_told else None)
+        same("behaviour", row["lapses_per_round"], sum(int(r["lapses"]) for r in told) / rounds_told if rounds_told else None)
         calls = total("calls")
-        same("behaviour", row["call_turn"], total("call_turns") / calls if calls else None)
-        same("behaviour", row["call_success"], total("calls_succeeded") / calls if calls else None)
-        same("behaviour", row["cards_known"], total("cards_known") / total("cards"))
+        same("behaviour", row["call_turn_mean"], total("call_turn_sum") / calls if calls else None)
+        same("behaviour", row["points_at_call_mean"], total("points_at_call_sum") / calls if calls else None)
+        same("behaviour", row["calls_succeeded_share"], total("calls_succeeded") / calls if calls else None)
+        same("behaviour", row["cards_known_share"], total("cards_known") / total("cards"))
 
 
 for folder in map(Path, sys.argv[1:]):

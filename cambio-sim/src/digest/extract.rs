@@ -41,7 +41,7 @@ impl CellBehaviour {
         for (seat, &points) in row.points.iter().enumerate() {
             self.of(block.agent(seat, row.key.rotation)).points.add(i64::from(points));
         }
-        if let (Some(caller), Some(turn)) = (row.callers.first(), row.call_turn) {
+        if let (Some(caller), Some(turn)) = (row.callers.first(), row.first_call_turn) {
             self.called += 1;
             self.of(block.agent(caller.index(), row.key.rotation)).call_turns.add(i64::from(turn));
         }
@@ -65,7 +65,7 @@ impl Payoff {
         let value = match self {
             Payoff::Points => return Some(row.counts.points),
             Payoff::RankPoints => row.rank_points,
-            Payoff::Win => row.win,
+            Payoff::Win => row.win_share,
             Payoff::Margin => row.counts.margin?,
         };
         // The product is an integer up to rounding errors.

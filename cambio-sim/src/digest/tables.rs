@@ -68,9 +68,9 @@ pub struct SummaryRow {
     /// Calls per round.
     pub calls_per_round: Option<f64>,
     /// The fraction of the agent's calls that succeeded; empty without a call.
-    pub call_success: Option<f64>,
+    pub calls_succeeded_share: Option<f64>,
     /// Mean points of the agent's layout at the end of the rounds in which it called; empty without a call.
-    pub points_at_call: Option<f64>,
+    pub points_at_call_mean: Option<f64>,
     /// Right snaps per round, of the agent's own cards and of other seats' cards.
     pub snaps_right_per_round: Option<f64>,
     /// Wrong snaps per round.
@@ -330,7 +330,7 @@ pub struct PairRow {
     pub residual_error: Option<f64>,
     /// The single p-value of the hypothesis that the residual is 0: small if one rating for each agent does
     /// not describe the results of this pair.
-    pub misfit_p: Option<f64>,
+    pub residual_p: Option<f64>,
     /// The score as an Elo difference; empty for the scores 0 and 1, where the difference is infinite.
     pub elo: Option<f64>,
     /// Lower end of the interval of `elo`; empty if `score_low` is 0.

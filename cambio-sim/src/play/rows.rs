@@ -178,7 +178,7 @@ pub(super) fn write_rows<'p>(
         reproducible: plan.is_reproducible(lineup),
     });
     rows.rounds.extend(tally.rounds.iter().zip(1..).map(
-        |(RoundTally { result, decisions, reshuffles, call_turn }, round)| RoundRow {
+        |(RoundTally { result, decisions, reshuffles, first_call_turn }, round)| RoundRow {
             key,
             round,
             starter: result.starter,
@@ -190,7 +190,7 @@ pub(super) fn write_rows<'p>(
             reshuffles: *reshuffles,
             points: result.points().iter().copied().collect(),
             scores: result.scores().iter().copied().collect(),
-            call_turn: *call_turn,
+            first_call_turn: *first_call_turn,
         },
     ));
     let real = |small: usize| f64::from(small as u32);
@@ -212,7 +212,7 @@ pub(super) fn write_rows<'p>(
             total,
             rank,
             rank_points: real(2 * seats - midrank) / real(2 * (seats - 1)),
-            win: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
+            win_share: if rank == 1 { 1.0 / real(winners.len()) } else { 0.0 },
             rounds: tally.rounds.len() as u32,
             counts,
             analysis,

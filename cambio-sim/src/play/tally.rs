@@ -18,7 +18,7 @@ pub struct RoundTally {
     /// The number of reshuffles, in which the pile becomes a new stock.
     pub reshuffles: usize,
     /// The turn in which the first call was made, counted from 1 over all seats; `None` without a call.
-    pub call_turn: Option<u32>,
+    pub first_call_turn: Option<u32>,
 }
 
 /// An observer that counts the actions of each seat in a match.
@@ -45,7 +45,7 @@ pub struct MatchTally {
     context: CountingContext,
     decisions: u32,
     begun: usize,
-    call_turn: Option<u32>,
+    first_call_turn: Option<u32>,
     /// The counts of each seat before the current round, if unfinished rounds may have to be removed.
     before: Option<Box<[Counts; MAX_SEATS]>>,
 }
@@ -61,7 +61,7 @@ impl MatchTally {
             context: CountingContext { rules: *rules, turn: None, turns: [0; MAX_SEATS] },
             decisions: 0,
             begun: 0,
-            call_turn: None,
+            first_call_turn: None,
             before: forgets.then(Box::default),
         }
     }
@@ -100,7 +100,7 @@ impl Observer for MatchTally {
             **before = self.seats;
         }
         self.context.turns = [0; MAX_SEATS];
-        self.call_turn = None;
+        self.first_call_turn = None;
     }
 
     #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
@@ -111,7 +111,9 @@ impl Observer for MatchTally {
                 self.context.turn = Some(seat);
                 self.context.turns[seat.index()] += 1;
             }
-            Event::Called { .. } => self.call_turn = self.call_turn.or(Some(self.context.turns.iter().sum())),
+            Event::Called { .. } => {
+                self.first_call_turn = self.first_call_turn.or(Some(self.context.turns.iter().sum()))
+            }
             _ => {}
         }
         Counts::event(&mut self.seats, event, &self.context);
@@ -142,7 +144,7 @@ impl Observer for MatchTally {
             counts.round(state, result, seat);
         }
         let reshuffles = state.table().reshuffles();
-        let (decisions, call_turn) = (self.decisions, self.call_turn);
-        self.rounds.push(RoundTally { result: *result, decisions, reshuffles, call_turn });
+        let (decisions, first_call_turn) = (self.decisions, self.first_call_turn);
+        self.rounds.push(RoundTally { result: *result, decisions, reshuffles, first_call_turn });
     }
 }

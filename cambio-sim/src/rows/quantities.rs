@@ -70,7 +70,7 @@ quantities! {
     /// The agent's successful calls.
     calls_succeeded: u32,
     /// The sum of the agent's points at the end of the rounds in which it called; empty without a call.
-    points_at_calls: Option<i64>,
+    points_at_call_sum: Option<i64>,
     /// Right snaps of the agent's own cards.
     snaps_right_own: u32,
     /// Right snaps of other seats' cards.
@@ -98,7 +98,7 @@ quantities! {
     /// The table's mean points minus the agent's points, summed over the rounds; empty in a forfeited match.
     margin: Option<f64>,
     /// The sum of the agent's turn numbers at its calls (its first turn in a round is 1); empty without a call.
-    call_turns: Option<u32>,
+    call_turn_sum: Option<u32>,
     /// The cards in the agent's layouts at the end of the round, summed over the rounds.
     cards: u32,
     /// The cards counted in `cards` that the agent has legitimately seen.
@@ -143,7 +143,7 @@ impl Counts {
             Event::Called { seat } => {
                 let own = &mut seats[seat.index()];
                 own.calls += 1;
-                *own.call_turns.get_or_insert(0) += at.turns[seat.index()];
+                *own.call_turn_sum.get_or_insert(0) += at.turns[seat.index()];
             }
             Event::Snapped { seat, spot, verdict, .. } => {
                 let own = &mut seats[seat.index()];
@@ -191,7 +191,7 @@ impl Counts {
         self.rounds_won += u32::from(result.winners.contains(seat));
         self.calls_succeeded += u32::from(result.succeeded.contains(seat));
         if result.callers.contains(seat) {
-            *self.points_at_calls.get_or_insert(0) += points;
+            *self.points_at_call_sum.get_or_insert(0) += points;
         }
         let layout = state.table().layout(seat);
         self.cards += layout.len() as u32;
@@ -364,7 +364,7 @@ macro_rules! behaviour {
             Measure {
                 label: "calls, all",
                 form: MeasureForm::Count,
-                value: |row| Some((row.calls? * row.rounds as f64).round()),
+                value: |row| Some((row.calls_per_round? * row.rounds as f64).round()),
             },
             $(Measure { label: $label, form: MeasureForm::$form, value: |row| row.$column },)+
         ];
@@ -374,47 +374,47 @@ macro_rules! behaviour {
 behaviour! {
     |sum, mean|
     /// Turns of all seats.
-    turns: Mean "turns of the table" = sum.per_round(sum.table_turns);
+    turns_per_round: Mean "turns of the table" = sum.per_round(sum.table_turns);
     /// Rounds won.
-    rounds_won: Mean "rounds won" = sum.per_round(sum.rounds_won);
+    rounds_won_per_round: Mean "rounds won" = sum.per_round(sum.rounds_won);
     /// Calls.
-    calls: Mean "calls" = sum.per_round(sum.calls);
+    calls_per_round: Mean "calls" = sum.per_round(sum.calls);
     /// The mean turn of a call (the agent's first turn in the round is 1).
-    call_turn: Mean "own turn of a call" = ratio(sum.call_turns.total as f64, sum.calls);
+    call_turn_mean: Mean "own turn of a call" = ratio(sum.call_turn_sum.total as f64, sum.calls);
     /// The fraction of the agent's calls that succeeded.
-    call_success: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
+    calls_succeeded_share: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
     /// Mean points of the agent's layout at the end of the rounds in which it called.
-    points_at_call: Mean "points when it called" = ratio(sum.points_at_calls.total as f64, sum.calls);
+    points_at_call_mean: Mean "points when it called" = ratio(sum.points_at_call_sum.total as f64, sum.calls);
     /// Right snaps of the agent's own cards.
-    snaps_right_own: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
+    snaps_right_own_per_round: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
     /// Right snaps of other seats' cards.
-    snaps_right_foreign: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
+    snaps_right_foreign_per_round: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
     /// Wrong snaps.
-    snaps_wrong: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
+    snaps_wrong_per_round: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
     /// Late snaps.
-    snaps_late: Mean "late snaps" = sum.per_round(sum.snaps_late);
+    snaps_late_per_round: Mean "late snaps" = sum.per_round(sum.snaps_late);
     /// Cards touched as a bluff.
-    touches: Mean "touches" = sum.per_round(sum.touches);
+    touches_per_round: Mean "touches" = sum.per_round(sum.touches);
     /// Penalty cards.
-    penalties: Mean "penalty cards" = sum.per_round(sum.penalties);
+    penalties_per_round: Mean "penalty cards" = sum.per_round(sum.penalties);
     /// Cards given.
-    gifts: Mean "cards given" = sum.per_round(sum.gifts);
+    gifts_per_round: Mean "cards given" = sum.per_round(sum.gifts);
     /// Cards looked at by a power.
-    looks: Mean "looks by powers" = sum.per_round(sum.looks);
+    looks_per_round: Mean "looks by powers" = sum.per_round(sum.looks);
     /// Swaps made by a power.
-    swaps: Mean "swaps by powers" = sum.per_round(sum.swaps);
+    swaps_per_round: Mean "swaps by powers" = sum.per_round(sum.swaps);
     /// Cards that the agent had seen and that another seat swapped away.
-    swapped_away: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
+    swapped_away_per_round: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
     /// Cards that the agent forgot or confused; empty if the agent does not count them.
-    lapses: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
+    lapses_per_round: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
     /// Cards in the agent's layout at the end of the round.
-    cards: Mean "cards at the end" = sum.per_round(sum.cards);
+    cards_per_round: Mean "cards at the end" = sum.per_round(sum.cards);
     /// The fraction of the cards at the end of the round that the agent has seen.
-    cards_known: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
+    cards_known_share: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
     /// Luck of the deal: the expected points of the dealt cards minus their actual points; positive is good.
-    luck_dealt: Mean "luck of the deal, points"
+    dealt_luck_per_round: Mean "luck of the deal, points"
         = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
     /// Luck of the draw: the expected points of the drawn cards minus their actual points; positive is good.
-    luck_drawn: Mean "luck of the draw, points"
+    drawn_luck_per_round: Mean "luck of the draw, points"
         = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }

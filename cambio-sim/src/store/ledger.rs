@@ -1,25 +1,49 @@
 //! The ledger: the list of the batches that are synced to disk.
 
+use std::io::Read as _;
+use std::path::Path;
+
+use cambio_exec::open_regular;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{FILES, header};
 
-/// A file to which each batch appends rows: its name without `.zst`, and its header.
+/// A file to which each batch appends rows: its name without `.zst`, its header, and its header in older runs.
 pub(crate) struct RowFile {
     pub(crate) name: &'static str,
     pub(crate) header: Vec<u8>,
+    former: Vec<u8>,
+}
+
+impl RowFile {
+    fn without_header(name: &'static str) -> RowFile {
+        RowFile { name, header: Vec::new(), former: Vec::new() }
+    }
+
+    /// The header of this file in a run folder, as on disk: the former header if the file begins with it, otherwise the
+    /// current one.
+    pub(crate) fn header_in(&self, folder: &Path, plan: &Plan) -> Vec<u8> {
+        let former = packed(plan, self.former.clone());
+        let mut begin = vec![0; former.len()];
+        let file = open_regular(&folder.join(file_name(plan, self.name)));
+        let is_former = file.and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == former;
+        if is_former { former } else { packed(plan, self.header.clone()) }
+    }
 }
 
 /// The row files of a plan, in the order of the ledger.
 pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
-    let mut files =
-        Vec::from(FILES.map(|file| RowFile { name: file.name, header: header(&file.columns(plan.measures_luck())) }));
+    let mut files = Vec::from(FILES.map(|file| RowFile {
+        name: file.name,
+        header: header(&file.columns(plan.measures_luck())),
+        former: header(&file.former_columns(plan.measures_luck())),
+    }));
     if plan.records {
-        files.push(RowFile { name: "records.jsonl", header: Vec::new() });
+        files.push(RowFile::without_header("records.jsonl"));
     }
     if plan.faults != FaultPolicy::Stop {
-        files.push(RowFile { name: "faults.jsonl", header: Vec::new() });
+        files.push(RowFile::without_header("faults.jsonl"));
     }
     files
 }

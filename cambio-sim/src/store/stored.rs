@@ -153,6 +153,12 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
+    /// Whether the run was begun by a version that had other names for some columns.
+    pub(crate) fn has_former_columns(&self) -> bool {
+        let has_former = |file: RowFile| file.header_in(&self.path, &self.plan) != packed(&self.plan, file.header);
+        row_files(&self.plan).into_iter().any(has_former)
+    }
+
     /// Whether all batches are on disk.
     pub fn is_complete(&self) -> bool {
         self.extent().is_whole()
@@ -175,9 +181,10 @@ impl StoredRun {
         for file in row_files(&self.plan) {
             let path = self.path.join(file_name(&self.plan, file.name));
             let mut reader = BufReader::new(open_regular(&path).map_err(RunError::unreadable(&path))?);
-            let mut header = vec![0; packed(&self.plan, file.header.clone()).len()];
+            let expected = file.header_in(&self.path, &self.plan);
+            let mut header = vec![0; expected.len()];
             let read = reader.read_exact(&mut header);
-            if read.is_err() || header != packed(&self.plan, file.header) {
+            if read.is_err() || header != expected {
                 return Err(RunError::damaged(&path, "it does not begin with its header"));
             }
             files.push((path, reader, header.len() as u64));
@@ -207,7 +214,7 @@ impl StoredRun {
     /// The number of bytes of each file that the ledger covers, including the header.
     pub(crate) fn covered(&self) -> Vec<(PathBuf, u64)> {
         let covered = |(place, file): (usize, RowFile)| {
-            let header = packed(&self.plan, file.header).len() as u64;
+            let header = file.header_in(&self.path, &self.plan).len() as u64;
             let bytes: u64 = self.entries.iter().map(|entry| entry.segments[place].bytes).sum();
             (self.path.join(file_name(&self.plan, file.name)), header + bytes)
         };

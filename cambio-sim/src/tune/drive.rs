@@ -117,7 +117,7 @@ impl<'a> TaskRun<'a> {
             TuneMethod::Cma { deals, generations } => self.search(&field, deals, generations)?,
             _ => self.choose(&field)?,
         };
-        let ResponsePoint { agent: best, value: best_value, mean: estimate, .. } = points[best].clone();
+        let ResponsePoint { agent: best, value: best_value, payoff: estimate, .. } = points[best].clone();
         let fresh = used..used + self.task.validate;
         let validation = incumbent.map(|incumbent| self.validate(&best, incumbent, &field, fresh)).transpose()?;
         let method = self.task.method.name();
@@ -282,7 +282,7 @@ impl<'a> TaskRun<'a> {
             let scores = measured.scores(&which, 0..deals)?;
             let curve = measured.curve(field, &values, &scores, task.setting.seed);
             for (place, point) in curve.iter().enumerate() {
-                matrix[(place, rival)] = point.mean;
+                matrix[(place, rival)] = point.payoff;
             }
             if curve[rival].among_best == Some(true) {
                 equilibria.push(values[rival].clone());
@@ -309,7 +309,7 @@ fn highest(means: impl Iterator<Item = f64>) -> usize {
 
 /// Restores the sign of a point whose payoff was negated for maximization.
 fn negate(point: &mut ResponsePoint) {
-    point.mean = -point.mean;
+    point.payoff = -point.payoff;
     let flip = |low: &mut Option<f64>, high: &mut Option<f64>| {
         std::mem::swap(low, high);
         for end in [low, high].into_iter().flatten() {

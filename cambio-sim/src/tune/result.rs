@@ -105,7 +105,7 @@ impl TuningResult {
             Payoff::Win => FAR / (FAR + (1.0 - FAR) * (self.seats as f64 - 1.0)),
             Payoff::Points | Payoff::Margin => return None,
         };
-        let mut means: Vec<f64> = points.iter().map(|point| point.mean).collect();
+        let mut means: Vec<f64> = points.iter().map(|point| point.payoff).collect();
         means.sort_by(f64::total_cmp);
         let median = *means.get(means.len() / 2)?;
         (median >= limit).then(|| {

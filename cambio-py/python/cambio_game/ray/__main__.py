@@ -66,7 +66,7 @@ def main(words: list[str] | None = None) -> int:
             how |= {"field": given.field, "incumbent": given.incumbent, "out": given.out}
             found = tune(given.spec, given.ranges, **setting, **how, **where)
             for point in found.curve:
-                print(f"{point['field']}: {point['value']:>10} {point['mean']:.4f}, {point['deals']} deals")
+                print(f"{point['field']}: {point['value']:>10} {point['payoff']:.4f}, {point['deals']} deals")
             print(f"best: {found.best}" if found.best is not None else "see --out for the equilibria")
         else:
             bounds: dict[str, Any] = {"elo0": given.elo0, "elo1": given.elo1, "normalized": given.normalized, "deals": given.deals}
