@@ -287,8 +287,8 @@ def check_misfit(rows, pairs, ratings, seats):
         fitted = None if letters else scipy.special.expit(strengths[pair["agent"]] - strengths[pair["other"]])
         same("fitted score", pair["score_fitted"], fitted, relative=1e-8)
     if ratings[0]["fit"] == "regularised":
-        for row in pairs + ratings:
-            same("misfit", row["misfit_p"], None)
+        for p in [row["residual_p"] for row in pairs] + [row["misfit_p"] for row in ratings]:
+            same("misfit", p, None)
         return
     agents = [row["agent"] for row in ratings]
     exog, time, strata, deals = seated(rows, agents[:-1], letters, [(pair["agent"], pair["other"]) for pair in pairs])
