@@ -23,7 +23,7 @@ GROUPS = [
     ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
-    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table"]),
+    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table", "columns"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
 ]  # fmt: skip

@@ -152,9 +152,11 @@ enum Command {
     /// Print a rule system as TOML, or check a rule file
     #[command(after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml")]
     Rules(rules::Args),
-    /// Print the JSON Schema of experiment files, for editors
-    #[command(after_help = "Example:\n  cambio schema > experiment.schema.json")]
-    Schema,
+    /// Print the schema of experiment files or the columns of all tables
+    #[command(
+        after_help = "Examples:\n  cambio schema > experiment.schema.json\n  cambio schema --rows\n  cambio schema --rows --format json > columns.json"
+    )]
+    Schema(shell::SchemaArgs),
     /// Print shell completions
     #[command(after_help = "Example:\n  cambio completions bash > cambio.bash")]
     Completions(shell::CompletionArgs),
@@ -217,7 +219,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Learn(args) => learn::run(&args, roster),
         Command::Agents(args) => agents::run(&args, roster),
         Command::Rules(args) => rules::run(&args),
-        Command::Schema => shell::schema(),
+        Command::Schema(args) => shell::schema(&args),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
     };

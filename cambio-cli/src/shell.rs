@@ -1,11 +1,33 @@
 //! `cambio schema`, `cambio completions` and `cambio man`: files for shells and editors.
 
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
-use cambio_sim::Experiment;
+use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
+use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SchemaArgs {
+    /// Print the columns of all CSV files instead: name, type, unit and meaning
+    #[arg(long)]
+    rows: bool,
+    /// The format of the columns
+    #[arg(long, value_enum, default_value_t, requires = "rows")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    #[default]
+    Text,
+    /// A list of objects, one for each column
+    Json,
+    /// Markdown
+    Md,
+}
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CompletionArgs {
@@ -19,9 +41,56 @@ pub(super) struct ManArgs {
     folder: PathBuf,
 }
 
-pub(super) fn schema() -> CliResult {
-    writeln!(std::io::stdout().lock(), "{:#}", Experiment::schema())?;
+pub(super) fn schema(args: &SchemaArgs) -> CliResult {
+    let mut out = std::io::stdout().lock();
+    if !args.rows {
+        writeln!(out, "{:#}", Experiment::schema())?;
+        return Ok(Exit::Done);
+    }
+    let mut tables = documented_tables();
+    tables.extend([
+        DocumentedTable::of::<CurveRow>("learn", "curve.csv"),
+        DocumentedTable::of::<JudgedRow>("learn", "judged.csv"),
+        DocumentedTable::of::<JudgedRow>("learn", "bound.csv"),
+        DocumentedTable::of::<AgreedRow>("learn", "agreed.csv"),
+    ]);
+    match args.format {
+        Format::Text => write_text(&tables, &mut out)?,
+        Format::Md => write_markdown(&tables, &mut out)?,
+        Format::Json => {
+            let columns: Vec<&DocumentedColumn> = tables.iter().flat_map(|table| &table.columns).collect();
+            writeln!(out, "{}", serde_json::to_string_pretty(&columns)?)?;
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// At most 80 columns wide.
+fn write_text(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
+    let hang = textwrap::Options::new(80).initial_indent("    ").subsequent_indent("    ");
+    for DocumentedTable { command, file, row, columns } in tables {
+        writeln!(out, "cambio {command}, {file}\n{}", textwrap::fill(row, 80))?;
+        for DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. } in columns {
+            let unit = unit.as_ref().map_or(String::new(), |unit| format!(", {unit}"));
+            let empty = if *may_be_empty { ", may be empty" } else { "" };
+            writeln!(out, "  {name}: {kind}{unit}{empty}\n{}", textwrap::fill(meaning, &hang))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
+    for DocumentedTable { command, file, row, columns } in tables {
+        writeln!(out, "\n## `cambio {command}`: `{file}`\n\n{row}\n")?;
+        writeln!(out, "| name | type | unit | meaning |\n|---|---|---|---|")?;
+        for DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. } in columns {
+            let empty = if *may_be_empty { " or empty" } else { "" };
+            let (unit, meaning) = (unit.as_deref().unwrap_or_default(), meaning.replace('|', "\\|"));
+            writeln!(out, "| `{name}` | {kind}{empty} | {unit} | {meaning} |")?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn completions(args: &CompletionArgs, mut command: clap::Command) -> CliResult {

@@ -111,7 +111,7 @@ pub(super) fn print_equivalences(
         let ends = row.low.zip(row.high);
         let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match row.p_holm {
-            Some(p) if p < 0.05 => format!("as good, within {}", row.margin),
+            Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
             Some(_) => "not shown".to_owned(),
             None => "no variance to test with".to_owned(),
         };
@@ -136,7 +136,12 @@ pub(super) fn print_equivalences(
             }
         }
         Format::Table => {
-            writeln!(out, "as good within {} {}? Differences are paired by deal", first.margin, plan.payoff.unit())?;
+            writeln!(
+                out,
+                "as good within {} {}? Differences are paired by deal",
+                first.equivalence_margin,
+                plan.payoff.unit()
+            )?;
             for table in rows.chunk_by(|one, next| (&one.rules, one.seats) == (&next.rules, next.seats)) {
                 let (rules, seats) = (&table[0].rules, table[0].seats);
                 writeln!(out, "{rules}, {seats} seats, {}", crate::say::count(table[0].deals, "deal"))?;

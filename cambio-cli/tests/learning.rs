@@ -24,6 +24,31 @@ fn refused(folder: &Path, words: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// Asserts that the data dictionary has the columns of all tables in the folder, which `command` wrote.
+fn check_dictionary(folder: &Path, command: &str) {
+    let columns: Vec<serde_json::Value> =
+        serde_json::from_str(&done(folder, &["schema", "--rows", "--format", "json"])).unwrap();
+    let mut checked = 0;
+    for file in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        if file.extension().is_none_or(|extension| extension != "csv") || name == "timing.csv" {
+            continue;
+        }
+        // Some columns have the names of candidates or parameters, and `luck` is optional.
+        let is_fixed = |name: &&str| !name.starts_with('<') && !name.contains("call_at") && *name != "luck";
+        let documented = columns
+            .iter()
+            .filter(|column| column["command"] == command && column["file"] == *name)
+            .map(|column| column["name"].as_str().unwrap());
+        let documented: Vec<&str> = documented.filter(is_fixed).collect();
+        let text = fs::read_to_string(&file).unwrap();
+        let header: Vec<&str> = text.lines().next().unwrap().split(',').filter(is_fixed).collect();
+        assert_eq!(header, documented, "{}", file.display());
+        checked += 1;
+    }
+    assert!(checked > 1, "{}", folder.display());
+}
+
 #[test]
 fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it() {
     let folder = folder("clone");
@@ -62,6 +87,11 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     assert!(page.contains("A lower bound on how far"), "{page}");
     let complete = refused(&folder, &["learn", "--resume", "--out", "responder"]);
     assert!(complete.contains("responder is complete: network.net is its network"), "{complete}");
+    let tune = ["tune", "--agent", "greedy(call_at=?)", "--range", "3..4", "--deals", "10", "--validate", "0", "--out"];
+    done(&folder, &[&tune[..], &["tuned"]].concat());
+    for (command, name) in [("run", "run"), ("learn", "clone"), ("learn", "responder"), ("tune", "tuned")] {
+        check_dictionary(&folder.join(name), command);
+    }
 }
 
 #[test]

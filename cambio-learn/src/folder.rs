@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
 use cambio_exec::{Claim, FileError, read_text, write_whole};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::LearnError;
@@ -52,21 +53,27 @@ pub struct LearnFolder {
 }
 
 /// A row of `curve.csv`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
 pub struct CurveRow {
     /// Matches so far.
+    #[schemars(extend("unit" = "matches"))]
     pub matches: u64,
     /// Rounds so far.
+    #[schemars(extend("unit" = "rounds"))]
     pub rounds: u64,
     /// Samples so far.
+    #[schemars(extend("unit" = "samples"))]
     pub samples: u64,
     /// The mean cross-entropy since the previous row, in nats.
+    #[schemars(extend("unit" = "nats"))]
     pub loss: f64,
     /// The mean win share against other agents or past networks since the previous row; empty without such rounds.
     #[serde(alias = "won")]
+    #[schemars(extend("unit" = "wins"))]
     pub win_share: Option<f64>,
     /// Turns per round since the previous row.
     #[serde(alias = "turns")]
+    #[schemars(extend("unit" = "turns per round"))]
     pub turns_per_round: f64,
     /// The learning rate.
     #[serde(alias = "rate")]
@@ -74,24 +81,30 @@ pub struct CurveRow {
 }
 
 /// A row of `judged.csv`.
-#[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
 pub struct JudgedRow {
     /// Matches so far.
+    #[schemars(extend("unit" = "matches"))]
     pub matches: u64,
     /// The number of the network's file in `levels`.
     pub level: u64,
     /// The opponent.
     pub against: String,
     /// The number of seats.
+    #[schemars(extend("unit" = "seats"))]
     pub seats: usize,
     /// The network's mean win share.
     #[serde(alias = "share")]
+    #[schemars(extend("unit" = "wins"))]
     pub win_share: f64,
     /// Lower end of the 95 % interval of `win_share`.
+    #[schemars(extend("unit" = "wins"))]
     pub low: Option<f64>,
     /// Upper end of the 95 % interval of `win_share`.
+    #[schemars(extend("unit" = "wins"))]
     pub high: Option<f64>,
     /// The number of deals.
+    #[schemars(extend("unit" = "deals"))]
     pub deals: u64,
 }
 
@@ -111,9 +124,10 @@ impl JudgedRow {
 }
 
 /// A row of `agreed.csv`.
-#[derive(Clone, PartialEq, Debug, Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize, serde::Deserialize)]
 pub struct AgreedRow {
     /// The matches that were trained on so far, with repetitions.
+    #[schemars(extend("unit" = "matches"))]
     pub matches: u64,
     /// The number of the network's file in `levels`.
     pub level: u64,
@@ -121,17 +135,23 @@ pub struct AgreedRow {
     pub agent: String,
     /// The share of the agent's decisions with a choice, in held-out deals, that the network takes too.
     #[serde(alias = "share")]
+    #[schemars(extend("unit" = "share"))]
     pub agreement: f64,
     /// Lower end of the 95 % interval of `agreement`.
+    #[schemars(extend("unit" = "share"))]
     pub low: Option<f64>,
     /// Upper end of the 95 % interval of `agreement`.
+    #[schemars(extend("unit" = "share"))]
     pub high: Option<f64>,
     /// The expected agreement if the network chose candidates at random.
     #[serde(alias = "by_chance")]
+    #[schemars(extend("unit" = "share"))]
     pub agreement_by_chance: f64,
     /// The number of decisions.
+    #[schemars(extend("unit" = "decisions"))]
     pub decisions: u64,
     /// The number of deals.
+    #[schemars(extend("unit" = "deals"))]
     pub deals: u64,
 }
 

@@ -65,7 +65,7 @@ mod _cambio {
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
-    use super::tournament::{_open, _run};
+    use super::tournament::{_columns, _open, _run};
     #[pymodule_export]
     use super::units::{
         _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,

@@ -159,6 +159,13 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
     Ok(all)
 }
 
+/// The columns of all tables of runs and tunings, as JSON.
+#[pyfunction]
+pub(crate) fn _columns() -> String {
+    let columns: Vec<_> = cambio_sim::documented_tables().into_iter().flat_map(|table| table.columns).collect();
+    serde_json::to_string(&columns).expect("texts can be serialized")
+}
+
 /// Plays an experiment file into a run folder, or resumes it, like `cambio run`. Returns the same as [`_open`].
 #[pyfunction]
 #[pyo3(signature = (spec, out, agents, threads))]

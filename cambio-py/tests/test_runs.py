@@ -85,6 +85,19 @@ def test_evaluate_is_what_the_command_says(tmp_path: Path) -> None:
         assert (tmp_path / "run" / f"{name}.csv").read_text() == table.to_csv(), name
 
 
+def test_the_dictionary_has_the_columns_of_all_tables(tmp_path: Path) -> None:
+    found = play(tmp_path, "random")
+    names: dict[object, list[object]] = {}
+    for column in cambio.columns():
+        assert set(column) == {"command", "file", "name", "type", "may_be_empty", "unit", "meaning"}
+        if column["command"] == "run":
+            names.setdefault(column["file"], []).append(column["name"])
+    for name, table in found.tables.items():
+        assert names[f"{name}.csv"] == list(table.columns)
+    header = (tmp_path / "run" / "players.csv").read_text().splitlines()[0]
+    assert names["players.csv"] == [*header.split(","), "luck"]
+
+
 def test_own_rules_are_evaluated_too() -> None:
     rules = cambio.Rules({"base": "classic", "name": "six cards", "hand": 6, "peek": "choose 2"})
     found = cambio.evaluate("greedy", "random", rules, 10)

@@ -23,6 +23,7 @@
 //! ```
 
 mod advantage_experiment;
+mod dictionary;
 pub mod digest;
 mod disk;
 mod exploit;
@@ -37,6 +38,7 @@ pub mod units;
 
 pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
+pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};
 pub use digest::{
     BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,
     SummaryRow,

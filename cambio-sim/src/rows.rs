@@ -19,9 +19,7 @@ use cambio_core::record::Fingerprint;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Score, Seat, SeatSet};
 
-pub(crate) use columns::Column;
-#[cfg(feature = "parquet")]
-pub(crate) use columns::ColumnKind;
+pub(crate) use columns::{Column, ColumnKind};
 use columns::{Columns, columns};
 pub use columns::{LuckShare, RowWriter};
 pub(crate) use file::{RowReader, header};
@@ -35,12 +33,12 @@ columns! {
         /// The rule system.
         rules: &'a str,
         /// The number of seats.
-        seats: usize,
-        /// The agents of the lineup, seat a of rotation 0 first.
+        seats: usize => "seats",
+        /// The agents of the lineup, seat a of rotation 0 first, separated by ` | `.
         lineup: &'a str,
-        /// The deal.
+        /// The number of the deal, counted from 0.
         deal: u64,
-        /// The rotation: the number of the seating.
+        /// The rotation: the number of the seating, counted from 0.
         rotation: usize,
     }
 }
@@ -51,12 +49,12 @@ columns! {
         /// The match.
         key: MatchKey<'a>,
         /// The number of rounds.
-        rounds: usize,
+        rounds: usize => "rounds",
         /// The number of turns.
-        turns: u32,
+        turns: u32 => "turns",
         /// The number of decisions.
-        decisions: u32,
-        /// The seats of rank 1.
+        decisions: u32 => "decisions",
+        /// The letters of the seats of rank 1 in alphabetical order, without a separator.
         winners: SeatSet,
         /// The fingerprint of play, 16 hexadecimal digits.
         fingerprint: Fingerprint,
@@ -74,27 +72,27 @@ columns! {
         key: MatchKey<'a>,
         /// The round, counted from 1.
         round: usize,
-        /// The seat with the first turn.
+        /// The letter of the seat with the first turn.
         starter: Seat,
         /// The reason why the round ended: `call`, `empty_hand`, `turn_limit` or `stock_out`.
         ended: EndReason,
-        /// The callers in the order of their calls; empty without a call.
+        /// The letters of the callers in the order of their calls, without a separator; empty without a call.
         callers: ArrayVec<Seat, MAX_SEATS>,
-        /// The winners of the round: the successful callers; if there are none, the seats with the fewest points among
-        /// those that did not call.
+        /// The letters of the winners of the round in alphabetical order, without a separator: the successful callers; if
+        /// there are none, the seats with the fewest points among those that did not call.
         winners: SeatSet,
         /// The number of turns.
-        turns: usize,
+        turns: usize => "turns",
         /// The number of decisions.
-        decisions: u32,
+        decisions: u32 => "decisions",
         /// The number of reshuffles, in which the pile becomes a new stock.
-        reshuffles: usize,
+        reshuffles: usize => "reshuffles",
         /// The points of the layouts, seat a first, separated by spaces.
-        points: ArrayVec<i32, MAX_SEATS>,
+        points: ArrayVec<i32, MAX_SEATS> => "points",
         /// The scores that the round added to the totals, seat a first, separated by spaces.
-        scores: ArrayVec<Score, MAX_SEATS>,
-        /// The turn of the first call, counted from 1; empty without a call.
-        first_call_turn: Option<u32>,
+        scores: ArrayVec<Score, MAX_SEATS> => "scores",
+        /// The turn of the first call, counted from 1 over all seats; empty without a call.
+        first_call_turn: Option<u32> => "turns",
     }
 }
 
@@ -103,20 +101,20 @@ columns! {
     PlayerRow<'a> {
         /// The match.
         key: MatchKey<'a>,
-        /// The agent's seat.
+        /// The letter of the agent's seat.
         seat: Seat,
         /// The agent.
         agent: &'a str,
         /// The agent's total; empty in a forfeited match.
-        total: Option<f64>,
+        total: Option<f64> => "scores",
         /// The agent's rank by total; equal totals share a rank.
         rank: usize,
         /// Rank points, (seats − midrank) / (seats − 1): 1 for the best, 0 for the worst; tied seats get equal points.
-        rank_points: f64,
+        rank_points: f64 => "rank points",
         /// The win share: 1 / k for each of k seats of rank 1, 0 for the other seats.
-        win_share: f64,
+        win_share: f64 => "wins",
         /// The number of rounds.
-        rounds: u32,
+        rounds: u32 => "rounds",
         /// The measured quantities.
         counts: Counts,
         /// Whether an agent that sees hidden cards took part in the match.
@@ -125,13 +123,15 @@ columns! {
         forfeit: bool,
         /// The luck of the cards: the part of the agent's win share that an outcome model ascribes to the cards. Its
         /// expected value is 0. The column exists only if the run measures the luck.
-        luck: LuckShare,
+        luck: LuckShare => "wins",
     }
 }
 
 /// A CSV file of a run.
 pub(crate) struct CsvFile {
     pub(crate) name: &'static str,
+    /// The meaning of a row.
+    pub(crate) row: &'static str,
     columns: fn() -> Vec<Column>,
     /// Names of columns in older runs, with the current names. The values and their order are the same.
     former: &'static [(&'static str, &'static str)],
@@ -157,11 +157,22 @@ impl CsvFile {
 
 /// The CSV files of a run.
 pub(crate) const FILES: [CsvFile; 3] = [
-    CsvFile { name: "matches.csv", columns: || MatchRow::columns("match"), former: &[] },
-    CsvFile { name: "rounds.csv", columns: || RoundRow::columns("round"), former: &[("call_turn", "first_call_turn")] },
+    CsvFile {
+        name: "matches.csv",
+        row: MatchRow::MEANING,
+        columns: || MatchRow::columns(Column::default()),
+        former: &[],
+    },
+    CsvFile {
+        name: "rounds.csv",
+        row: RoundRow::MEANING,
+        columns: || RoundRow::columns(Column::default()),
+        former: &[("call_turn", "first_call_turn")],
+    },
     CsvFile {
         name: "players.csv",
-        columns: || PlayerRow::columns("player"),
+        row: PlayerRow::MEANING,
+        columns: || PlayerRow::columns(Column::default()),
         former: &[("win", "win_share"), ("points_at_calls", "points_at_call_sum"), ("call_turns", "call_turn_sum")],
     },
 ];

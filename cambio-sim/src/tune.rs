@@ -20,6 +20,7 @@ use cambio_exec::Executor;
 use cambio_stats::curve::{CandidateEstimate, estimates};
 use cambio_stats::search::CmaEs;
 use cambio_stats::{Interval, Support};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{FINE, resampling, share_of, without_luck};
@@ -264,24 +265,29 @@ impl<'e> Candidates<'e> {
 }
 
 /// A point of a response curve: a row of `curve.csv`.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct ResponsePoint {
-    /// The field, that is, the opponents.
+    /// The field, that is, the opponents, separated by ` | `.
     pub field: String,
     /// The candidate: the agent with this value.
     pub agent: String,
     /// The value; several values are separated by spaces.
     pub value: String,
     /// The number of deals.
+    #[schemars(extend("unit" = "deals"))]
     pub deals: u64,
     /// The mean payoff.
     #[serde(alias = "mean")]
+    #[schemars(extend("unit" = "payoff"))]
     pub payoff: f64,
     /// The standard error of the mean payoff.
+    #[schemars(extend("unit" = "payoff"))]
     pub error: Option<f64>,
     /// Lower end of the pointwise 95 % interval of the mean payoff.
+    #[schemars(extend("unit" = "payoff"))]
     pub low: Option<f64>,
     /// Upper end of the pointwise 95 % interval.
+    #[schemars(extend("unit" = "payoff"))]
     pub high: Option<f64>,
     /// Lower end of the simultaneous band over all values; empty if the values do not have the same deals.
     pub low_simultaneous: Option<f64>,
@@ -290,6 +296,7 @@ pub struct ResponsePoint {
     /// Whether the value is not distinguishable from the best (Hsu); empty if the values do not have the same deals.
     pub among_best: Option<bool>,
     /// The fraction of the bootstrap resamples of the deals in which this value is the best.
+    #[schemars(extend("unit" = "share"))]
     pub best_share: Option<f64>,
     /// Whether the agent plays only against copies of itself: its mean payoff is fixed, and the interval has no width.
     #[serde(default)]

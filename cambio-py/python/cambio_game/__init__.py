@@ -43,7 +43,7 @@ from ._cambio import (
     agents,
 )
 from ._types import Reward
-from .run import BatchPlayer, Player, Run, Table, evaluate, run
+from .run import BatchPlayer, Player, Run, Table, columns, evaluate, run
 
 __all__ = [
     "MINI_GAMES",
@@ -79,6 +79,7 @@ __all__ = [
     "__version__",
     "agent",
     "agents",
+    "columns",
     "evaluate",
     "run",
 ]

@@ -17,7 +17,7 @@ from . import _cambio
 from ._cambio import Action, Agent, ExperimentError, Observation, Rules
 from ._extras import require
 
-__all__ = ["BatchPlayer", "Player", "Run", "Table", "evaluate", "run"]
+__all__ = ["BatchPlayer", "Player", "Run", "Table", "columns", "evaluate", "run"]
 
 Value = str | int | float | bool | None
 
@@ -272,6 +272,18 @@ def evaluate(
         found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
         found.path = None
         return found
+
+
+def columns() -> list[dict[str, Value]]:
+    """The data dictionary: all columns of the CSV files of runs and tunings. The book has the same list.
+
+    Each column is a dictionary with the keys `command` (the command that writes the file), `file`, `name`, `type`,
+    `may_be_empty`, `unit` (`None` for texts and numbers without a unit) and `meaning`.
+
+        >>> pandas.DataFrame(cambio.columns())
+    """
+    found: list[dict[str, Value]] = json.loads(_cambio._columns())
+    return found
 
 
 def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:

@@ -172,7 +172,7 @@ impl Derived {
                     difference: difference.mean,
                     low: ends.map(|ends| ends.0),
                     high: ends.map(|ends| ends.1),
-                    margin,
+                    equivalence_margin: margin,
                     p,
                     p_holm: p.and_then(|_| corrected.next()),
                     method: difference.support.method(),

@@ -112,7 +112,7 @@ impl Observer for MatchTally {
                 self.context.turns[seat.index()] += 1;
             }
             Event::Called { .. } => {
-                self.first_call_turn = self.first_call_turn.or(Some(self.context.turns.iter().sum()))
+                self.first_call_turn = self.first_call_turn.or(Some(self.context.turns.iter().sum()));
             }
             _ => {}
         }

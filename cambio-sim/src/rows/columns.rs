@@ -10,10 +10,14 @@ use cambio_core::{Score, Seat, SeatSet};
 use csv::StringRecord;
 
 /// A column of a CSV file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Column {
     /// The name in the header.
     pub(crate) name: &'static str,
+    /// The unit of the values; empty for texts and numbers without a unit.
+    pub(crate) unit: &'static str,
+    /// The meaning: the text of the doc comment.
+    pub(crate) meaning: &'static str,
     /// The kind of the values.
     pub(crate) kind: ColumnKind,
     /// Whether a value may be missing, which is written as an empty field.
@@ -21,9 +25,10 @@ pub(crate) struct Column {
 }
 
 /// The kind of the values of a column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ColumnKind {
     /// Text with few distinct values: names, and the letters of seats.
+    #[default]
     Word,
     /// Text with mostly distinct values: fingerprints.
     Print,
@@ -45,8 +50,12 @@ pub(crate) enum ColumnKind {
 
 /// A value that is stored in one or more neighbouring fields of a row.
 pub(crate) trait Columns<'a>: Sized {
-    /// The columns of the value. `name` is used only if the value has a single field.
-    fn columns(name: &'static str) -> Vec<Column>;
+    /// The meaning of a row.
+    const MEANING: &'static str = "";
+
+    /// The columns of the value. `declared` has the name, the unit and the meaning; it is used only if the value has a
+    /// single field.
+    fn columns(declared: Column) -> Vec<Column>;
 
     /// Appends the fields to the row being written.
     fn write(&self, row: &mut RowWriter);
@@ -123,22 +132,31 @@ impl<'r> Fields<'r, '_> {
     }
 }
 
-/// Declares a struct whose fields are neighbouring columns, in this order.
+/// Declares a struct whose fields are neighbouring columns, in this order: the meaning, the name, the type and, if the column
+/// has one, the unit. The data dictionary has the same texts.
 macro_rules! columns {
     (
-        $(#[$meta:meta])* $name:ident $(<$life:lifetime>)? {
-            $($(#[$field_meta:meta])+ $field:ident: $type:ty,)+
+        $(#[doc = $row:literal])+ $(#[derive($($derived:ident),+)])? $name:ident $(<$life:lifetime>)? {
+            $($(#[doc = $meaning:literal])+ $field:ident: $type:ty $(=> $unit:literal)?,)+
         }
     ) => {
-        $(#[$meta])*
-        #[derive(Clone, PartialEq, Debug)]
+        $(#[doc = $row])+
+        #[derive(Clone, PartialEq, Debug, $($($derived),+)?)]
         pub struct $name $(<$life>)? {
-            $($(#[$field_meta])+ pub $field: $type,)+
+            $($(#[doc = $meaning])+ pub $field: $type,)+
         }
 
         impl<'a> $crate::rows::columns::Columns<'a> for $name $(<$life>)? {
-            fn columns(_: &'static str) -> Vec<$crate::rows::columns::Column> {
-                [$(<$type>::columns(stringify!($field)),)+].concat()
+            const MEANING: &'static str = concat!($($row, "\n"),+);
+
+            fn columns(_: $crate::rows::columns::Column) -> Vec<$crate::rows::columns::Column> {
+                [$(<$type>::columns($crate::rows::columns::Column {
+                    name: stringify!($field),
+                    unit: concat!($($unit)?),
+                    meaning: concat!($($meaning, "\n"),+),
+                    ..Default::default()
+                }),)+]
+                .concat()
             }
 
             #[inline]
@@ -160,9 +178,9 @@ pub(crate) use columns;
 macro_rules! field {
     ($($type:ty: $kind:ident, |$value:ident, $row:ident| $write:expr, |$text:ident| $read:expr;)+) => {
         $(impl Columns<'_> for $type {
-            fn columns(name: &'static str) -> Vec<Column> {
+            fn columns(declared: Column) -> Vec<Column> {
                 let read: fn(&str) -> Option<$type> = |$text| $read;
-                vec![Column { name, kind: ColumnKind::$kind, may_be_empty: read("").is_some() }]
+                vec![Column { kind: ColumnKind::$kind, may_be_empty: read("").is_some(), ..declared }]
             }
 
             #[inline]
@@ -228,8 +246,8 @@ impl LuckShare {
 }
 
 impl<'a> Columns<'a> for LuckShare {
-    fn columns(name: &'static str) -> Vec<Column> {
-        f64::columns(name)
+    fn columns(declared: Column) -> Vec<Column> {
+        f64::columns(declared)
     }
 
     fn write(&self, row: &mut RowWriter) {
@@ -321,8 +339,8 @@ fn score(text: &str) -> Option<Score> {
 }
 
 impl<'a> Columns<'a> for &'a str {
-    fn columns(name: &'static str) -> Vec<Column> {
-        vec![Column { name, kind: ColumnKind::Word, may_be_empty: false }]
+    fn columns(declared: Column) -> Vec<Column> {
+        vec![declared]
     }
 
     fn write(&self, row: &mut RowWriter) {
@@ -336,8 +354,8 @@ impl<'a> Columns<'a> for &'a str {
 }
 
 impl<'a, T: Columns<'a>> Columns<'a> for Option<T> {
-    fn columns(name: &'static str) -> Vec<Column> {
-        T::columns(name).into_iter().map(|column| Column { may_be_empty: true, ..column }).collect()
+    fn columns(declared: Column) -> Vec<Column> {
+        T::columns(declared).into_iter().map(|column| Column { may_be_empty: true, ..column }).collect()
     }
 
     fn write(&self, row: &mut RowWriter) {

@@ -52,7 +52,7 @@ impl<'b> RowReader<'b> {
                     continue;
                 }
                 Some(_) => "end of the row",
-                None => R::columns("")[fields.read - 1].name,
+                None => R::columns(Column::default())[fields.read - 1].name,
             };
             return Err(format!("a row has an invalid or missing `{name}`"));
         }

@@ -9,6 +9,7 @@ use cambio_core::engine::SnapOutcome;
 use cambio_core::play::RoundResult;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Rules, Seat, State};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PlayerRow;
@@ -16,11 +17,11 @@ use super::columns::{Columns, columns};
 
 /// Declares the counters of a seat in a match, and their sums over matches.
 macro_rules! quantities {
-    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty => $unit:literal,)+) => {
         columns! {
             /// The counters of one seat in a match: one for each measured quantity.
             #[derive(Copy, Default)]
-            Counts { $($(#[doc = $doc])+ $name: $type,)+ }
+            Counts { $($(#[doc = $doc])+ $name: $type => $unit,)+ }
         }
 
         /// The sums of each quantity over the matches of one agent in a cell.
@@ -62,55 +63,55 @@ macro_rules! quantities {
 
 quantities! {
     /// The points of the agent's layouts, summed over the rounds.
-    points: i64,
+    points: i64 => "points",
     /// The rounds that the agent won, alone or with others, as in rounds.csv.
-    rounds_won: u32,
+    rounds_won: u32 => "rounds",
     /// The agent's calls.
-    calls: u32,
+    calls: u32 => "calls",
     /// The agent's successful calls.
-    calls_succeeded: u32,
+    calls_succeeded: u32 => "calls",
     /// The sum of the agent's points at the end of the rounds in which it called; empty without a call.
-    points_at_call_sum: Option<i64>,
+    points_at_call_sum: Option<i64> => "points",
     /// Right snaps of the agent's own cards.
-    snaps_right_own: u32,
+    snaps_right_own: u32 => "snaps",
     /// Right snaps of other seats' cards.
-    snaps_right_foreign: u32,
+    snaps_right_foreign: u32 => "snaps",
     /// Wrong snaps: the card did not match.
-    snaps_wrong: u32,
+    snaps_wrong: u32 => "snaps",
     /// Late snaps: the card matched, but another snap was first.
-    snaps_late: u32,
+    snaps_late: u32 => "snaps",
     /// Cards touched as a bluff.
-    touches: u32,
+    touches: u32 => "cards",
     /// Penalty cards drawn.
-    penalties: u32,
+    penalties: u32 => "cards",
     /// Cards given after a snap of another seat's card.
-    gifts: u32,
+    gifts: u32 => "cards",
     /// Cards looked at by a power, including cards shown to all.
-    looks: u32,
+    looks: u32 => "cards",
     /// Swaps made by a power.
-    swaps: u32,
+    swaps: u32 => "swaps",
     /// Cards that the agent had seen and that another seat swapped away.
-    swapped_away: u32,
+    swapped_away: u32 => "cards",
     /// Cards that the agent forgot or confused; empty in a forfeited match, and if the agent does not count them.
-    lapses: Option<u32>,
+    lapses: Option<u32> => "cards",
     /// The agent's turns.
-    turns: u32,
+    turns: u32 => "turns",
     /// The table's mean points minus the agent's points, summed over the rounds; empty in a forfeited match.
-    margin: Option<f64>,
+    margin: Option<f64> => "points",
     /// The sum of the agent's turn numbers at its calls (its first turn in a round is 1); empty without a call.
-    call_turn_sum: Option<u32>,
+    call_turn_sum: Option<u32> => "turns",
     /// The cards in the agent's layouts at the end of the round, summed over the rounds.
-    cards: u32,
+    cards: u32 => "cards",
     /// The cards counted in `cards` that the agent has legitimately seen.
-    cards_known: u32,
+    cards_known: u32 => "cards",
     /// The cards dealt to the agent.
-    dealt: u32,
+    dealt: u32 => "cards",
     /// The points of the dealt cards.
-    dealt_points: i64,
+    dealt_points: i64 => "points",
     /// The cards that the agent drew from the stock in its turns.
-    drawn: u32,
+    drawn: u32 => "cards",
     /// The points of the drawn cards.
-    drawn_points: i64,
+    drawn_points: i64 => "points",
 }
 
 /// The context of an event, for counting.
@@ -321,23 +322,25 @@ pub struct Measure {
 macro_rules! behaviour {
     (
         |$sum:ident, $mean:ident|
-        $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal = $value:expr;)+
+        $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal => $unit:literal = $value:expr;)+
     ) => {
-        /// A row of `behaviour.csv`: the behaviour of one agent. Values are per round unless documented otherwise, and empty if
-        /// the divisor is 0.
-        #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+        /// A row of `behaviour.csv`: the behaviour of one agent in one cell. A value is empty if its divisor is 0.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
         pub struct BehaviourRow {
             /// The rule system.
             pub rules: String,
             /// The number of seats.
+            #[schemars(extend("unit" = "seats"))]
             pub seats: usize,
             /// The agent.
             pub agent: String,
             /// The number of rounds, counted once per seat of the agent.
+            #[schemars(extend("unit" = "rounds"))]
             pub rounds: u64,
             /// Rounds per match.
+            #[schemars(extend("unit" = "rounds per match"))]
             pub rounds_per_match: f64,
-            $($(#[doc = $doc])+ pub $column: Option<f64>,)+
+            $($(#[doc = $doc])+ #[schemars(extend("unit" = $unit))] pub $column: Option<f64>,)+
         }
 
         impl BehaviourRow {
@@ -373,48 +376,48 @@ macro_rules! behaviour {
 
 behaviour! {
     |sum, mean|
-    /// Turns of all seats.
-    turns_per_round: Mean "turns of the table" = sum.per_round(sum.table_turns);
-    /// Rounds won.
-    rounds_won_per_round: Mean "rounds won" = sum.per_round(sum.rounds_won);
-    /// Calls.
-    calls_per_round: Mean "calls" = sum.per_round(sum.calls);
+    /// Turns of all seats per round.
+    turns_per_round: Mean "turns of the table" => "turns per round" = sum.per_round(sum.table_turns);
+    /// Rounds won per round: the share of rounds that the agent won, alone or with others.
+    rounds_won_per_round: Mean "rounds won" => "rounds won per round" = sum.per_round(sum.rounds_won);
+    /// Calls per round.
+    calls_per_round: Mean "calls" => "calls per round" = sum.per_round(sum.calls);
     /// The mean turn of a call (the agent's first turn in the round is 1).
-    call_turn_mean: Mean "own turn of a call" = ratio(sum.call_turn_sum.total as f64, sum.calls);
+    call_turn_mean: Mean "own turn of a call" => "turns" = ratio(sum.call_turn_sum.total as f64, sum.calls);
     /// The fraction of the agent's calls that succeeded.
-    calls_succeeded_share: Share "calls that succeed" = ratio(sum.calls_succeeded as f64, sum.calls);
+    calls_succeeded_share: Share "calls that succeed" => "share" = ratio(sum.calls_succeeded as f64, sum.calls);
     /// Mean points of the agent's layout at the end of the rounds in which it called.
-    points_at_call_mean: Mean "points when it called" = ratio(sum.points_at_call_sum.total as f64, sum.calls);
-    /// Right snaps of the agent's own cards.
-    snaps_right_own_per_round: Mean "own cards snapped" = sum.per_round(sum.snaps_right_own);
-    /// Right snaps of other seats' cards.
-    snaps_right_foreign_per_round: Mean "others’ cards snapped" = sum.per_round(sum.snaps_right_foreign);
-    /// Wrong snaps.
-    snaps_wrong_per_round: Mean "wrong snaps" = sum.per_round(sum.snaps_wrong);
-    /// Late snaps.
-    snaps_late_per_round: Mean "late snaps" = sum.per_round(sum.snaps_late);
-    /// Cards touched as a bluff.
-    touches_per_round: Mean "touches" = sum.per_round(sum.touches);
-    /// Penalty cards.
-    penalties_per_round: Mean "penalty cards" = sum.per_round(sum.penalties);
-    /// Cards given.
-    gifts_per_round: Mean "cards given" = sum.per_round(sum.gifts);
-    /// Cards looked at by a power.
-    looks_per_round: Mean "looks by powers" = sum.per_round(sum.looks);
-    /// Swaps made by a power.
-    swaps_per_round: Mean "swaps by powers" = sum.per_round(sum.swaps);
-    /// Cards that the agent had seen and that another seat swapped away.
-    swapped_away_per_round: Mean "known cards swapped away" = sum.per_round(sum.swapped_away);
-    /// Cards that the agent forgot or confused; empty if the agent does not count them.
-    lapses_per_round: Mean "cards forgotten or confused" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
-    /// Cards in the agent's layout at the end of the round.
-    cards_per_round: Mean "cards at the end" = sum.per_round(sum.cards);
+    points_at_call_mean: Mean "points when it called" => "points" = ratio(sum.points_at_call_sum.total as f64, sum.calls);
+    /// Right snaps of the agent's own cards per round.
+    snaps_right_own_per_round: Mean "own cards snapped" => "snaps per round" = sum.per_round(sum.snaps_right_own);
+    /// Right snaps of other seats' cards per round.
+    snaps_right_foreign_per_round: Mean "others’ cards snapped" => "snaps per round" = sum.per_round(sum.snaps_right_foreign);
+    /// Wrong snaps per round.
+    snaps_wrong_per_round: Mean "wrong snaps" => "snaps per round" = sum.per_round(sum.snaps_wrong);
+    /// Late snaps per round.
+    snaps_late_per_round: Mean "late snaps" => "snaps per round" = sum.per_round(sum.snaps_late);
+    /// Cards touched as a bluff per round.
+    touches_per_round: Mean "touches" => "cards per round" = sum.per_round(sum.touches);
+    /// Penalty cards per round.
+    penalties_per_round: Mean "penalty cards" => "cards per round" = sum.per_round(sum.penalties);
+    /// Cards given per round.
+    gifts_per_round: Mean "cards given" => "cards per round" = sum.per_round(sum.gifts);
+    /// Cards looked at by a power per round.
+    looks_per_round: Mean "looks by powers" => "cards per round" = sum.per_round(sum.looks);
+    /// Swaps made by a power per round.
+    swaps_per_round: Mean "swaps by powers" => "swaps per round" = sum.per_round(sum.swaps);
+    /// Cards per round that the agent had seen and that another seat swapped away.
+    swapped_away_per_round: Mean "known cards swapped away" => "cards per round" = sum.per_round(sum.swapped_away);
+    /// Cards per round that the agent forgot or confused; empty if the agent does not count them.
+    lapses_per_round: Mean "cards forgotten or confused" => "cards per round" = ratio(sum.lapses.total as f64, sum.lapses.rounds);
+    /// Mean number of cards in the agent's layout at the end of a round.
+    cards_per_round: Mean "cards at the end" => "cards per round" = sum.per_round(sum.cards);
     /// The fraction of the cards at the end of the round that the agent has seen.
-    cards_known_share: Share "of them seen" = ratio(sum.cards_known as f64, sum.cards);
-    /// Luck of the deal: the expected points of the dealt cards minus their actual points; positive is good.
-    dealt_luck_per_round: Mean "luck of the deal, points"
+    cards_known_share: Share "of them seen" => "share" = ratio(sum.cards_known as f64, sum.cards);
+    /// Luck of the deal per round: the expected points of the dealt cards minus their actual points; positive is good.
+    dealt_luck_per_round: Mean "luck of the deal, points" => "points per round"
         = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
-    /// Luck of the draw: the expected points of the drawn cards minus their actual points; positive is good.
-    drawn_luck_per_round: Mean "luck of the draw, points"
+    /// Luck of the draw per round: the expected points of the drawn cards minus their actual points; positive is good.
+    drawn_luck_per_round: Mean "luck of the draw, points" => "points per round"
         = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }

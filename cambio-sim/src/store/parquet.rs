@@ -130,7 +130,7 @@ fn not_written(path: &Path, error: ParquetError) -> RunError {
 }
 
 fn schema(column: &Column) -> String {
-    let Column { name, kind, may_be_empty } = column;
+    let Column { name, kind, may_be_empty, .. } = column;
     let list = |element: &str| {
         format!("required group {name} (LIST) {{ repeated group list {{ required {element} element; }} }} ")
     };

@@ -1,0 +1,212 @@
+//! The data dictionary: name, type, unit and meaning of each column of the CSV files, from the declarations of the rows.
+
+use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use crate::rows::{BehaviourRow, ColumnKind, FILES};
+use crate::tune::ResponsePoint;
+
+/// A column of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DocumentedColumn {
+    /// The command that writes the table.
+    pub command: &'static str,
+    /// The CSV file with the table, or the options with which the command prints the table.
+    pub file: &'static str,
+    /// The name in the header. A name in angle brackets stands for several columns.
+    pub name: String,
+    /// The type: `text`, `boolean`, an integer or float type, or a list of integers or floats.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Whether a cell may be empty because the value is unknown or undefined.
+    pub may_be_empty: bool,
+    /// The unit of the values; `None` for texts and numbers without a unit.
+    pub unit: Option<String>,
+    /// The meaning.
+    pub meaning: String,
+}
+
+/// A table with its columns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DocumentedTable {
+    /// The command that writes the table.
+    pub command: &'static str,
+    /// The CSV file with the table, or the options with which the command prints the table.
+    pub file: &'static str,
+    /// The meaning of a row.
+    pub row: String,
+    /// The columns, in order.
+    pub columns: Vec<DocumentedColumn>,
+}
+
+impl DocumentedTable {
+    /// The table of a row type, from its JSON Schema. Columns that end with `_low` or another suffix of estimates have the
+    /// unit of the column without the suffix.
+    ///
+    /// # Panics
+    /// If `R` is not a struct whose fields are texts, booleans, unsigned integers or floats.
+    ///
+    /// ```
+    /// use cambio_sim::{DocumentedTable, SummaryRow};
+    ///
+    /// let table = DocumentedTable::of::<SummaryRow>("run", "summary.csv");
+    /// let column = table.columns.iter().find(|column| column.name == "win_share_low").unwrap();
+    /// assert_eq!((column.kind, column.may_be_empty, column.unit.as_deref()), ("float64", true, Some("wins")));
+    /// ```
+    pub fn of<R: JsonSchema>(command: &'static str, file: &'static str) -> DocumentedTable {
+        let schema = schema_for!(R).to_value();
+        let fields = schema["properties"].as_object().expect("a row has columns");
+        let unit = |name: &str| {
+            let stems = std::iter::successors(Some(name), |name| {
+                let (stem, suffix) = name.rsplit_once('_')?;
+                ESTIMATES.contains(&suffix).then_some(stem)
+            });
+            stems.filter_map(|stem| fields.get(stem)?["unit"].as_str()).map(str::to_owned).next()
+        };
+        let column = |(name, field): (&String, &Value)| DocumentedColumn {
+            command,
+            file,
+            name: name.clone(),
+            kind: kind_of(field),
+            may_be_empty: field["type"].as_array().is_some_and(|types| types.iter().any(|one| one == "null")),
+            unit: unit(name),
+            meaning: one_line(field["description"].as_str().unwrap_or_default()),
+        };
+        let row = one_line(schema["description"].as_str().unwrap_or_default());
+        DocumentedTable { command, file, row, columns: fields.iter().map(column).collect() }
+    }
+
+    /// Adds a column, or several columns with a name in angle brackets, that the row type does not declare.
+    fn with(mut self, name: &str, kind: &'static str, unit: Option<&str>, meaning: &str) -> DocumentedTable {
+        let (command, file, unit) = (self.command, self.file, unit.map(str::to_owned));
+        let (name, meaning) = (name.to_owned(), meaning.to_owned());
+        self.columns.push(DocumentedColumn { command, file, name, kind, may_be_empty: true, unit, meaning });
+        self
+    }
+}
+
+/// The suffixes of columns that belong to an estimate and have its unit.
+const ESTIMATES: [&str; 7] = ["low", "high", "error", "simultaneous", "anytime", "adjusted", "fitted"];
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn kind_of(field: &Value) -> &'static str {
+    let is = |kind: &str| field["type"] == kind || field["type"].as_array().is_some_and(|kinds| kinds[0] == kind);
+    match field["format"].as_str() {
+        Some("uint" | "uint64") => "uint64",
+        Some("double") => "float64",
+        Some("float") => "float32",
+        _ if is("boolean") => "boolean",
+        _ if is("string") => "text",
+        _ => unreachable!("rows have no field of the type {field}"),
+    }
+}
+
+/// The tables of runs and tunings.
+///
+/// ```
+/// let tables = cambio_sim::documented_tables();
+/// let players = tables.iter().find(|table| table.file == "players.csv").unwrap();
+/// let points = players.columns.iter().find(|column| column.name == "points").unwrap();
+/// assert_eq!((points.kind, points.unit.as_deref()), ("int64", Some("points")));
+/// ```
+pub fn documented_tables() -> Vec<DocumentedTable> {
+    let rows = FILES.map(|file| {
+        let column = |column: crate::rows::Column| DocumentedColumn {
+            command: "run",
+            file: file.name,
+            name: column.name.to_owned(),
+            kind: match column.kind {
+                ColumnKind::Word | ColumnKind::Print => "text",
+                ColumnKind::U32 => "uint32",
+                ColumnKind::U64 => "uint64",
+                ColumnKind::I64 => "int64",
+                ColumnKind::F64 => "float64",
+                ColumnKind::Bool => "boolean",
+                ColumnKind::I32BySeat => "list of int32",
+                ColumnKind::F64BySeat => "list of float64",
+            },
+            may_be_empty: column.may_be_empty,
+            unit: Some(column.unit.to_owned()).filter(|unit| !unit.is_empty()),
+            meaning: one_line(column.meaning),
+        };
+        let columns = file.columns(true).into_iter().map(column).collect();
+        DocumentedTable { command: "run", file: file.name, row: one_line(file.row), columns }
+    });
+    let mut tables = Vec::from(rows);
+    tables.extend([
+        DocumentedTable::of::<SummaryRow>("run", "summary.csv"),
+        DocumentedTable::of::<PairRow>("run", "pairwise.csv"),
+        DocumentedTable::of::<RatingRow>("run", "ratings.csv"),
+        DocumentedTable::of::<PooledRow>("run", "pooled.csv"),
+        DocumentedTable::of::<SeatRow>("run", "seats.csv"),
+        DocumentedTable::of::<BehaviourRow>("run", "behaviour.csv"),
+        DocumentedTable::of::<FaultRow>("run", "faults.csv"),
+        DocumentedTable::of::<BaselineRow>("report", "--baseline"),
+        DocumentedTable::of::<EquivalenceRow>("report", "--margin"),
+        DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
+            "<parameter>",
+            "text",
+            None,
+            "A column for each tuned parameter, with its value.",
+        ),
+        DocumentedTable::of::<ScoreRow>("tune", "scores.csv").with(
+            "<agent>",
+            "float64",
+            Some("payoff"),
+            "A column for each candidate, with its payoff in the deal; empty after the candidate is eliminated.",
+        ),
+    ]);
+    tables
+}
+
+/// A row of `scores.csv`: the payoffs of all candidates against one field in one deal. CMA-ES does not write this file.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "declares the first columns of the file")]
+struct ScoreRow {
+    /// The field, that is, the opponents, separated by ` | `.
+    field: String,
+    /// The number of the deal, counted from 0.
+    deal: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_meaning_and_every_number_a_unit_or_a_reason() {
+        // Numbers that count from a first one, and quotients of equal units.
+        let without_unit = [
+            "deal",
+            "rotation",
+            "round",
+            "decision",
+            "rank",
+            "rank_low",
+            "rank_high",
+            "rank_best_without_one",
+            "rank_worst_without_one",
+            "component",
+            "f",
+            "f_numerator",
+            "f_denominator",
+            "misfit_f",
+            "misfit_f_numerator",
+            "misfit_f_denominator",
+            "variance_ratio",
+        ];
+        for table in documented_tables() {
+            assert!(table.row.ends_with('.'), "{}: {}", table.file, table.row);
+            for DocumentedColumn { file, name, kind, unit, meaning, .. } in table.columns {
+                assert!(meaning.ends_with('.'), "{file}, {name}: {meaning}");
+                let is_number = !["text", "boolean"].contains(&kind);
+                assert_eq!(unit.is_some(), is_number && !without_unit.contains(&&*name), "{file}, {name}: {unit:?}");
+            }
+        }
+    }
+}
