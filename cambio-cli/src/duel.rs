@@ -7,7 +7,7 @@ use cambio_sim::{Experiment, RunFolder, Unit};
 
 use crate::exit::CliResult;
 use crate::run::{play, refuse_existing, tell_seating};
-use crate::setting::SettingArgs;
+use crate::setting::{SettingArgs, in_any_folder};
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -30,10 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let SettingArgs { rounds, threads, quiet, .. } = args.setting;
-    let rules = args.setting.rules();
-    // Here the path is relative to the current folder, but in an experiment it is relative to the experiment file.
-    let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
-    let rules = if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() };
+    let rules = in_any_folder(args.setting.rules())?;
     let experiment = Experiment {
         name: args.agents.join(" against "),
         seed: Some(args.setting.seed("match")),

@@ -1,5 +1,7 @@
 //! The options for the setting in which agents play: rules, seats, seed and threads.
 
+use std::path::Path;
+
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_sim::tune::PlaySetting;
@@ -49,6 +51,13 @@ pub(super) fn one_of<T: Copy + Send + Sync>(values: &'static [(T, &str, &str)]) 
 
 pub(super) fn seats(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (2..=8).contains(n)).ok_or_else(|| "must be a number from 2 to 8".to_owned())
+}
+
+/// The rules for an experiment file in any folder. The given path is relative to the current folder, but in an experiment it
+/// would be relative to the experiment file.
+pub(super) fn in_any_folder(rules: &str) -> std::io::Result<String> {
+    let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+    Ok(if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() })
 }
 
 /// Reads the spec of an agent, which must not see hidden cards. `flag` is the name of the option for the error.

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_exec::Executor;
+use cambio_exec::{Executor, write_whole};
 use cambio_report::write_tuning;
-use cambio_sim::Payoff;
 use cambio_sim::tune::{
     AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod,
     TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
+use cambio_sim::{Experiment, Focal, Lineups, Payoff, read_seed};
 use cambio_stats::race::RaceSettings;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::seeds::{seed_of, warn_if_tuned_on};
-use crate::setting::{SettingArgs, one_of, positive, probability};
+use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// candidates themselves [default: the bare agent, such as `greedy`, with the default value of every parameter]
     #[arg(long, value_name = "SPEC")]
     field: Vec<String>,
+    /// Play each deal against every --field in turn: each of them fills all other seats, and a score is the mean over them
+    #[arg(long, requires = "field")]
+    mixture: bool,
     #[command(flatten)]
     setting: SettingArgs,
     /// The payoff to optimize
@@ -129,8 +132,8 @@ fn command(args: &Args) -> String {
     option("incumbent", args.incumbent.clone().unwrap_or_default(), "");
     let seed = setting.seed("tune");
     option("seed", if seed == seed_of("tune") { "tune".to_owned() } else { seed.to_string() }, "");
-    if setting.rounds {
-        words.push("--rounds".to_owned());
+    for (is, name) in [(setting.rounds, "--rounds"), (args.mixture, "--mixture")] {
+        words.extend(is.then(|| name.to_owned()));
     }
     // Quotes words for a shell. A command line contains no zero byte, so quoting cannot fail.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
@@ -141,7 +144,7 @@ impl Args {
         let values = |text: &String| text.parse::<Values>().map_err(|error| format!("--range {}", error.said()));
         let opponents = match self.field.as_slice() {
             [] => Opponents::Defaults,
-            [field] if field == "self" => Opponents::Themselves,
+            [field] if field == "self" && !self.mixture => Opponents::Themselves,
             field if field.iter().any(|field| field == "self") => return Err(ONLY_ITSELF.into()),
             field => Opponents::Field(field.to_vec()),
         };
@@ -159,7 +162,7 @@ impl Args {
             agent: self.agent.clone(),
             ranges: self.range.iter().map(values).collect::<Result<_, _>>()?,
             opponents,
-            setting: PlaySetting { payoff: self.payoff, ..self.setting.setting("tune") },
+            setting: PlaySetting { payoff: self.payoff, mixture: self.mixture, ..self.setting.setting("tune") },
             method,
             validate: self.validate,
             incumbent: self.incumbent.clone(),
@@ -168,7 +171,7 @@ impl Args {
     }
 }
 
-const ONLY_ITSELF: &str = "--field self requires --method sweep and no other --field";
+const ONLY_ITSELF: &str = "--field self requires --method sweep, no other --field and no --mixture";
 
 /// The error, with the names of options instead of the names of fields.
 fn in_options(error: TuneError) -> Box<dyn std::error::Error> {
@@ -209,6 +212,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     progress.finish();
     if let Some(out) = &args.out {
         write_tuning(out, &tuned)?;
+        if let TuningOutcome::AgainstField(found) = &tuned.result.found {
+            write_whole(&out.join("test.toml"), test_of(&task, found)?.as_bytes())?;
+        }
         if !args.setting.quiet {
             say!("the report is in {}", out.join("report.html").display());
         }
@@ -222,6 +228,39 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     std::io::stdout().lock().write_all(told.as_bytes())?;
     warn(&tuned.result, &tuned.points);
     Ok(Exit::Done)
+}
+
+/// An experiment that compares the winner with the incumbent on fresh deals, against the field of the tuning.
+fn test_of(task: &Task, found: &AgainstField) -> std::io::Result<String> {
+    let PlaySetting { rules, seats, unit, payoff, luck, mixture, .. } = &task.setting;
+    let incumbent = match &found.validation {
+        Some(Validation::Played(played)) => Some(&played.incumbent),
+        _ => None,
+    };
+    let focal: Vec<String> = std::iter::once(&found.best).chain(incumbent).cloned().collect();
+    let mut agents: Vec<&str> = focal.iter().chain(&found.field).map(String::as_str).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    agents.retain(|agent| seen.insert(*agent));
+    let lineups = if *mixture {
+        Lineups::mixture(&focal, &found.field, *seats)
+    } else {
+        Lineups::Focal(Focal { focal: focal.clone(), field: found.field.clone() })
+    };
+    let experiment = Experiment {
+        name: format!("Test of {}", found.best),
+        seed: read_seed(&format!("test of {}", found.best)).ok(),
+        deals: 10_000,
+        unit: *unit,
+        payoff: *payoff,
+        luck: *luck,
+        lineups,
+        ..Experiment::at(&in_any_folder(rules)?, *seats, &agents)
+    };
+    Ok(format!(
+        "# A test of the best agent of a tuning on fresh deals. Before it starts, choose the number of deals: `cambio plan` says\n\
+         # how many a difference needs.\n{}",
+        experiment.to_toml()
+    ))
 }
 
 /// Prints the reasons for doubt about a tuning.

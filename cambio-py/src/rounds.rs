@@ -29,7 +29,7 @@ fn setting((rules, seats, rounds, seed, luck): Table, payoff: Payoff) -> PyResul
     let unit = if rounds { Unit::Rounds } else { Unit::Match };
     let seed: Seed = read_seed(&seed).map_err(error::CambioError::new_err)?;
     let luck: LuckChoice = named("luck", "auto, on or off", luck)?;
-    Ok(PlaySetting { rules, folder: PathBuf::from("."), seats, unit, payoff, luck, seed })
+    Ok(PlaySetting { rules, folder: PathBuf::from("."), seats, unit, payoff, luck, seed, mixture: false })
 }
 
 /// The value of an argument with this name, as in an experiment file.
@@ -148,6 +148,7 @@ impl PyTune {
         field: Option<Vec<String>>,
         table: Table,
         payoff: String,
+        mixture: bool,
         method: (String, u64, u32, f64, f64, u64),
         validate: u64,
         incumbent: Option<String>,
@@ -171,7 +172,7 @@ impl PyTune {
         };
         let read = |range: &String| range.parse().map_err(|error| wrong(format!("{error}")));
         let ranges = ranges.iter().map(read).collect::<PyResult<_>>()?;
-        let setting = setting(table, payoff)?;
+        let setting = PlaySetting { mixture, ..setting(table, payoff)? };
         let task = Task { agent, ranges, opponents, setting, method, validate, incumbent, command };
         Ok(PyTune { task, bots })
     }

@@ -38,6 +38,7 @@ use crate::verdict::digits;
 ///     seats: 2,
 ///     payoff: Payoff::RankPoints,
 ///     seed: 1.into(),
+///     mixture: false,
 ///     adjusted: false,
 ///     command: "cambio tune …".into(),
 ///     found: TuningOutcome::AgainstField(AgainstField {
@@ -201,10 +202,11 @@ impl<'a> Tuning<'a> {
         let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
         let unit = self.unit();
         let mut first = Prose::default().code(&best.agent).say(format!(
-            " has the best mean, {} {unit}, of {} {} against ",
+            " has the best mean, {} {unit}, of {} {} against {}",
             self.told(best),
             count(self.points.len() as u64, "value"),
-            self.table_of_play()
+            self.table_of_play(),
+            if self.result.mixture { "the mixture of " } else { "" }
         ));
         first = first.list(&field);
         first = match (best.among_best, level.len()) {

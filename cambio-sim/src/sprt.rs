@@ -138,8 +138,8 @@ impl SequentialReader {
     /// The log likelihood ratio.
     fn ratio(&self) -> f64 {
         let Some(means) = self.means else { return self.test.ratio() };
-        let scale = 2.0 * FINE as f64;
-        match self.adjusted.mean(scale).zip(self.adjusted.error(scale)) {
+        let found = self.adjusted.interval(2.0 * FINE as f64, Support::Line);
+        match found.and_then(|found| Some((found.mean, found.error?))) {
             Some((mean, error)) => normal_log_likelihood_ratio(self.deals, mean, error, means),
             None => 0.0,
         }

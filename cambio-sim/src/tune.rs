@@ -53,6 +53,16 @@ pub struct PlaySetting {
     pub luck: LuckChoice,
     /// The seed of the deals.
     pub seed: Seed,
+    /// For tuning: whether each agent of the field is a field of its own, with copies in all other seats. The score on a deal
+    /// is the mean over these fields.
+    pub mixture: bool,
+}
+
+impl PlaySetting {
+    /// The name of a field in results: its agents, separated by bars, or in a mixture by plus signs.
+    fn field_name(&self, field: &[String]) -> String {
+        field.join(if self.mixture { " + " } else { " | " })
+    }
 }
 
 /// Matches of `classic` at two seats, in rank points, with the seed 1.
@@ -66,6 +76,7 @@ impl Default for PlaySetting {
             payoff: Payoff::RankPoints,
             luck: LuckChoice::Auto,
             seed: 1.into(),
+            mixture: false,
         }
     }
 }
@@ -130,12 +141,15 @@ pub struct Candidates<'e> {
     plan: PlayablePlan,
     specs: Vec<String>,
     field: Vec<String>,
+    /// The number of lineups of each candidate, one for each field of a mixture.
+    fields: usize,
     scorer: &'e dyn Scorer,
     payoff: Payoff,
 }
 
 impl<'e> Candidates<'e> {
-    /// Creates candidates and a field from specs. The field is one agent for all other seats, or one for each of them.
+    /// Creates candidates and a field from specs. The field is one agent for all other seats, or one for each of them; in a
+    /// mixture, any number of agents.
     ///
     /// # Errors
     /// If a spec, the rules or the number of seats is invalid.
@@ -153,9 +167,14 @@ impl<'e> Candidates<'e> {
                 agents.push(spec.clone());
             }
         }
+        let (lineups, fields) = if setting.mixture {
+            (Lineups::mixture(candidates, field, setting.seats), field.len())
+        } else {
+            (Lineups::Focal(Focal { focal: candidates.to_vec(), field: field.to_vec() }), 1)
+        };
         let experiment = Experiment {
             seed: Some(setting.seed),
-            lineups: Lineups::Focal(Focal { focal: candidates.to_vec(), field: field.to_vec() }),
+            lineups,
             unit: setting.unit,
             luck: setting
                 .luck
@@ -164,7 +183,7 @@ impl<'e> Candidates<'e> {
         };
         let plan = experiment.plan(roster, &setting.folder)?;
         let (specs, field) = (candidates.to_vec(), field.to_vec());
-        Ok(Candidates { plan, specs, field, scorer, payoff: setting.payoff })
+        Ok(Candidates { plan, specs, field, fields, scorer, payoff: setting.payoff })
     }
 
     /// The specs of the candidates, as passed to [`Candidates::new`].
@@ -179,27 +198,33 @@ impl<'e> Candidates<'e> {
 
     /// The normalized specs of the candidates, as written in rows.
     pub fn labels(&self) -> Vec<String> {
-        self.plan.cells[0].lineups.iter().map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
+        let lineups = self.plan.cells[0].lineups.iter().step_by(self.fields);
+        lineups.map(|lineup| self.plan.agents[lineup.agents()[0]].label.clone()).collect()
     }
 
     /// The mean payoff of a candidate over all its seats in one deal, without the luck of the cards if it is measured.
     fn score(&self, candidate: usize, deal: u64) -> Result<f64, Box<AgentFault>> {
         let cell = &self.plan.cells[0];
-        let lineup = &cell.lineups[candidate];
-        let block = Block { number: 0, cell_index: 0, cell, lineup_index: candidate, lineup, deal };
-        let rows = play_block(&self.plan, &block)?;
         let is_focal = |index: &usize| cell.seatings[index / cell.seats][index % cell.seats] == 0;
-        let own = rows.players.iter().enumerate().filter(|(index, _)| is_focal(index));
         let (mut sum, mut luck) = (0, 0);
-        for (_, row) in own {
-            sum += self.payoff.units(row).unwrap_or(0);
-            luck += i64::from(row.luck.units().unwrap_or(0));
+        for lineup_index in candidate * self.fields..(candidate + 1) * self.fields {
+            let lineup = &cell.lineups[lineup_index];
+            let rows = play_block(&self.plan, &Block { number: 0, cell_index: 0, cell, lineup_index, lineup, deal })?;
+            for (_, row) in rows.players.iter().enumerate().filter(|(index, _)| is_focal(index)) {
+                sum += self.payoff.units(row).unwrap_or(0);
+                luck += i64::from(row.luck.units().unwrap_or(0));
+            }
         }
         if self.measures_luck() {
             let gained = self.payoff.luck_coefficient(cell.seats) * share_of(luck);
             sum = without_luck(sum, gained * self.payoff.scale(cell.seats));
         }
         Ok(sum as f64 / self.units())
+    }
+
+    /// The number of matches of a candidate on a deal.
+    fn matches_a_deal(&self) -> f64 {
+        (self.plan.cells[0].seatings.len() * self.fields) as f64
     }
 
     /// Whether the scores are without the luck of the cards.
@@ -211,7 +236,7 @@ impl<'e> Candidates<'e> {
     pub fn units(&self) -> f64 {
         let cell = &self.plan.cells[0];
         let fine = if self.measures_luck() { FINE as f64 } else { 1.0 };
-        self.payoff.scale(cell.seats) * cell.seatings.len() as f64 * fine
+        self.payoff.scale(cell.seats) * self.matches_a_deal() * fine
     }
 
     /// The range of a score.
@@ -230,8 +255,7 @@ impl<'e> Candidates<'e> {
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
-        let estimates =
-            estimates(scores, self.plan.cells[0].seatings.len() as f64, self.support(), &mut resampling(seed, CURVE));
+        let estimates = estimates(scores, self.matches_a_deal(), self.support(), &mut resampling(seed, CURVE));
         let labels = self.labels();
         let point = |(index, estimate): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);
@@ -259,15 +283,16 @@ impl<'e> Candidates<'e> {
 
     /// Whether a candidate plays only against copies of itself, so that its mean payoff is fixed.
     fn is_mirror(&self, candidate: usize) -> bool {
-        let agents = self.plan.cells[0].lineups[candidate].agents();
-        self.payoff != Payoff::Points && agents.iter().all(|agent| *agent == agents[0])
+        let lineups = &self.plan.cells[0].lineups[candidate * self.fields..(candidate + 1) * self.fields];
+        let first = lineups[0].agents()[0];
+        self.payoff != Payoff::Points && lineups.iter().flat_map(|lineup| lineup.agents()).all(|agent| *agent == first)
     }
 }
 
 /// A point of a response curve: a row of `curve.csv`.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct ResponsePoint {
-    /// The field, that is, the opponents, separated by ` | `.
+    /// The field, that is, the opponents, separated by ` | `, or in a mixture by ` + `.
     pub field: String,
     /// The candidate: the agent with this value.
     pub agent: String,

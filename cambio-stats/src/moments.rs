@@ -89,23 +89,18 @@ impl Moments {
         if second > 0.0 { third * (self.clusters as f64).sqrt() / (second * second.sqrt()) } else { 0.0 }
     }
 
-    /// The mean in units of `1 / scale`; `None` without results.
-    pub fn mean(&self, scale: f64) -> Option<f64> {
-        (self.clusters > 0).then(|| self.s as f64 / self.n as f64 / scale)
-    }
-
-    /// The standard error of the mean, in units of `1 / scale`; `None` with fewer than two clusters.
-    pub fn error(&self, scale: f64) -> Option<f64> {
-        let (n, clusters) = (self.n as f64, self.clusters as f64);
-        (self.clusters > 1).then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale)
-    }
-
     /// The mean and its interval, in units of `1 / scale`; `support` is the range of a result in that unit. `None`
     /// without results.
     pub fn interval(&self, scale: f64, support: Support) -> Option<Interval> {
-        let mean = self.mean(scale)?;
-        let shape = Shape { skewness: self.skewness(), results: self.n as f64 / self.clusters as f64 };
-        Some(Interval::new(mean, self.error(scale), self.clusters, support).with_shape(shape))
+        if self.clusters == 0 {
+            return None;
+        }
+        let n = self.n as f64;
+        let clusters = self.clusters as f64;
+        let error =
+            (self.clusters > 1).then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale);
+        let shape = Shape { skewness: self.skewness(), results: n / clusters };
+        Some(Interval::new(self.s as f64 / n / scale, error, self.clusters, support).with_shape(shape))
     }
 }
 

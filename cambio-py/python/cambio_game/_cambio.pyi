@@ -479,6 +479,7 @@ class _Tune:
         field: list[str] | None,
         table: tuple[str, int, bool, str, str],
         payoff: str,
+        mixture: bool,
         method: tuple[str, int, int, float, float, int],
         validate: int,
         incumbent: str | None,

@@ -19,6 +19,8 @@ pub(super) struct Adjusted {
     /// One control variate for each payoff, in the order of [`Payoff::ALL`].
     controls: [ControlVariate; 4],
     payoffs: Vec<[Moments; 4]>,
+    /// The number and the sum of each agent's payoffs, with their luck, in the deals that have ended.
+    earlier: Vec<[(i64, i64); 4]>,
     /// The adjusted payoffs of the plan's payoff, and their products by deal.
     joint: Joint,
     luck: Vec<Moments>,
@@ -33,6 +35,7 @@ impl Adjusted {
             payoff,
             controls: Payoff::ALL.map(|payoff| ControlVariate::new(payoff.luck_coefficient(seats))),
             payoffs: vec![[Moments::default(); 4]; agents],
+            earlier: vec![[(0, 0); 4]; agents],
             joint: Joint::new(agents),
             luck: vec![Moments::default(); agents],
             open: vec![0; agents],
@@ -45,8 +48,8 @@ impl Adjusted {
         without_luck(payoff, coefficient * share_of(luck.into()) * self.payoff.scale(self.seats))
     }
 
-    /// Ends a deal, with the number of results and the sum of each agent's payoffs, and the sums of earlier deals.
-    pub(super) fn end_deal(&mut self, sums: &[[(i64, i64); 4]], earlier: &[[Moments; 4]]) {
+    /// Ends a deal, with the number of results and the sum of each agent's payoffs.
+    pub(super) fn end_deal(&mut self, sums: &[[(i64, i64); 4]]) {
         let (mut counts, mut joint) = (vec![0; sums.len()], vec![0; sums.len()]);
         for payoff in Payoff::ALL {
             let (index, scale) = (payoff as usize, payoff.scale(self.seats));
@@ -57,9 +60,12 @@ impl Adjusted {
                 let share = share_of(luck);
                 let fine = without_luck(sum, coefficient * share * scale);
                 self.payoffs[agent][index].add(known, fine);
-                if let Some(mean) = earlier[agent][index].mean(scale) {
+                let (count, before) = &mut self.earlier[agent][index];
+                if *count > 0 {
+                    let mean = *before as f64 / *count as f64 / scale;
                     control.add(share, sum as f64 / scale - known as f64 * mean);
                 }
+                (*count, *before) = (*count + known, *before + sum);
                 if payoff == self.payoff {
                     (counts[agent], joint[agent]) = (known, fine);
                 }

@@ -200,7 +200,7 @@ impl CellDigest {
         let Some(deal) = self.open.deal.take() else { return };
         let open = &mut self.open;
         if let Some(adjusted) = &mut self.adjusted {
-            adjusted.end_deal(&open.payoffs, &self.payoffs);
+            adjusted.end_deal(&open.payoffs);
         }
         for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
             for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {

@@ -100,6 +100,7 @@ impl<'a> TaskRun<'a> {
             seats: setting.seats,
             payoff: setting.payoff,
             seed: setting.seed,
+            mixture: setting.mixture,
             adjusted,
             command: command.clone(),
             found,
@@ -136,7 +137,8 @@ impl<'a> TaskRun<'a> {
         for values in self.task.corners() {
             self.measured(&[self.task.filled(&values)], field)?;
         }
-        (self.progress)(TuneStep::Begin { field: Some(field.to_vec()), incumbent });
+        let mixture = if self.task.setting.mixture { "the mixture of " } else { "" };
+        (self.progress)(TuneStep::Begin { field: format!("{mixture}{}", field.join(", ")), incumbent });
         Ok(())
     }
 
@@ -172,12 +174,12 @@ impl<'a> TaskRun<'a> {
         let best = best.unwrap_or_else(|| highest(scores.iter().map(|scores| mean(scores))));
         // The sign is restored after the curve, because simultaneous inference needs a payoff that is maximized.
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
-        let mut points = measured.curve(&field.join(" | "), &values, &scores, task.setting.seed);
+        let mut points = measured.curve(&task.setting.field_name(field), &values, &scores, task.setting.seed);
         if sign < 0.0 {
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
             points.iter_mut().for_each(negate);
         }
-        let scores = FieldScores { field: field.join(" | "), agents: measured.labels(), by_deal: scores };
+        let scores = FieldScores { field: task.setting.field_name(field), agents: measured.labels(), by_deal: scores };
         let adjusted = measured.measures_luck();
         Ok(SearchResult { points, best, blocks, used, scores: vec![scores], adjusted })
     }
@@ -218,7 +220,7 @@ impl<'a> TaskRun<'a> {
         let measured = self.measured(&[task.filled(&values)], field)?;
         let scores = measured.scores(&[0], deals..deals + each)?;
         blocks += each;
-        let points = measured.curve(&field.join(" | "), &[spaced(&values)], &scores, task.setting.seed);
+        let points = measured.curve(&task.setting.field_name(field), &[spaced(&values)], &scores, task.setting.seed);
         let adjusted = measured.measures_luck();
         Ok(SearchResult { points, best: 0, blocks, used: deals + each, scores: Vec::new(), adjusted })
     }
@@ -272,7 +274,7 @@ impl<'a> TaskRun<'a> {
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
-        (self.progress)(TuneStep::Begin { field: None, incumbent: None });
+        (self.progress)(TuneStep::Begin { field: "itself".to_owned(), incumbent: None });
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
         for (rival, field) in candidates.iter().enumerate() {

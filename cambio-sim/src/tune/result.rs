@@ -44,6 +44,9 @@ pub struct TuningResult {
     pub payoff: Payoff,
     /// The seed of the deals.
     pub seed: Seed,
+    /// Whether each agent of the field is a field of its own, and a mean is over all of them. In `tuning.json` only if it is
+    /// true.
+    pub mixture: bool,
     /// Whether the means of the curve are without the luck of the cards. In `tuning.json` only if it is true.
     pub adjusted: bool,
     /// The command that repeats the tuning.
@@ -235,7 +238,8 @@ fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> 
 
 impl From<TuningResult> for Object {
     fn from(result: TuningResult) -> Object {
-        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, adjusted, command, found } = result;
+        let TuningResult { version, agent, ranges, rules, seats, payoff, seed, mixture, adjusted, command, found } =
+            result;
         let (field, mut found) = match found {
             TuningOutcome::AgainstField(found) => (json!(found.field), object(found)),
             TuningOutcome::AgainstItself(found) => (json!("self"), object(found)),
@@ -244,8 +248,10 @@ impl From<TuningResult> for Object {
             "version": version, "agent": agent, "ranges": ranges, "rules": rules, "seats": seats, "field": field,
             "payoff": payoff, "seed": seed.to_string(),
         }));
-        if adjusted {
-            written.insert("adjusted".to_owned(), true.into());
+        for (name, is) in [("mixture", mixture), ("adjusted", adjusted)] {
+            if is {
+                written.insert(name.to_owned(), true.into());
+            }
         }
         written.extend(found.shift_remove_entry("method"));
         written.insert("command".to_owned(), command.into());
@@ -262,6 +268,7 @@ impl TryFrom<Object> for TuningResult {
             from_value(written.clone().into()).map_err(|error| format!("a result against {kind}: {error}"))
         }
         let version = field(&written, "version")?;
+        let is = |name: &str| written.get(name) == Some(&json!(true));
         let found = match &written.get("field") {
             Some(Value::Array(_)) => TuningOutcome::AgainstField(read(&written, "a field")?),
             Some(Value::String(word)) if word == "self" => TuningOutcome::AgainstItself(read(&written, "itself")?),
@@ -275,7 +282,8 @@ impl TryFrom<Object> for TuningResult {
             seats: field(&written, "seats")?,
             payoff: field(&written, "payoff")?,
             seed: field::<String>(&written, "seed")?.parse().map_err(|error| format!("`seed`: {error}"))?,
-            adjusted: written.get("adjusted").is_some_and(|adjusted| *adjusted == json!(true)),
+            mixture: is("mixture"),
+            adjusted: is("adjusted"),
             command: field(&written, "command")?,
             found,
         })

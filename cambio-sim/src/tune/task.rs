@@ -48,7 +48,7 @@ pub enum Opponents {
     /// this is `heuristic`.
     #[default]
     Defaults,
-    /// One agent for all other seats, or one agent for each of them.
+    /// One agent for all other seats, or one agent for each of them; in a mixture, any number of agents.
     Field(Vec<String>),
     /// Self-play: each candidate plays against copies of each candidate.
     Themselves,
@@ -106,8 +106,8 @@ impl TuneMethod {
 pub enum TuneStep {
     /// The task is valid, and play begins.
     Begin {
-        /// The field; `None` for [`Opponents::Themselves`].
-        field: Option<Vec<String>>,
+        /// The field, for people.
+        field: String,
         /// The agent that the winner will be compared with; `None` without a validation.
         incumbent: Option<String>,
     },
@@ -145,7 +145,7 @@ impl fmt::Display for TuneStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TuneStep::Begin { field, incumbent } => {
-                write!(f, "against {}", field.as_ref().map_or_else(|| "itself".to_owned(), |field| field.join(", ")))?;
+                write!(f, "against {field}")?;
                 incumbent.as_ref().map_or(Ok(()), |incumbent| write!(f, "; the incumbent is {incumbent}"))
             }
             TuneStep::Deals { values, deals } => write!(f, "{values} values, deals {} to {}", deals.start, deals.end),
@@ -170,7 +170,7 @@ pub struct Tuned {
 /// The scores of the candidates against one field.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FieldScores {
-    /// The field; several agents are separated by bars.
+    /// The field; several agents are separated by ` | `, those of a mixture by ` + `.
     pub field: String,
     /// The normalized specs of the candidates, as written in rows.
     pub agents: Vec<String>,

@@ -160,6 +160,7 @@ def tune(
     ranges: str | list[str],
     *,
     field: str | list[str] | None = None,
+    mixture: bool = False,
     rules: str = "classic",
     seats: int = 2,
     rounds: bool = False,
@@ -184,7 +185,7 @@ def tune(
 
     `agent` has a question mark for each value to tune, such as "greedy(call_at=?)"; `ranges` has a range for each, such as
     "0..15", "10,30,100" or "1..1000 log". `method` is "sweep", "race", "halving" or "cma". With `field="self"`, every value plays
-    against tables of every value. The folder `out` gets the same files as from `cambio tune --out`; only the stored command
+    against tables of every value. With `mixture=True`, each agent of `field` fills all other seats in turn. The folder `out` gets the same files as from `cambio tune --out`; only the stored command
     differs. Warns if the best value is at an end of its range, or the field is far weaker than the candidates. Raises
     `CambioError` for invalid arguments, `AgentFault` and `RunError`.
     """
@@ -200,6 +201,7 @@ def tune(
         against,
         (rules, seats, rounds, str(seed), luck),
         payoff,
+        mixture,
         (method, deals, generations, indifference, alpha, first),
         validate,
         incumbent,
