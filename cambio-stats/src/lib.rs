@@ -38,6 +38,7 @@ pub mod empirical;
 pub mod equivalence;
 pub mod histogram;
 pub mod hotelling;
+mod independent;
 mod interval;
 mod joint;
 mod matrix;
@@ -53,6 +54,7 @@ pub mod stopping;
 
 pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
+pub use independent::independent_difference;
 pub use interval::{Interval, LEVEL, Shape, Support};
 pub use joint::Joint;
 pub use matrix::Matrix;
