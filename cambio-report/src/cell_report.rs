@@ -529,8 +529,7 @@ impl CellReport<'_> {
         };
         let table = ReportTable {
             caption: "How each agent played, per round unless noted, with single 95 % intervals clustered by deal. Actions that no agent \
-                      took are omitted. The share of calls that succeed and the values of a call are over all calls. Luck is by how many \
-                      points the cards that an agent was dealt or drew were below the deck’s mean card; positive is good luck."
+                      took are omitted. Values of calls are over all calls. With luck = \"on\", the results are without the luck of the cards."
                 .into(),
             corner: "agent",
             columns: measures.iter().map(|measure| measure.label.into()).collect(),

@@ -341,9 +341,7 @@ impl CellSums<'_> {
     }
 
     fn behaviour_of(&self, agent: usize, sums: &QuantitySums) -> BehaviourRow {
-        let rules = &self.plan.cells[self.index].rules;
-        let mean = f64::from(rules.deck_points()) / rules.deck().len() as f64;
-        BehaviourRow::new(self.rules(), self.seat_count(), self.plan.agents[agent].label.clone(), sums, mean)
+        BehaviourRow::new(self.rules(), self.seat_count(), self.plan.agents[agent].label.clone(), sums)
     }
 
     fn behaviour(&self) -> Vec<BehaviourRow> {

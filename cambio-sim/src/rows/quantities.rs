@@ -321,7 +321,7 @@ pub struct Measure {
 /// Declares the columns of `behaviour.csv` that are computed from sums.
 macro_rules! behaviour {
     (
-        |$sum:ident, $mean:ident|
+        |$sum:ident|
         $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal => $unit:literal = $value:expr;)+
     ) => {
         /// A row of `behaviour.csv`: the behaviour of one agent in one cell. A value is empty if its divisor is 0.
@@ -344,8 +344,8 @@ macro_rules! behaviour {
         }
 
         impl BehaviourRow {
-            /// The row of an agent; `mean` is the mean points of a card in the deck.
-            pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &QuantitySums, $mean: f64) -> BehaviourRow {
+            /// The row of an agent.
+            pub(crate) fn new(rules: String, seats: usize, agent: String, $sum: &QuantitySums) -> BehaviourRow {
                 let (rounds, rounds_per_match) = ($sum.rounds, $sum.rounds as f64 / $sum.matches as f64);
                 BehaviourRow { rules, seats, agent, rounds, rounds_per_match, $($column: $value,)+ }
             }
@@ -375,7 +375,7 @@ macro_rules! behaviour {
 }
 
 behaviour! {
-    |sum, mean|
+    |sum|
     /// Turns of all seats per round.
     turns_per_round: Mean "turns of the table" => "turns per round" = sum.per_round(sum.table_turns);
     /// Rounds won per round: the share of rounds that the agent won, alone or with others.
@@ -414,10 +414,4 @@ behaviour! {
     cards_per_round: Mean "cards at the end" => "cards per round" = sum.per_round(sum.cards);
     /// The fraction of the cards at the end of the round that the agent has seen.
     cards_known_share: Share "of them seen" => "share" = ratio(sum.cards_known as f64, sum.cards);
-    /// Luck of the deal per round: the expected points of the dealt cards minus their actual points; positive is good.
-    dealt_luck_per_round: Mean "luck of the deal, points" => "points per round"
-        = ratio(mean * sum.dealt as f64 - sum.dealt_points as f64, sum.rounds);
-    /// Luck of the draw per round: the expected points of the drawn cards minus their actual points; positive is good.
-    drawn_luck_per_round: Mean "luck of the draw, points" => "points per round"
-        = ratio(mean * sum.drawn as f64 - sum.drawn_points as f64, sum.rounds);
 }
