@@ -14,7 +14,7 @@ use cambio_core::rng::{Key, Purpose, Seed, Stream};
 use cambio_stats::Matrix;
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
-use crate::plan::{Block, Plan};
+use crate::plan::{Block, Payoff, Plan};
 
 pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
@@ -40,6 +40,18 @@ impl Digest {
     pub(crate) fn new(plan: &Plan) -> Digest {
         let cells = plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect();
         Digest { cells, last_cell: 0, faults: Vec::new() }
+    }
+
+    /// Keeps the sums of this payoff in each deal. The comparison of runs on the same deals needs them.
+    pub(crate) fn keep_deals(&mut self, payoff: Payoff) {
+        for cell in &mut self.cells {
+            cell.keep_deals(payoff);
+        }
+    }
+
+    /// Ends the last deal of each cell.
+    pub(crate) fn end_deal(&mut self) {
+        self.cells.iter_mut().for_each(CellDigest::end_deal);
     }
 
     /// Adds the extract of these blocks, and their faults (lines of JSON). Blocks must be added in canonical order.

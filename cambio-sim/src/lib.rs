@@ -23,6 +23,7 @@
 //! ```
 
 mod advantage_experiment;
+mod comparison;
 mod dictionary;
 pub mod digest;
 mod disk;
@@ -38,6 +39,7 @@ pub mod units;
 
 pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
+pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
 pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};
 pub use digest::{
     BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,

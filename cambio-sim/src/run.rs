@@ -19,7 +19,7 @@ use crate::store::{RunFolder, StoredRun};
 pub(crate) use batch::{BatchOutput, PlayedBatch, play_batches};
 use read::BatchReader;
 pub use read::derive;
-pub(crate) use read::faults_in;
+pub(crate) use read::{faults_in, sums};
 pub use replay::{ReplayError, StoredMatch};
 pub use verify::{Findings, ReplayScope, verify};
 

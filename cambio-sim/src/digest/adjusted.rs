@@ -48,9 +48,10 @@ impl Adjusted {
         without_luck(payoff, coefficient * share_of(luck.into()) * self.payoff.scale(self.seats))
     }
 
-    /// Ends a deal, with the number of results and the sum of each agent's payoffs.
-    pub(super) fn end_deal(&mut self, sums: &[[(i64, i64); 4]]) {
-        let (mut counts, mut joint) = (vec![0; sums.len()], vec![0; sums.len()]);
+    /// Ends a deal, with the number of results and the sum of each agent's payoffs. Returns the sums of its
+    /// adjusted payoffs.
+    pub(super) fn end_deal(&mut self, sums: &[[(i64, i64); 4]]) -> Vec<[i64; 4]> {
+        let (mut counts, mut adjusted) = (vec![0; sums.len()], vec![[0; 4]; sums.len()]);
         for payoff in Payoff::ALL {
             let (index, scale) = (payoff as usize, payoff.scale(self.seats));
             let control = &mut self.controls[index];
@@ -66,8 +67,9 @@ impl Adjusted {
                     control.add(share, sum as f64 / scale - known as f64 * mean);
                 }
                 (*count, *before) = (*count + known, *before + sum);
+                adjusted[agent][index] = fine;
                 if payoff == self.payoff {
-                    (counts[agent], joint[agent]) = (known, fine);
+                    counts[agent] = known;
                 }
                 if payoff == Payoff::RankPoints {
                     self.luck[agent].add(known, luck);
@@ -75,8 +77,10 @@ impl Adjusted {
             }
             control.end_cluster();
         }
+        let joint: Vec<i64> = adjusted.iter().map(|own| own[self.payoff as usize]).collect();
         self.joint.add(&counts, &joint);
         self.open.fill(0);
+        adjusted
     }
 
     fn scale(&self, payoff: Payoff) -> f64 {

@@ -1,12 +1,12 @@
 //! The sums of one cell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_core::rules::MAX_SEATS;
 use cambio_stats::anova::{self, AnovaTest};
 use cambio_stats::empirical::GameSums;
 use cambio_stats::ratings::{Ranking, Rankings};
-use cambio_stats::{Interval, Joint, Matrix, Moments};
+use cambio_stats::{Interval, Joint, Matrix, Moments, Support};
 
 use super::adjusted::{self, Adjusted, covariances};
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
@@ -58,7 +58,17 @@ pub struct CellDigest {
     /// The payoffs of every combination of agents, if the plan plays them all.
     pub game: Option<GameSums>,
     matches_a_deal: u64,
+    /// The sums of each deal, if they are kept.
+    kept: Option<KeptDeals>,
     open: OpenDeal,
+}
+
+/// The sums of one payoff in each deal: for each agent, the number of results and their sum in units of adjusted payoffs,
+/// without the luck of the cards if the run measures it.
+#[derive(Clone, Debug)]
+struct KeptDeals {
+    payoff: Payoff,
+    sums: BTreeMap<u64, Vec<(i64, i64)>>,
 }
 
 /// The sums of the deal that is being read.
@@ -105,6 +115,7 @@ impl CellDigest {
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
             matches_a_deal: (cell.lineups.len() * cell.seatings.len()) as u64,
+            kept: None,
             open,
         }
     }
@@ -199,8 +210,18 @@ impl CellDigest {
     pub(super) fn end_deal(&mut self) {
         let Some(deal) = self.open.deal.take() else { return };
         let open = &mut self.open;
-        if let Some(adjusted) = &mut self.adjusted {
-            adjusted.end_deal(&open.payoffs);
+        let adjusted = self.adjusted.as_mut().map(|adjusted| adjusted.end_deal(&open.payoffs));
+        if let Some(KeptDeals { payoff, sums }) = &mut self.kept {
+            let own = |(agent, payoffs): (usize, &[(i64, i64); 4])| {
+                let (known, sum) = payoffs[*payoff as usize];
+                match &adjusted {
+                    Some(adjusted) if !self.is_mirrored[agent] || *payoff == Payoff::Points => {
+                        (known, adjusted[agent][*payoff as usize])
+                    }
+                    _ => (known, sum * adjusted::FINE),
+                }
+            };
+            sums.insert(deal, open.payoffs.iter().enumerate().map(own).collect());
         }
         for (agent, payoffs) in self.payoffs.iter_mut().enumerate() {
             for (moments, sums) in payoffs.iter_mut().zip(&mut open.payoffs[agent]) {
@@ -319,6 +340,27 @@ impl CellDigest {
         let (found, efficiency) = self.joint.difference(first, second, scale, support)?;
         let is_fixed = self.is_fixed(first, self.payoff) && self.is_fixed(second, self.payoff);
         Some((if is_fixed { exact(found) } else { found }, efficiency))
+    }
+
+    /// Keeps the sums of this payoff in each deal from now on.
+    pub(super) fn keep_deals(&mut self, payoff: Payoff) {
+        self.kept = Some(KeptDeals { payoff, sums: BTreeMap::new() });
+    }
+
+    /// The difference of the mean payoffs of an agent and an agent of another run on the same deals, paired by deal;
+    /// `None` unless both runs keep their deals.
+    pub(crate) fn difference_from(&self, agent: usize, other: (&CellDigest, usize)) -> Option<Interval> {
+        let (own, kept) = (self.kept.as_ref()?, other.0.kept.as_ref()?);
+        let deals: BTreeSet<u64> = own.sums.keys().chain(kept.sums.keys()).copied().collect();
+        let mut joint = Joint::new(2);
+        for deal in deals {
+            let at = |kept: &KeptDeals, agent: usize| kept.sums.get(&deal).map_or((0, 0), |agents| agents[agent]);
+            let ((n, s), (other_n, other_s)) = (at(own, agent), at(kept, other.1));
+            joint.add(&[n, other_n], &[s, other_s]);
+        }
+        let is_raw = self.adjusted.is_none() && other.0.adjusted.is_none();
+        let support = if is_raw { own.payoff.support_of_difference() } else { Support::Line };
+        Some(joint.difference(0, 1, own.payoff.scale(self.seats) * adjusted::FINE as f64, support)?.0)
     }
 
     /// The covariance matrix of these agents' mean payoffs; `None` with fewer than two deals.

@@ -58,7 +58,7 @@ const ADJUSTED_BASELINE: u32 = 10 << 16;
 impl Derived {
     /// Computes the tables from the sums of all rows.
     pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
-        digest.cells.iter_mut().for_each(CellDigest::end_deal);
+        digest.end_deal();
         let (faults, pooled) = (std::mem::take(&mut digest.faults), pooled(plan, &digest));
         let (mut summary, mut ratings, mut pairwise) = (Vec::new(), Vec::new(), Vec::new());
         let (mut seats, mut behaviour, mut behaviour_errors) = (Vec::new(), Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::digest::{Derived, Digest, Extract};
 use crate::disk::RunError;
-use crate::plan::{Block, Plan};
+use crate::plan::{Block, Payoff, Plan};
 use crate::play::BlockRows;
 use crate::rows::{FILES, RowReader};
 use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
@@ -148,4 +148,16 @@ pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
     let mut reading = BatchReader::new(&stored.plan);
     reading.add_all(stored)?;
     Ok(Derived::new(&stored.plan, reading.end()?))
+}
+
+/// The sums of a run. With a payoff, they include the sums of this payoff in each deal.
+pub(crate) fn sums(stored: &StoredRun, keep: Option<Payoff>) -> Result<Digest, RunError> {
+    let mut reading = BatchReader::new(&stored.plan);
+    if let Some(payoff) = keep {
+        reading.digest.keep_deals(payoff);
+    }
+    reading.add_all(stored)?;
+    let mut digest = reading.end()?;
+    digest.end_deal();
+    Ok(digest)
 }
