@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, range, signed, spread};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
-use crate::plot::{Distribution, Figure, Forest, IntervalPoint, Strips};
+use crate::plot::{Curve, Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 
 /// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
@@ -30,6 +30,7 @@ pub(super) struct Section {
     standing: ReportTable,
     means: Option<Figure<Forest>>,
     ratings: Option<Figure<Forest>>,
+    curves: Vec<Figure<Curve>>,
     ratings_note: Option<Prose>,
     misfit_note: Option<Prose>,
     misfit: Option<Figure<Forest>>,
@@ -105,6 +106,7 @@ impl CellReport<'_> {
             standing: self.standing(),
             means: (self.ladder.rungs.len() > 1).then(|| self.means()),
             ratings: is_rated.then(|| self.ratings(&ratings)),
+            curves: self.curves(),
             ratings_note: (self.ladder.rungs.len() > 1).then(|| ratings_note(&ratings)).flatten(),
             misfit_note: self.misfit_note(),
             misfit: self.misfit(),

@@ -12,6 +12,7 @@ mod curves;
 mod learning;
 mod misfit;
 mod numbers;
+mod parameter;
 mod parts;
 mod plot;
 mod run;

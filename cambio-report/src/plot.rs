@@ -393,11 +393,15 @@ impl Curve {
                 .filter(|share| *share >= 0.095)
                 .map_or_else(String::new, |share| format!("{:.0}", share * 100.0)),
         };
-        // Every value has a mark, but only every n-th value has a label, so that labels stay readable.
-        let letters = samples.iter().map(|own| own.label.chars().count()).max().unwrap_or(1) as f64;
-        let room = ((RIGHT - left) / (letters * 6.5 + 6.0)).max(2.0);
-        let every = (samples.len() as f64 / room).ceil().max(1.0) as usize;
-        let columns = samples.iter().zip(&xs).step_by(every);
+        // Every value has a mark, but a label only where it does not touch the previous label.
+        let mut end = f64::NEG_INFINITY;
+        let has_room = |(own, x): &(&CurveSample, &f64)| {
+            let half = own.label.chars().count() as f64 * 3.25;
+            let has_room = **x - half > end + 6.0;
+            end = if has_room { **x + half } else { end };
+            has_room
+        };
+        let columns = samples.iter().zip(&xs).filter(has_room);
         Curve {
             width: WIDTH,
             height: if has_shares { share_foot + 8.0 } else { foot + 40.0 },

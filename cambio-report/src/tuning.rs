@@ -4,11 +4,12 @@ use std::path::Path;
 
 use cambio_exec::{FileError, write_whole};
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation, Values,
+    AgainstField, AgainstItself, FieldScores, ResponsePoint, Tuned, TuningOutcome, TuningResult, Validation,
 };
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
+use crate::parameter::{axis, axis_name};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
@@ -149,10 +150,12 @@ impl<'a> Tuning<'a> {
 
     fn curve(&self, index: usize, field: &'a str) -> Figure<Curve> {
         let points: Vec<&ResponsePoint> = self.of_field(field).collect();
-        // Values with uneven steps, such as 10, 30, 100, are drawn at equal distances.
-        let is_even =
-            self.result.ranges.iter().all(|range| range.parse::<Values>().is_ok_and(|values| values.is_even()));
-        let at: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok().filter(|_| is_even)).collect();
+        // Combinations of several values are drawn at equal distances.
+        let values: Option<Vec<f64>> = points.iter().map(|point| point.value.parse().ok()).collect();
+        let (at, unit) = values.map_or((None, "value".to_owned()), |values| {
+            let (at, is_logarithmic) = axis(&values);
+            (Some(at), axis_name(&self.result.parameters().concat(), is_logarithmic))
+        });
         let sample = |(index, point): (usize, &&ResponsePoint)| CurveSample {
             label: point.value.clone(),
             at: at.as_ref().map(|at| at[index]),
@@ -176,7 +179,7 @@ impl<'a> Tuning<'a> {
             title: format!("Mean {} by value, against {field}", self.unit()),
             description: points.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
             caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
-            drawing: Curve::new(&samples, "value", self.unit()),
+            drawing: Curve::new(&samples, &unit, self.unit()),
         }
     }
 

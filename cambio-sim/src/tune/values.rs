@@ -166,9 +166,4 @@ impl Values {
     pub fn at(&self, point: f64) -> f64 {
         self.nth(((point.clamp(0.0, 1.0) * (self.count() - 1) as f64).round()) as usize)
     }
-
-    /// Whether the differences between neighbours are equal.
-    pub fn is_even(&self) -> bool {
-        matches!(self.spacing, Spacing::Even { .. })
-    }
 }

@@ -1,0 +1,153 @@
+//! Agents that differ in one numeric parameter, and the axis for its values.
+
+use std::collections::BTreeMap;
+
+use cambio_agents::roster;
+
+use crate::cell_report::CellReport;
+use crate::parts::Prose;
+use crate::plot::{BestComparison, Curve, CurveSample, Figure};
+use crate::verdict::RankedAgent;
+
+/// The maximum number of plots for one table.
+const MOST_CURVES: usize = 6;
+/// A curve needs at least this number of values.
+const LEAST_VALUES: usize = 3;
+
+/// Values in ascending order, each with the number of its agent.
+type Members = Vec<(f64, usize)>;
+
+/// Agents that differ only in the value of one numeric parameter.
+#[derive(PartialEq, Debug)]
+pub(super) struct Family {
+    /// The spec of the agents, with a question mark for the value.
+    pub(super) spec: String,
+    pub(super) parameter: String,
+    pub(super) members: Members,
+}
+
+/// The families of agents with these specs. Defaults count as values, as far as the agents are in the roster.
+pub(super) fn families(specs: &[&str]) -> Vec<Family> {
+    let known = roster();
+    // The other parameters, the name of the parameter, and the members.
+    let mut found: BTreeMap<(Vec<String>, String), Members> = BTreeMap::new();
+    for (agent, spec) in specs.iter().enumerate() {
+        let full = known.parse(spec).map_or_else(|_| (*spec).to_owned(), |spec| spec.full());
+        let parts: Vec<String> = full.trim_end_matches(')').split(',').map(str::to_owned).collect();
+        for (place, part) in parts.iter().enumerate() {
+            let Some((name, value)) = part.split_once('=') else { continue };
+            let Some(value) = value.parse().ok().filter(|value: &f64| value.is_finite()) else { continue };
+            let mut others = parts.clone();
+            others[place] = format!("{name}=");
+            let name = name.rsplit('(').next().unwrap_or(name);
+            found.entry((others, name.to_owned())).or_default().push((value, agent));
+        }
+    }
+    let family = |((_, parameter), mut members): ((Vec<String>, String), Members)| {
+        members.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let values = 1 + members.windows(2).filter(|pair| pair[0].0 < pair[1].0).count();
+        let spec = members.iter().find_map(|(_, agent)| with_question_mark(specs[*agent], &parameter))?;
+        (values >= LEAST_VALUES).then_some(Family { spec, parameter, members })
+    };
+    found.into_iter().filter_map(family).collect()
+}
+
+/// The spec with a question mark as the value of the parameter, if the spec gives it.
+fn with_question_mark(spec: &str, parameter: &str) -> Option<String> {
+    let start = ['(', ',']
+        .iter()
+        .find_map(|before| Some(spec.find(&format!("{before}{parameter}="))? + parameter.len() + 2))?;
+    let end = start + spec[start..].find([',', ')'])?;
+    Some(format!("{}?{}", &spec[..start], &spec[end..]))
+}
+
+/// The positions of ascending values on an axis, and whether the axis is logarithmic. It is if the values span a factor of
+/// 10 and their ratios are more even than their differences.
+pub(super) fn axis(values: &[f64]) -> (Vec<f64>, bool) {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log10(*value)).collect();
+    let unevenness = |values: &[f64]| {
+        let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+        let ends =
+            steps.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), step| (least.min(*step), most.max(*step)));
+        ends.1 / ends.0
+    };
+    let spans = values.first().zip(values.last()).is_some_and(|(first, last)| *first > 0.0 && last / first >= 10.0);
+    if spans && unevenness(&logs) < unevenness(values) { (logs, true) } else { (values.to_vec(), false) }
+}
+
+/// The name of an axis.
+pub(super) fn axis_name(parameter: &str, is_logarithmic: bool) -> String {
+    format!("{parameter}{}", if is_logarithmic { ", logarithmic axis" } else { "" })
+}
+
+impl CellReport<'_> {
+    /// For each numeric parameter in which at least three agents differ, the means by its value.
+    pub(super) fn curves(&self) -> Vec<Figure<Curve>> {
+        let (ladder, unit) = (&self.ladder, self.ladder.payoff.unit());
+        let specs: Vec<&str> = ladder.rungs.iter().map(|rung| rung.agent).collect();
+        let curve = |(number, family): (usize, Family)| {
+            let (at, is_logarithmic) = axis(&family.members.iter().map(|member| member.0).collect::<Vec<_>>());
+            let rungs = family.members.iter().map(|(value, agent)| (value, &ladder.rungs[*agent]));
+            let sample = |((value, rung), at): ((&f64, &RankedAgent<'_>), f64)| CurveSample {
+                label: value.to_string(),
+                at: Some(at),
+                mean: rung.mean.mean,
+                interval: rung.mean.low().zip(rung.mean.high()),
+                band: None,
+                share: None,
+                standing: if rung.is_among_best { BestComparison::Best } else { BestComparison::Behind },
+            };
+            let samples: Vec<CurveSample> = rungs.clone().zip(at).map(sample).collect();
+            let described = rungs.map(|(value, rung)| format!("{value}: {}", ladder.told(&rung.mean)));
+            Figure {
+                id: format!("parameter-{}-{}", self.index + 1, number + 1),
+                title: format!("Mean {unit} of {} by {}, {}", family.spec, family.parameter, self.title()),
+                description: described.collect::<Vec<_>>().join("; ") + ".",
+                caption: Prose::from(format!("Mean {unit} of ")).code(&family.spec).say(
+                    ", with single 95 % intervals. The means are over the whole field, so they include the matches between these agents. \
+                     The marks are as in the plot of the means.",
+                ),
+                drawing: Curve::new(&samples, &axis_name(&family.parameter, is_logarithmic), unit),
+            }
+        };
+        families(&specs).into_iter().take(MOST_CURVES).enumerate().map(curve).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_that_differ_in_one_number_are_a_family_and_defaults_are_numbers() {
+        let specs = [
+            "greedy",
+            "greedy(call_at=9)",
+            "random(pass=0.9)",
+            "greedy(call_at=3)",
+            "mine(n=10,way=a)",
+            "mine(n=1,way=b)",
+        ];
+        let found = families(&specs);
+        let members = vec![(3.0, 3), (5.0, 0), (9.0, 1)];
+        assert_eq!(found, [Family { spec: "greedy(call_at=?)".into(), parameter: "call_at".into(), members }]);
+        // Agents that this program does not have, and a grid of two parameters.
+        let specs = ["mine(n=1,m=0)", "mine(n=3,m=0)", "mine(n=9,m=0)", "mine(n=9,m=1)", "mine(n=9,m=2)"];
+        let specs: Vec<String> = families(&specs).into_iter().map(|family| family.spec).collect();
+        assert_eq!(specs, ["mine(n=?,m=0)", "mine(n=9,m=?)"]);
+    }
+
+    #[test]
+    fn an_axis_is_logarithmic_where_the_steps_are() {
+        for (values, expected) in [
+            (&[10.0, 30.0, 100.0, 300.0][..], true),
+            (&[1.0, 2.0, 4.0, 8.0, 16.0], true),
+            (&[3.0, 5.0, 9.0], false),
+            (&[0.0, 10.0, 100.0], false),
+            (&[1.0, 2.0, 3.0, 10.0], true),
+            (&[1.0, 6.0, 11.0, 16.0], false),
+        ] {
+            assert_eq!(axis(values).1, expected, "{values:?}");
+        }
+    }
+}
