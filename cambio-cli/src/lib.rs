@@ -9,6 +9,7 @@
 mod advantage;
 mod agents;
 mod budget;
+mod comparison;
 mod duel;
 mod exit;
 mod exploit;
@@ -87,9 +88,10 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Print the tables of `run` or `tune` again, and rewrite the report
+    /// Print the tables of `run` or `tune` again, and rewrite the report; compare several runs; export plots
     #[command(
-        after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md"
+        after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
+                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots"
     )]
     Report(report::Args),
     /// Check the files of a run and replay some or all of its matches

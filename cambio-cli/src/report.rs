@@ -3,11 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_exec::{read_text, write_whole};
-use cambio_report::{Run, Tuning, of_tuning};
+use cambio_exec::{FileError, read_text, write_whole};
+use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningResult};
-use cambio_sim::{PlayedBatches, RunError, StoredRun, derive};
+use cambio_sim::{Comparison, PlayedBatches, RunError, StoredRun, derive};
 
+use crate::comparison;
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, plain_lines, say};
 use crate::tables::{self, Format};
@@ -15,14 +16,21 @@ use crate::tune;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder that `run` or `tune` has written
-    folder: PathBuf,
+    /// The folder that `run` or `tune` has written. Several run folders are compared
+    #[arg(required = true, num_args = 1..=Comparison::MOST_RUNS, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
     /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Only print; do not write files
     #[arg(long)]
     dry: bool,
+    /// The page that compares several folders, replaced if it exists; default: comparison.html
+    #[arg(long, value_name = "FILE", conflicts_with = "dry")]
+    html: Option<PathBuf>,
+    /// Also write each plot of the page into this folder, as SVG and, with the feature `png`, as PNG
+    #[arg(long, value_name = "DIR", conflicts_with = "dry")]
+    plots: Option<PathBuf>,
     /// Instead of the tables, print the differences of all other agents from this agent, with simultaneous intervals
     /// (Dunnett)
     #[arg(long, value_name = "AGENT")]
@@ -34,10 +42,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    if args.folder.join("tuning.json").exists() && !args.folder.join("spec.lock.json").exists() {
-        return Ok(tuned(args)?);
+    let [folder] = &args.folders[..] else { return compared(args) };
+    if args.html.is_some() {
+        return Err(
+            "--html needs several folders, found 1; the page of one folder is the file report.html in it".into()
+        );
     }
-    let stored = StoredRun::open(&args.folder)?;
+    if folder.join("tuning.json").exists() && !folder.join("spec.lock.json").exists() {
+        return Ok(tuned(args, folder)?);
+    }
+    let stored = StoredRun::open(folder)?;
     tell_if_partial(&stored)?;
     let plan = &stored.plan;
     let index = |baseline: &String| {
@@ -59,10 +73,49 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let derived = derive(&stored)?;
     if !args.dry {
-        derived.write(&args.folder)?;
-        Run::stored(&stored, &derived).write(&args.folder)?;
+        derived.write(folder)?;
+        args.write(&folder.join("report.html"), &of_run(Run::stored(&stored, &derived)))?;
     }
     tables::print(&stored.plan, &derived, args.format)?;
+    Ok(Exit::Done)
+}
+
+impl Args {
+    /// Writes a page, and its plots if they are wanted.
+    fn write(&self, file: &Path, page: &str) -> Result<(), RunError> {
+        write_whole(file, page.as_bytes())?;
+        let Some(folder) = &self.plots else { return Ok(()) };
+        std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
+        let plots = plots(page);
+        let file = |plot: &Plot, extension: &str| folder.join(format!("{}.{extension}", plot.name));
+        plots.iter().try_for_each(|plot| write_whole(&file(plot, "svg"), plot.svg.as_bytes()))?;
+        #[cfg(feature = "png")]
+        for plot in &plots {
+            let file = file(plot, "png");
+            let png = plot.png().map_err(std::io::Error::other).map_err(FileError::unwritable(&file))?;
+            write_whole(&file, &png)?;
+        }
+        if cfg!(not(feature = "png")) {
+            say!("only SVG files are written; for PNG files, build the command with the feature `png`");
+        }
+        Ok(())
+    }
+}
+
+/// Compares several runs.
+fn compared(args: &Args) -> CliResult {
+    if args.baseline.is_some() || args.margin.is_some() {
+        let option = if args.margin.is_some() { "--margin" } else { "--baseline" };
+        return Err(format!("{option} needs exactly 1 folder, found {}", args.folders.len()).into());
+    }
+    let runs = args.folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;
+    runs.iter().try_for_each(tell_if_partial)?;
+    let comparison = Comparison::new(runs)?;
+    if !args.dry {
+        let file = args.html.as_deref().unwrap_or(Path::new("comparison.html"));
+        args.write(file, &of_comparison(&comparison))?;
+    }
+    comparison::print(&comparison, args.format)?;
     Ok(Exit::Done)
 }
 
@@ -85,19 +138,19 @@ pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
 }
 
 /// Prints the curves of a tuning folder, and rewrites its report.
-fn tuned(args: &Args) -> Result<Exit, RunError> {
-    let file = args.folder.join("tuning.json");
+fn tuned(args: &Args, folder: &Path) -> Result<Exit, RunError> {
+    let file = folder.join("tuning.json");
     let text = read(&file)?;
     let result: TuningResult = serde_json::from_str(&text)
         .map_err(|error| RunError::damaged(&file, format!("it is not a tuning result: {error}")))?;
-    let file = args.folder.join("curve.csv");
+    let file = folder.join("curve.csv");
     let text = read(&file)?;
     let points =
         csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<Vec<ResponsePoint>, _>>();
     let points = points.map_err(|error| RunError::damaged(&file, error.to_string()))?;
     let tuning = Tuning { points: &points, result: &result };
     if !args.dry {
-        write_whole(&args.folder.join("report.html"), of_tuning(tuning).as_bytes())?;
+        args.write(&folder.join("report.html"), &of_tuning(tuning))?;
     }
     tune::warn(&result, &points);
     let shown = match args.format {

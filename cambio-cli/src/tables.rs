@@ -169,7 +169,7 @@ fn p_text(p: Option<f64>) -> String {
 }
 
 /// Prints rows as JSON or CSV.
-fn for_programs<R: serde::Serialize>(
+pub(super) fn for_programs<R: serde::Serialize>(
     rows: &[R],
     format: Format,
     out: &mut impl Write,
@@ -209,7 +209,7 @@ fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// The text of a Markdown cell, with bars escaped.
-fn bar_free(text: &str) -> String {
+pub(super) fn bar_free(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
@@ -229,7 +229,7 @@ fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     })
 }
 
-fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
+pub(super) fn in_full(mean: f64, low: Option<f64>, high: Option<f64>, digits: usize) -> String {
     let Some((low, high)) = low.zip(high) else { return format!("{mean:.digits$} ± –") };
     let half = half(mean, (low, high), digits);
     half.map_or_else(

@@ -4,6 +4,7 @@ mod arena;
 mod bots;
 mod cli;
 mod command;
+mod comparison;
 mod durability;
 mod export;
 mod folder;

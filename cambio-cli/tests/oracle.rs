@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use crate::report::prints;
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 use serde_json::json;
@@ -94,14 +95,41 @@ fn derived_files_agree_with_other_programs() {
     let mut check = Command::new(python);
     check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/check.py"));
     for (name, spec) in &specs[..crate::amount(2, 5)] {
-        std::fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
-        let run = Command::new(env!("CARGO_BIN_EXE_cambio"))
-            .current_dir(&folder)
-            .args(["run", &format!("{name}.toml"), "--out", name, "--quiet"])
-            .output()
-            .unwrap();
-        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        play(&folder, name, spec);
         check.arg(folder.join(name));
+    }
+    passes(&mut check);
+}
+
+/// Plays an experiment into the folder of this name.
+fn play(folder: &Path, name: &str, spec: &str) {
+    std::fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
+    prints(folder, &["run", &format!("{name}.toml"), "--out", name, "--quiet"]);
+}
+
+#[test]
+fn comparisons_of_runs_agree_with_other_programs() {
+    let Some(python) = PYTHON.as_deref() else {
+        println!("skipped: cannot create a Python environment with statsmodels, scipy and choix");
+        return;
+    };
+    let folder = folder("oracle-comparison");
+    // Other streams of the agents make other matches of the same deals.
+    for (name, spec) in [
+        ("one", "seed = 4\ndeals = 60\n"),
+        ("again", "seed = 4\nagent_seed = 9\ndeals = 60\n"),
+        ("other", "seed = 5\ndeals = 80\nluck = 'on'\n"),
+        ("part", "seed = 5\nagent_seed = 9\ndeals = 50\nluck = 'on'\n"),
+    ] {
+        let agents = "agents = ['random(pass=0.9)', 'greedy', 'random']";
+        play(&folder, name, &format!("{spec}rules = ['classic', 'faessler']\nseats = [2]\n{agents}\n"));
+    }
+    let mut check = Command::new(python);
+    check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/check.py"));
+    for (file, runs) in [("first.csv", &["one", "again", "other"][..]), ("second.csv", &["other", "part"])] {
+        let printed = prints(&folder, &[&["report", "--dry", "--format", "csv"], runs].concat());
+        std::fs::write(folder.join(file), printed).unwrap();
+        check.arg(folder.join(file));
     }
     passes(&mut check);
 }

@@ -9,19 +9,19 @@ use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The output of a command that must succeed.
-fn prints(folder: &Path, words: &[&str]) -> String {
+pub(crate) fn prints(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// The rows of a CSV file as maps from column to cell.
-fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+pub(crate) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
 }
 
 /// Parses a page, which must be well-formed XML.
-fn parsed(page: &str) -> Document<'_> {
+pub(crate) fn parsed(page: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(page, options).unwrap()
 }
@@ -36,13 +36,13 @@ fn text(node: Node<'_, '_>) -> String {
     parts.collect::<String>().replace('\u{a0}', " ")
 }
 
-fn with_id(page: &Document<'_>, id: &str) -> String {
+pub(crate) fn with_id(page: &Document<'_>, id: &str) -> String {
     let node = page.descendants().find(|node| node.attribute("id") == Some(id));
     text(node.unwrap_or_else(|| panic!("no element has the id {id}")))
 }
 
 /// Checks that a page is one file, loads nothing, and describes its figures in words.
-fn check_page(page: &str) {
+pub(crate) fn check_page(page: &str) {
     let document = parsed(page);
     assert!(page.starts_with("<!DOCTYPE html>\n<html"));
     assert_eq!(document.root_element().attribute("lang"), Some("en"));

@@ -1,14 +1,17 @@
-//! `report.html`: the report page of a run, a response curve or a learned network, which works offline and in print.
+//! Pages about a run, several runs, a response curve or a learned network, which work offline and in print.
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
-//! no date, machine or path. This crate computes the texts and coordinates. The templates in `templates/` contain the
-//! layout, and the template engine escapes every text.
+//! no date or machine, and no path except the folders that a comparison names. This crate computes the texts and
+//! coordinates. The templates in `templates/` contain the layout, and the template engine escapes every text.
 //!
 //! The plots are SVG templates, so that they have a title, a description and a role for screen readers, and use the
-//! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry.
+//! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry. [`plots`]
+//! returns the plots of a page as separate files.
 
 mod cell_report;
+mod comparison;
 mod curves;
+mod export;
 mod learning;
 mod misfit;
 mod numbers;
@@ -20,6 +23,8 @@ mod template;
 mod tuning;
 mod verdict;
 
+pub use comparison::of_comparison;
+pub use export::{Plot, plots};
 pub use learning::of_learning;
 pub use numbers::{is_even, noun};
 pub use run::{Run, of_run};

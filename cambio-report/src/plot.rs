@@ -162,6 +162,93 @@ impl Forest {
     }
 }
 
+/// The result of an agent in one of several runs.
+#[derive(Clone, Debug)]
+pub(super) struct RunMark {
+    /// The letter of the run.
+    pub(super) letter: char,
+    pub(super) mean: f64,
+    pub(super) interval: Option<(f64, f64)>,
+    /// Whether the result is comparable with the first result in its row.
+    pub(super) is_comparable: bool,
+}
+
+/// A plot with a row for each agent, and in each row a mark for each run.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct RunMarks {
+    width: f64,
+    height: f64,
+    foot: f64,
+    rows: Vec<RunMarksRow>,
+    ticks: Vec<Tick>,
+    reference: Option<f64>,
+    unit: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RunMarksRow {
+    label: String,
+    text_y: f64,
+    marks: Vec<PlacedMark>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PlacedMark {
+    /// The letter of the run, with † if the result is not comparable with the first result in its row.
+    letter: String,
+    /// The letter is at the right of the interval; near the right end of the axis, it is at the left.
+    letter_x: f64,
+    is_left: bool,
+    x: f64,
+    y: f64,
+    bar: Option<(f64, f64)>,
+}
+
+const MARK: f64 = 14.0;
+
+impl RunMarks {
+    /// A plot of these agents with an axis in this unit.
+    pub(super) fn new(agents: &[(String, Vec<RunMark>)], reference: Option<f64>, unit: &str) -> RunMarks {
+        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
+        let marks = agents.iter().flat_map(|(_, marks)| marks);
+        let values = marks.flat_map(|mark| std::iter::once(mark.mean).chain(ends(mark.interval)));
+        let scale = Scale::around(values.chain(reference), LEFT, RIGHT);
+        let mut top = 0.0;
+        let row = |(label, marks): &(String, Vec<RunMark>)| {
+            let start = top;
+            top += 24.0 + marks.len() as f64 * MARK;
+            let placed = |(place, mark): (usize, &RunMark)| {
+                let (x, bar) = (scale.at(mark.mean), mark.interval.map(|(low, high)| (scale.at(low), scale.at(high))));
+                let (from, to) = bar.map_or((x, x), |(from, to)| (from.min(x - 3.0), to.max(x + 3.0)));
+                let is_left = to > RIGHT - 24.0;
+                PlacedMark {
+                    letter: if mark.is_comparable { mark.letter.to_string() } else { format!("{} †", mark.letter) },
+                    letter_x: tenth(if is_left { from - 6.0 } else { to + 6.0 }),
+                    is_left,
+                    x,
+                    y: start + 25.0 + place as f64 * MARK,
+                    bar,
+                }
+            };
+            RunMarksRow {
+                label: fitting(label, ""),
+                text_y: start + 14.0,
+                marks: marks.iter().enumerate().map(placed).collect(),
+            }
+        };
+        let rows: Vec<RunMarksRow> = agents.iter().map(row).collect();
+        RunMarks {
+            width: WIDTH,
+            height: top + 34.0,
+            foot: top,
+            rows,
+            ticks: scale.ticks(5.0),
+            reference: reference.map(|value| scale.at(value)),
+            unit: unit.to_owned(),
+        }
+    }
+}
+
 /// A histogram with a label.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution<'a> {

@@ -5,10 +5,12 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 7] = [
+    ("comparison.html", include_str!("../templates/comparison.html")),
     ("curves.html", include_str!("../templates/curves.html")),
     ("frame.html", include_str!("../templates/frame.html")),
     ("parts.html", include_str!("../templates/parts.html")),
+    ("plot.css", include_str!("../templates/plot.css")),
     ("run.html", include_str!("../templates/run.html")),
     ("style.css", include_str!("../templates/style.css")),
 ];

@@ -1,9 +1,9 @@
 """Recomputes the derived files of a run from its rows with independent programs, and compares.
 
-Usage: check.py RUN...            Prints the number of comparisons of each kind. Exits with 1 if a comparison fails.
+Usage: check.py RUN... COMPARISON.csv...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
 
 Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
-OpenSpiel. The tolerances are arguments of the calls of `same`.
+OpenSpiel. A comparison is the output of `cambio report RUN RUN... --format csv` in the folder of its file. The tolerances are arguments of the calls of `same`.
 """
 
 import csv
@@ -136,12 +136,8 @@ def check_summary(rows, summary):
             same("interval", row[f"{name}_high"], high, absolute=1e-9)
 
 
-def check_adjusted(rows, summary, pairs, seats):
-    """The payoffs minus the luck times a coefficient from the earlier deals, and the t intervals of their means."""
-    if "luck" not in rows[0]:
-        for row in summary:
-            same("adjusted", row["win_share_adjusted"], None)
-        return
+def without_luck(rows, seats):
+    """The agents; by deal and agent the adjusted means of each payoff, the luck, and the number of results."""
     deals = sorted({int(row["deal"]) for row in rows})
     agents = sorted({row["agent"] for row in rows})
     place = {deal: index for index, deal in enumerate(deals)}
@@ -166,6 +162,17 @@ def check_adjusted(rows, summary, pairs, seats):
                 cross += (luck[deal] * (sums[deal] - count[deal] * means)).sum()
                 squares += (luck[deal] ** 2).sum()
         adjusted[column] = found / count
+    return agents, adjusted, luck, count
+
+
+def check_adjusted(rows, summary, pairs, seats):
+    """The payoffs minus the luck times a coefficient from the earlier deals, and the t intervals of their means."""
+    if "luck" not in rows[0]:
+        for row in summary:
+            same("adjusted", row["win_share_adjusted"], None)
+        return
+    agents, adjusted, luck, count = without_luck(rows, seats)
+
     def interval(values):
         half = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
         return values.mean() - half, values.mean() + half
@@ -669,7 +676,67 @@ def check_behaviour(rows, behaviour):
         same("behaviour", row["cards_known_share"], total("cards_known") / total("cards"))
 
 
-for folder in map(Path, sys.argv[1:]):
+def check_comparison(file):
+    """Each mean with its interval, and each difference from an earlier run: paired by deal, or of independent runs."""
+    for (rules, seats), rows in by_cell(read(file.parent, file.name)).items():
+        results = {}
+        for row in rows:
+            players = [r for r in read(file.parent / row["run"], "players.csv") if (r["rules"], r["seats"]) == (rules, str(seats))]
+            own = [r for r in players if r["agent"] == row["agent"]]
+            deals = sorted({int(r["deal"]) for r in own})
+            totals, counts = by_deal([float(r["rank_points"]) for r in own], [int(r["deal"]) for r in own])
+            is_adjusted = "luck" in players[0]
+            if is_adjusted:
+                agents, adjusted, _, _ = without_luck(players, seats)
+                totals = adjusted["rank_points"][:, agents.index(row["agent"])] * counts
+            ends = t_ends if is_adjusted else lambda totals, counts, level: Hall(totals, counts, 0, 1).interval(t_factor(level, len(totals)))
+            results[row["run"], row["agent"]] = dict(zip(deals, totals)), counts[0], is_adjusted, lambda level, t=totals, c=counts, e=ends: e(t, c, level)
+            low, high = ends(totals, counts, 0.95)
+            same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
+            same("compared interval", row["low"], low, absolute=1e-7)
+            same("compared interval", row["high"], high, absolute=1e-7)
+        told = [row for row in rows if row["from"]]
+        for row in told:
+            (later, count, is_adjusted, ends), (earlier, _, was_adjusted, earlier_ends) = (results[row[run], row["agent"]] for run in ["run", "from"])
+            mean, earlier_mean = (sum(totals.values()) / len(totals) / count for totals in [later, earlier])
+            difference = mean - earlier_mean
+            same("difference of runs", row["difference"], difference, absolute=1e-7)
+            shared = sorted(set(later) & set(earlier)) if int(row["shared_deals"]) else []
+            same("shared deals", row["shared_deals"], float(len(shared)))
+            for level, suffix in [(0.95, ""), (1 - 0.05 / len(told), "_simultaneous")]:
+                if not shared:
+                    (low, high), (earlier_low, earlier_high) = ends(level), earlier_ends(level)
+                    low = difference - sqrt((mean - low) ** 2 + (earlier_high - earlier_mean) ** 2)
+                    high = difference + sqrt((high - mean) ** 2 + (earlier_mean - earlier_low) ** 2)
+                elif is_adjusted or was_adjusted:
+                    # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
+                    own, other = (np.array(list(totals.values())) / count for totals in [later, earlier])
+                    both = np.array([[later[deal] / count - mean, earlier[deal] / count - earlier_mean] for deal in shared])
+                    covariance = both.prod(axis=1).sum() * len(both) / (len(both) - 1) / (len(own) * len(other))
+                    error = sqrt(scipy.stats.sem(own) ** 2 + scipy.stats.sem(other) ** 2 - 2 * covariance)
+                    half = t_factor(level, len(shared)) * error
+                    low, high = difference - half, difference + half
+                else:
+                    assert len(shared) == len(later) == len(earlier)
+                    one, other = (np.array([totals[deal] / count for deal in shared]) for totals in [later, earlier])
+                    low, high = Hall.of_difference(one, other, 2 * count).interval(t_factor(level, len(shared)))
+                same("interval of runs", row[f"difference_low{suffix}"], low, absolute=1e-7)
+                same("interval of runs", row[f"difference_high{suffix}"], high, absolute=1e-7)
+
+
+def t_factor(level, deals):
+    return scipy.stats.t.ppf(0.5 + level / 2, deals - 1)
+
+
+def t_ends(totals, counts, level):
+    values = totals / counts
+    half = t_factor(level, len(values)) * scipy.stats.sem(values)
+    return values.mean() - half, values.mean() + half
+
+
+for file in [Path(name) for name in sys.argv[1:] if name.endswith(".csv")]:
+    check_comparison(file)
+for folder in [Path(name) for name in sys.argv[1:] if not name.endswith(".csv")]:
     tables = {name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]}
     for cell, rows in tables["players"].items():
         check_summary(rows, tables["summary"][cell])

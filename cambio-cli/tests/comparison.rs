@@ -1,0 +1,161 @@
+//! Comparisons of several runs, and plots as files.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::folder::folder;
+use crate::report::{check_page, parsed, prints, table, with_id};
+
+fn play(folder: &Path, name: &str, spec: &str) {
+    fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
+    prints(folder, &["run", &format!("{name}.toml"), "--quiet", "--out", name]);
+}
+
+#[test]
+fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
+    let folder = folder("comparison");
+    let agents = "agents = ['random', 'greedy', 'heuristic']\n";
+    play(&folder, "one", &format!("seed = 1\ndeals = 60\nrules = ['classic']\nseats = [2, 3]\n{agents}"));
+    play(&folder, "two", &format!("seed = 2\ndeals = 60\nrules = ['classic']\nseats = [2]\nluck = 'on'\n{agents}"));
+    play(&folder, "twin", &format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n{agents}"));
+    play(&folder, "field", "seed = 3\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\n");
+    for (name, hand) in [("house", 5), ("other", 6)] {
+        let rules = format!("base = 'classic'\nname = 'mine'\nhand = {hand}\n");
+        fs::write(folder.join(format!("rules-{name}.toml")), rules).unwrap();
+        let spec = format!("seed = 5\ndeals = 40\nrules = ['rules-{name}.toml']\nseats = [2]\n{agents}");
+        play(&folder, name, &spec);
+    }
+    let runs = ["one", "two", "twin", "field", "house", "other"];
+    prints(&folder, &[&["report", "--format", "csv"], &runs[..]].concat());
+    let page = fs::read_to_string(folder.join("comparison.html")).unwrap();
+    check_page(&page);
+    let printed = prints(&folder, &[&["report", "--dry", "--format", "csv"], &runs[..]].concat());
+    fs::write(folder.join("rows.csv"), &printed).unwrap();
+    let rows = table(&folder.join("rows.csv"));
+    // Three agents in three runs, and two in the fourth. Each other table is in one run only.
+    assert_eq!(rows.len(), 11, "{printed}");
+    for row in &rows {
+        let from = match row["run"].as_str() {
+            "two" | "twin" => "one",
+            _ => "",
+        };
+        assert_eq!(row["from"], from, "{row:?}");
+        assert_eq!(row["adjusted"], (row["run"] == "two").to_string());
+        let paired = [("two", "0"), ("twin", "40")].into_iter().find(|(run, _)| *run == row["run"]);
+        assert_eq!(row["shared_deals"], paired.map_or("", |(_, deals)| deals), "{row:?}");
+        let summary = table(&folder.join(&row["run"]).join("summary.csv"));
+        let own = summary.iter().find(|own| own["agent"] == row["agent"] && own["seats"] == "2").unwrap();
+        let column = if row["run"] == "two" { "rank_points_adjusted" } else { "rank_points" };
+        for (name, column) in [("mean", column.to_owned()), ("low", format!("{column}_low"))] {
+            assert_eq!(row[name], own[&column], "{row:?}");
+        }
+    }
+    let document = parsed(&page);
+    assert!(with_id(&document, "verdict").contains("of 6 comparable differences between runs"), "{page}");
+    let described = with_id(&document, "runs-1-desc");
+    assert!(described.contains("D ") && described.matches('†').count() == 2, "{described}");
+    for note in [
+        "The runs A, C have the same seed, so they play the same deals and are not independent.",
+        "2 of 3 agents of several runs have other opponents or other seats in some runs, marked with †.",
+        "Not compared, because only one run has the table: classic, 3 seats (A); mine, 2 seats (E); mine, 2 seats, rules of F (F).",
+        "The rules mine of F differ from the rules of the same name of E; their results are not comparable.",
+    ] {
+        assert!(page.contains(note), "{note}\n{page}");
+    }
+    let shown = prints(&folder, &["report", "--dry", "one", "two", "field"]);
+    assert!(shown.contains("B − A") && shown.contains("independent") && shown.contains(" †"), "{shown}");
+    assert!(prints(&folder, &["report", "--dry", "--format", "md", "one", "two"]).contains("| agent | A | B |"));
+    for (words, error) in [
+        (&["one", "two", "--margin", "0.1"][..], "--margin needs exactly 1 folder, found 2"),
+        (&["one", "--html", "page.html"], "--html needs several folders, found 1"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+        let output = command.current_dir(&folder).arg("report").args(words).output().unwrap();
+        assert!(String::from_utf8(output.stderr).unwrap().contains(error), "{words:?}");
+    }
+}
+
+#[test]
+fn agents_that_differ_in_one_number_have_a_curve_in_one_run_and_over_several() {
+    let folder = folder("parameter");
+    let spec = |seed: u32, agents: &str| {
+        format!("seed = {seed}\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = [{agents}, 'random']\n")
+    };
+    play(&folder, "all", &spec(1, "'greedy(call_at=1)', 'greedy(call_at=30)', 'greedy', 'heuristic'"));
+    let page = fs::read_to_string(folder.join("all/report.html")).unwrap();
+    check_page(&page);
+    let document = parsed(&page);
+    let described = with_id(&document, "parameter-1-1-desc");
+    let summary = table(&folder.join("all/summary.csv"));
+    let mut values = Vec::new();
+    for part in described.trim_end_matches('.').split("; ") {
+        let (value, told) = part.split_once(": ").unwrap();
+        let agent = if value == "5" { "greedy".to_owned() } else { format!("greedy(call_at={value})") };
+        let mean: f64 = summary.iter().find(|row| row["agent"] == agent).unwrap()["rank_points"].parse().unwrap();
+        assert!(told.starts_with(&format!("{mean:.3}")), "{part}");
+        values.push(value);
+    }
+    assert_eq!(values, ["1", "5", "30"]);
+    assert!(page.contains("call_at, logarithmic axis") && page.contains("greedy(call_at=?)"));
+    for (name, value) in [("low", 3), ("middle", 6), ("high", 9)] {
+        play(&folder, name, &spec(value, &format!("'greedy(call_at={value})'")));
+    }
+    prints(&folder, &["report", "low", "middle", "high", "--html", "page.html"]);
+    let page = fs::read_to_string(folder.join("page.html")).unwrap();
+    check_page(&page);
+    let document = parsed(&page);
+    assert!(with_id(&document, "parameter-1-1-desc").starts_with("3 (A): "), "{page}");
+    assert!(with_id(&document, "verdict").contains("Agents that differ in one parameter"), "{page}");
+}
+
+#[test]
+fn plots_are_files_that_need_no_page() {
+    let folder = folder("plots");
+    let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
+    play(&folder, "run", spec);
+    prints(&folder, &["report", "run", "--plots", "plots"]);
+    prints(
+        &folder,
+        &["tune", "--agent", "greedy(call_at=?)", "--range", "3,6,9", "--deals", "30", "--quiet", "--out", "tuning"],
+    );
+    prints(&folder, &["report", "tuning", "--plots", "curves"]);
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let svg = entries.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
+        let mut names: Vec<String> = svg.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1"];
+    assert_eq!(names(&folder.join("plots")), expected);
+    assert_eq!(names(&folder.join("curves")), ["curve-1"]);
+    for file in expected
+        .map(|name| folder.join("plots").join(name).with_extension("svg"))
+        .into_iter()
+        .chain([folder.join("curves/curve-1.svg")])
+    {
+        let svg = fs::read_to_string(&file).unwrap();
+        let document = parsed(&svg);
+        let root = document.root_element();
+        let size = ["width", "height"].map(|name| root.attribute(name).unwrap());
+        let area: Vec<&str> = root.attribute("viewBox").unwrap().split(' ').collect();
+        assert_eq!(size, area[2..], "{}", file.display());
+        let elements: Vec<&str> =
+            root.children().filter(roxmltree::Node::is_element).map(|node| node.tag_name().name()).collect();
+        assert_eq!(elements[..4], ["title", "desc", "style", "rect"]);
+        let style = root.descendants().find(|node| node.tag_name().name() == "style").unwrap().text().unwrap();
+        assert!(style.contains("sans-serif") && !style.contains("var(") && !style.contains("url("), "{style}");
+        // Each class has a rule.
+        for class in root.descendants().filter_map(|node| node.attribute("class")).flat_map(|class| class.split(' ')) {
+            assert!(style.contains(&format!("svg .{class}")), "{class}");
+        }
+        let png = file.with_extension("png");
+        assert_eq!(png.exists(), cfg!(feature = "png"));
+        if png.exists() {
+            let bytes = fs::read(png).unwrap();
+            let pixels = [16, 20].map(|at| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()));
+            assert_eq!((&bytes[1..4], pixels), (&b"PNG"[..], size.map(|size| 3 * size.parse::<u32>().unwrap())));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The plots of a page as separate files.
+
+/// The style of plots, with variables for colours.
+const STYLE: &str = include_str!("../templates/plot.css");
+/// The style of pages. Its first block has the colours of light pages.
+const PAGE_STYLE: &str = include_str!("../templates/style.css");
+/// The space around a plot.
+const MARGIN: f64 = 10.0;
+/// The size of a PNG file, in pixels for each unit of the drawing: 300 dpi at a width of 10 cm.
+#[cfg(feature = "png")]
+const SCALE: f32 = 3.0;
+
+/// A plot as a separate file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plot {
+    /// The name of the file without its extension: the id of the figure in the page.
+    pub name: String,
+    /// The SVG file. It contains its style and has a white background.
+    pub svg: String,
+}
+
+/// The plots of a page of this crate.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_report::{Run, of_run, plots};
+/// use cambio_sim::{Executor, Experiment, PlayedBatches, Runner};
+///
+/// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
+/// let all = plan.batch_count();
+/// let run = Run { plan: &plan, spec: plan.toml(), extent: PlayedBatches { batches: all, of: all }, derived: &derived };
+/// let found = plots(&of_run(run));
+/// assert_eq!(found[0].name, "means-1");
+/// assert!(found[0].svg.starts_with("<svg ") && !found[0].svg.contains("var(--"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plots(page: &str) -> Vec<Plot> {
+    let mut style = STYLE.to_owned();
+    let colours = PAGE_STYLE.split(['{', '}']).nth(1).unwrap_or_default();
+    for (name, value) in colours.split(';').filter_map(|line| line.trim().split_once(": ")) {
+        style = style.replace(&format!("var({name})"), value);
+    }
+    let plot = |rest: &str| {
+        let (drawing, _) = rest.split_once("</svg>")?;
+        let (tag, content) = drawing.split_once('>')?;
+        let value = |name: &str| tag.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
+        let name = value("aria-labelledby")?.0.split_once("-title")?.0.to_owned();
+        let size = value("viewBox")?.0.split(' ').skip(2).map(str::parse).collect::<Result<Vec<f64>, _>>().ok()?;
+        let [width, height] = [size.first()?, size.get(1)?].map(|size| size + 2.0 * MARGIN);
+        let tag = tag.replace(value("viewBox")?.0, &format!("-{MARGIN} -{MARGIN} {width} {height}"));
+        let (words, shapes) = content.split_once("</desc>")?;
+        let svg = format!(
+            "<svg width=\"{width}\" height=\"{height}\" {tag}>{words}</desc>\n<style>\n{style}</style>\n\
+             <rect x=\"-{MARGIN}\" y=\"-{MARGIN}\" width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>{shapes}</svg>\n"
+        );
+        Some(Plot { name, svg })
+    };
+    page.split("<svg ").skip(1).filter_map(plot).collect()
+}
+
+#[cfg(feature = "png")]
+impl Plot {
+    /// The plot as a PNG file. Text is drawn with a sans-serif font of this machine, so the bytes depend on the machine.
+    ///
+    /// # Errors
+    /// If this machine has no font.
+    ///
+    /// # Panics
+    /// If `svg` was replaced by a text that is not valid SVG.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        use std::sync::{Arc, LazyLock};
+
+        use resvg::usvg::fontdb::{Database, Family, Query};
+        use resvg::{tiny_skia, usvg};
+
+        static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
+            let mut fonts = Database::new();
+            fonts.load_system_fonts();
+            let query = Query { families: &[Family::SansSerif], ..Query::default() };
+            if fonts.query(&query).is_none() {
+                // The usual sans-serif font is missing. Take another one, if possible.
+                let names = fonts.faces().filter_map(|face| Some((face.monospaced, &face.families.first()?.0)));
+                let other = names.min_by_key(|(is_mono, name)| (*is_mono, !name.contains("Sans"), name.len(), *name));
+                let other = other.map(|(_, name)| name.clone());
+                if let Some(name) = other {
+                    fonts.set_sans_serif_family(name);
+                }
+            }
+            Arc::new(fonts)
+        });
+        if FONTS.is_empty() {
+            return Err(
+                "PNG files need a font, and this machine has none; install one, for example fonts-dejavu-core".into()
+            );
+        }
+        let options = usvg::Options { fontdb: FONTS.clone(), ..usvg::Options::default() };
+        let tree = usvg::Tree::from_str(&self.svg, &options).expect("plots are valid SVG");
+        let size = tree.size().to_int_size().scale_by(SCALE).expect("plots are not empty");
+        let mut image = tiny_skia::Pixmap::new(size.width(), size.height()).expect("plots are not empty");
+        resvg::render(&tree, tiny_skia::Transform::from_scale(SCALE, SCALE), &mut image.as_mut());
+        image.encode_png().map_err(|error| error.to_string())
+    }
+}
