@@ -32,12 +32,16 @@ ROOT = Path(__file__).resolve().parent.parent
 # Data that are not compared, with the reason.
 MASKED = {
     "timing.csv": "the column `seconds` depends on the machine",
+    "report.html": "the section about times depends on the machine",
     "manifest.json": "version, revision, uncommitted_changes, compiler and target depend on the build; blake3 is the hash of the manifest",
     "standard output": "durations, matches a second and the field `seconds` depend on the machine",
 }
 BUILD_FIELDS = ["version", "revision", "uncommitted_changes", "compiler", "target", "blake3"]
 DURATION = re.compile(rb"\b\d+(?:\.\d+)? (?:ns|\xc2\xb5s|ms|s|min|h)\b")
 RATE = re.compile(rb"\b\d+ a second\b")
+# The section about times on a page, and the paragraph about times below a printed table.
+TIMES = re.compile(rb'<section id="times">.*?</section>\n', re.DOTALL)
+PER_DECISION = re.compile(rb"  time per decision: .*?\n(?=\n)", re.DOTALL)
 SECONDS = re.compile(rb'"seconds": ?[-+.\deE]+')
 
 # A bot that always makes the last legal decision in the list. If a file `broken` exists, the bot is at fault in some matches:
@@ -401,6 +405,8 @@ def masked(path, text, options):
     ignored = set(options.ignore_column)
     if path.name == "timing.csv":
         text = without_columns(text, {"seconds"})
+    elif path.name == "report.html":
+        text = TIMES.sub(b"", text)
     elif path.name == "manifest.json":
         try:
             manifest = json.loads(text)
@@ -411,6 +417,7 @@ def masked(path, text, options):
         except ValueError:
             pass
     elif path.suffix == ".out":
+        text = PER_DECISION.sub(b"", text)
         text = SECONDS.sub(b'"seconds":0', RATE.sub(b"0 a second", DURATION.sub(b"0 s", text)))
         if options.ignore_prose and path.name[3:] in ("schema.out", "agents.out"):
             text = without_prose(text)
@@ -493,7 +500,7 @@ def compare(case, old, new, options):
     passed, failed = passed + more, failed + other
     for name, run in [("old", old), ("new", new)]:
         failed += [f"{name}: {error}" for error in run.errors]
-    # timing.csv differs: it has a line for each call of `run`.
+    # timing.csv differs: the matches of a run that was cut are not timed again.
     for one, other in new.same:
         more, differences = trees(new.folder / one, new.folder / other, options, with_errors, ["timing.csv"])
         passed += more

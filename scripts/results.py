@@ -269,10 +269,9 @@ def keep(run, out, command, seconds, made_by, note):
     timing = out / "timing.csv"
     if timing.is_file():
         with open(timing, newline="", encoding="utf-8") as text:
-            sessions = list(csv.DictReader(text))
-        facts["threads"] = int(sessions[-1]["threads"])
-        seconds = round(sum(float(row["seconds"]) for row in sessions), 1)
-    if seconds is not None:
+            # The rows without an agent have the time of one thread for all blocks.
+            facts["core_seconds"] = round(sum(float(row["seconds"]) for row in csv.DictReader(text) if not row["agent"]), 1)
+    elif seconds is not None:
         facts["seconds"] = seconds
     if run.experiment:
         facts["experiment"] = experiment(run.experiment)
@@ -674,7 +673,9 @@ class Page:
             said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
-            if "seconds" in facts:
+            if "core_seconds" in facts:
+                said.append(f"time: {facts['core_seconds']:,.0f} s of one core")
+            elif "seconds" in facts:
                 threads = f" on {facts['threads']} thread{'s' * (facts['threads'] != 1)}" if "threads" in facts else ""
                 said.append(f"time: {facts['seconds']:,.0f} s{threads}")
             unrecorded = [f"`{path}`" for path, digest in facts.get("inputs", {}).items() if digest is None]

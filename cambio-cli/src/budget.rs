@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use cambio_sim::{StoredRun, SummaryRow, derive};
+use cambio_sim::{StoredRun, SummaryRow, TimeSpent, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::count;
@@ -33,19 +33,11 @@ const MERGE_RATE: f64 = 50e6;
 
 /// The mean time of a match in core seconds, and its mean size in bytes.
 fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>> {
-    let path = stored.path.join("timing.csv");
-    let text = cambio_exec::read_text(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let (mut seconds, mut matches) = (0.0, 0.0);
-    for line in text.lines().skip(1) {
-        let row: Vec<f64> = line.split(',').filter_map(|cell| cell.parse().ok()).collect();
-        let [threads, played, took] = row[..] else {
-            return Err(format!("{}: a row must be threads,matches,seconds, found `{line}`", path.display()).into());
-        };
-        seconds += threads * took;
-        matches += played;
-    }
-    if matches == 0.0 || stored.matches() == 0 {
-        return Err(format!("{} has no matches; choose a run that has some", path.display()).into());
+    let TimeSpent { matches, time, .. } = stored.timing.total();
+    if matches == 0 || stored.matches() == 0 {
+        let path = stored.path.join("timing.csv");
+        let what = "must have the times of matches; choose a run of this version of the program that has matches";
+        return Err(format!("{} {what}", path.display()).into());
     }
     let rows = ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"];
     let size = |name: &str| {
@@ -53,7 +45,7 @@ fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>
         plain.or_else(|_| std::fs::metadata(stored.path.join(format!("{name}.zst")))).map_or(0, |file| file.len())
     };
     let bytes: u64 = rows.into_iter().map(size).sum();
-    Ok((seconds / matches, bytes as f64 / stored.matches() as f64))
+    Ok((time.as_secs_f64() / matches as f64, bytes as f64 / stored.matches() as f64))
 }
 
 /// Half the width of the widest interval, with its agent and table.

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         derived.write(folder)?;
         args.write(&folder.join("report.html"), &of_run(Run::stored(&stored, &derived)))?;
     }
-    tables::print(&stored.plan, &derived, args.format)?;
+    tables::print(&stored.plan, &derived, &stored.timing, args.format)?;
     Ok(Exit::Done)
 }
 

@@ -153,14 +153,15 @@ pub(super) fn play(
     if let Some(folder) = &folder
         && !matches!(report.outcome, Err(PlayError::Run(_)))
     {
-        let page = Run { plan, spec: folder.spec(), extent: folder.extent(), derived: &report.derived };
+        let (spec, extent) = (folder.spec(), folder.extent());
+        let page = Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
         if let Err(error) = page.write(folder.path()) {
             report.outcome = Err(error.into());
         }
     }
     // After a failed write, the tables would include rows that are not on disk.
     if report.matches > 0 && !matches!(report.outcome, Err(PlayError::Run(_))) {
-        tables::print(plan, &report.derived, format)?;
+        tables::print(plan, &report.derived, &report.timing, format)?;
     }
     Ok(tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report))
 }

@@ -2,8 +2,10 @@
 
 use std::io::{IsTerminal as _, Write};
 
-use cambio_report::is_even;
-use cambio_sim::{BaselineRow, Derived, EquivalenceRow, PairRow, Payoff, Plan, RatingRow, SummaryRow};
+use cambio_report::{duration, is_even};
+use cambio_sim::{
+    BaselineRow, Derived, EquivalenceRow, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing,
+};
 use cambio_stats::ratings::Fit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -26,10 +28,15 @@ pub(super) const FEW_DEALS: u64 = 30;
 const LABEL: usize = 18;
 
 /// Prints the tables. A closed output is not an error.
-pub(super) fn print(plan: &Plan, derived: &Derived, format: Format) -> Result<(), Box<dyn std::error::Error>> {
+pub(super) fn print(
+    plan: &Plan,
+    derived: &Derived,
+    timing: &Timing,
+    format: Format,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let printed = match format {
-        Format::Table => people(plan, derived, &mut out),
+        Format::Table => people(plan, derived, timing, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(derived)?),
         Format::Md => markdown(derived, &mut out),
@@ -259,10 +266,10 @@ fn elo(rating: &RatingRow) -> String {
 }
 
 /// One table for each rule system and number of seats, at most 80 columns wide unless a label is wider.
-fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
+fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write) -> std::io::Result<()> {
     let fits = |label: &str| label.chars().count() <= LABEL;
     let bold = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
-    for cell in &plan.cells {
+    for (index, cell) in plan.cells.iter().enumerate() {
         let of_cell = |rules: &str, seats: usize| rules == cell.rules.name() && seats == cell.seats;
         let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
         let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
@@ -286,6 +293,9 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
                 writeln!(out, "{on}{mark}{}\n  {:LABEL$} {}{off}", row.agent, "", figures(row))?;
             }
         }
+        if let Some(times) = times(plan, timing, index) {
+            writeln!(out, "{times}")?;
+        }
         writeln!(out)?;
     }
     match plan.payoff {
@@ -308,6 +318,19 @@ fn people(plan: &Plan, derived: &Derived, out: &mut impl Write) -> std::io::Resu
     }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
     writeln!(out, "succeeds (ok); snaps that are right, wrong and late; turns of all seats.")
+}
+
+/// The times of the agents of a cell as a paragraph; `None` if no agent was timed.
+fn times(plan: &Plan, timing: &Timing, cell: usize) -> Option<String> {
+    let time = |(index, agent): (usize, &PlannedAgent)| {
+        let seconds = timing.agent(cell, index)?.per_decision()?;
+        // No line break inside an entry.
+        Some(format!("{} {}", agent.label, duration(seconds)).replace(' ', "\u{a0}"))
+    };
+    let times: Vec<String> = plan.agents.iter().enumerate().filter_map(time).collect();
+    let text = format!("time per decision: {}", times.join(", "));
+    let options = textwrap::Options::new(80).initial_indent("  ").subsequent_indent("    ").break_words(false);
+    (!times.is_empty()).then(|| textwrap::fill(&text, options).replace('\u{a0}', " "))
 }
 
 /// Whether an agent is the best or not distinguishable from it.

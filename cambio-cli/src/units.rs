@@ -285,6 +285,6 @@ fn merge(args: &MergeArgs) -> CliResult {
     })?;
     bar.finish();
     Run::stored(&stored, &derived).write(&args.out)?;
-    tables::print(&stored.plan, &derived, args.format)?;
+    tables::print(&stored.plan, &derived, &stored.timing, args.format)?;
     Ok(Exit::Done)
 }

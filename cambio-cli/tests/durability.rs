@@ -1,6 +1,6 @@
 //! Run folders survive kills and full disks, damage is found, and merged parts equal one run.
 
-use crate::command::{assert_same, cambio, command, done, files, said};
+use crate::command::{all_blocks, assert_same, cambio, command, done, files, said, timing};
 use crate::folder::folder;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,9 +34,8 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     let full = crate::amount(false, true);
     let (kills, deals) = if full { (100, 4000) } else { (4, 800) };
     let folder = played("kill", deals);
-    // The delay before the kill is at most 70 % of the time that the whole run takes.
-    let timing = fs::read_to_string(folder.join("whole/timing.csv")).unwrap();
-    let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    // The delay before the kill is at most 70 % of the time that the whole run takes on one thread.
+    let (blocks, seconds) = all_blocks(&folder.join("whole"));
     let (mut state, mut hit, mut finished, mut resumed) = (1_u64, 0, 0, 0);
     while hit < kills {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -60,6 +59,11 @@ fn a_run_that_is_killed_at_random_instants_is_finished_to_the_same_bytes() {
     let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume --threads 1");
     assert!(output.status.success(), "{}", said(&output));
     assert_same(&folder.join("whole"), &folder.join("killed"));
+    // The times of all parts are there once.
+    let counted =
+        |run: &str| timing(&folder.join(run)).into_iter().map(|(agent, blocks, _)| (agent, blocks)).collect::<Vec<_>>();
+    assert_eq!(counted("killed"), counted("whole"));
+    assert_eq!(all_blocks(&folder.join("killed")).0, blocks);
     let output = cambio(&folder, "verify killed --sample 2");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     println!("{hit} kills, {resumed} with rows on disk, {} runs finished", finished + 1);

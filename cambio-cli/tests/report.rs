@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::command::{timing, without_times};
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -308,9 +309,41 @@ fn the_command_of_a_page_plays_the_same_run_again() {
     prints(&folder, &words[1..]);
     for entry in fs::read_dir(folder.join("out")).unwrap() {
         let name = entry.unwrap().file_name();
-        let same =
-            fs::read(folder.join("out").join(&name)).unwrap() == fs::read(folder.join("again").join(&name)).unwrap();
+        let [one, other] = ["out", "again"].map(|run| fs::read(folder.join(run).join(&name)).unwrap());
+        let same = if name == "report.html" { without_times(one) == without_times(other) } else { one == other };
         assert!(same || name == "timing.csv", "{}", name.display());
+    }
+}
+
+#[test]
+fn times_are_shown_where_they_were_measured_and_nothing_is_verified_against_them() {
+    let folder = folder("times");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let rows = timing(&folder.join("out"));
+    let agents = rows.iter().filter_map(|(agent, ..)| agent.as_ref()).count();
+    assert!(agents > 0 && rows.iter().all(|(_, blocks, seconds)| *blocks > 0 && *seconds >= 0.0), "{rows:?}");
+    let page = || fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let verified = || assert!(prints(&folder, &["verify", "out"]).starts_with("verified: "));
+    let shown = page();
+    check_page(&shown);
+    let document = parsed(&shown);
+    let section = all(&document, "section").find(|section| section.attribute("id") == Some("times")).unwrap();
+    let inside = |name: &'static str| section.descendants().filter(move |node| node.tag_name().name() == name);
+    assert!(inside("figure").count() > 0 && inside("figure").all(|figure| text(figure).contains("time per decision")));
+    assert_eq!(inside("tr").count() - inside("thead").count(), agents);
+    assert!(printed.contains("\n  time per decision: ") && printed.contains(" µs"), "{printed}");
+    verified();
+    // The times of another machine, of an older version, and none.
+    let file = folder.join("out/timing.csv");
+    let slower = fs::read_to_string(&file).unwrap().replace(",0.", ",1.");
+    for (content, is_shown) in [(slower.as_str(), true), ("threads,matches,seconds\n1,8,0.463\n", false), ("", false)] {
+        fs::write(&file, content).unwrap();
+        verified();
+        let printed = prints(&folder, &["report", "out"]);
+        assert_eq!((page().contains("id=\"times\""), printed.contains("time per decision")), (is_shown, is_shown));
+        assert_eq!(cambio_report::without_times(&page()), cambio_report::without_times(&shown));
+        verified();
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run on many machines gives the same bytes as a run on one machine, even if processes are killed.
 
-use crate::command::{assert_same, cambio, command, done, said};
+use crate::command::{all_blocks, assert_same, cambio, command, done, said, timing};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
@@ -49,6 +49,9 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
     assert!(done(&folder, "units show --store store").contains("ms a match  faessler, 3 seats"));
     done(&folder, "units merge --store store --out many --quiet");
     assert_same(&folder.join("one"), &folder.join("many"));
+    let counted =
+        |run: &str| timing(&folder.join(run)).into_iter().map(|(agent, blocks, _)| (agent, blocks)).collect::<Vec<_>>();
+    assert_eq!(counted("many"), counted("one"), "the times of all parts are there once");
     done(&folder, "verify many");
 }
 
@@ -59,8 +62,7 @@ fn a_worker_that_is_killed_leaves_nothing_that_is_taken() {
     fs::write(folder.join("spec.toml"), SPEC.replace("120", "600")).unwrap();
     done(&folder, "run spec.toml --out one --quiet");
     done(&folder, "units begin spec.toml --store store");
-    let timing = fs::read_to_string(folder.join("one/timing.csv")).unwrap();
-    let seconds: f64 = timing.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
+    let (_, seconds) = all_blocks(&folder.join("one"));
     let mut hit = 0;
     for share in [0.1, 0.3, 0.5, 0.7] {
         let mut child = command(&folder, "units play --store store --quiet --threads 1").spawn().unwrap();

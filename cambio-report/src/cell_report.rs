@@ -61,7 +61,7 @@ impl CellReport<'_> {
         format!("{}, {} seats", cell.rules.name(), cell.seats)
     }
 
-    fn seats(&self) -> usize {
+    pub(super) fn seats(&self) -> usize {
         self.plan.cells[self.index].seats
     }
 
@@ -76,7 +76,7 @@ impl CellReport<'_> {
     }
 
     /// Like [`names`](Self::names), with the names as code.
-    fn heads(&self) -> Vec<Prose> {
+    pub(super) fn heads(&self) -> Vec<Prose> {
         let head =
             |(index, rung): (usize, &RankedAgent<'_>)| Prose::from(self.ladder.rank(index) + "\u{a0}").code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()

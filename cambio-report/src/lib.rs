@@ -1,8 +1,9 @@
 //! Pages about a run, several runs, a response curve or a learned network, which work offline and in print.
 //!
 //! Like the tables of a run, a page is a pure function of the rows, the experiment and the lock file. The page contains
-//! no date or machine, and no path except the folders that a comparison names. This crate computes the texts and
-//! coordinates. The templates in `templates/` contain the layout, and the template engine escapes every text.
+//! no date or machine, and no path except the folders that a comparison names. Only the section about the times of agents,
+//! which [`without_times`] removes, depends on the machine. This crate computes the texts and coordinates. The templates in
+//! `templates/` contain the layout, and the template engine escapes every text.
 //!
 //! The plots are SVG templates, so that they have a title, a description and a role for screen readers, and use the
 //! colours and fonts of the page. There are forest plots, histograms and curves; `plot` computes their geometry. [`plots`]
@@ -20,12 +21,14 @@ mod parts;
 mod plot;
 mod run;
 mod template;
+mod times;
 mod tuning;
 mod verdict;
 
 pub use comparison::of_comparison;
 pub use export::{Plot, plots};
 pub use learning::of_learning;
-pub use numbers::{is_even, noun};
+pub use numbers::{duration, is_even, noun};
 pub use run::{Run, of_run};
+pub use times::without_times;
 pub use tuning::{Tuning, of_tuning, write_tuning};

@@ -79,6 +79,17 @@ pub fn noun(value: u64, one: &str) -> String {
     format!("{one}{}", if value == 1 { "" } else { plural })
 }
 
+/// A time with two significant digits or more and its unit: `0.34 µs`, `4.2 ms`, `120 ms`, `1.5 s`.
+pub fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds < 0.999_5e-3 => (seconds * 1e6, "µs"),
+        seconds if seconds < 0.999_5 => (seconds * 1e3, "ms"),
+        seconds => (seconds, "s"),
+    };
+    let digits = if value < 0.995 { 2 } else { usize::from(value < 9.95) };
+    format!("{value:.digits$} {unit}")
+}
+
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent > 0.0 && percent < 1.0 => "< 1 %".to_owned(),
@@ -117,6 +128,9 @@ mod tests {
             ["1 match", "2 matches", "1,200 deals"]
         );
         assert_eq!([percent(0.0), percent(0.004), percent(0.31)], ["0 %", "< 1 %", "31 %"]);
+        let times = [0.0, 4.2e-8, 9.96e-7, 9.94e-6, 1.234e-5, 9.996e-4, 0.0042, 0.12, 1.5, 75.0].map(duration);
+        let shown = ["0.00 µs", "0.04 µs", "1.0 µs", "9.9 µs", "12 µs", "1.0 ms", "4.2 ms", "120 ms", "1.5 s", "75 s"];
+        assert_eq!(times, shown);
         assert_eq!(short("greedy(call_at=9)", 9), "greedy(c…");
     }
 }

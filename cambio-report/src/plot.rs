@@ -7,10 +7,10 @@ use crate::numbers::{grouped, number, short};
 use crate::parts::Prose;
 
 /// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
-const WIDTH: f64 = 380.0;
+pub(super) const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
-const RIGHT: f64 = WIDTH - 12.0;
+pub(super) const RIGHT: f64 = WIDTH - 12.0;
 /// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6 units.
 fn fitting(label: &str, figure: &str) -> String {
     short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
@@ -36,22 +36,22 @@ fn tenth(at: f64) -> f64 {
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Tick {
-    at: f64,
-    label: String,
+    pub(super) at: f64,
+    pub(super) label: String,
 }
 
 /// A linear scale from values to units of the drawing.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
-    low: f64,
-    high: f64,
+pub(super) struct Scale {
+    pub(super) low: f64,
+    pub(super) high: f64,
     from: f64,
     to: f64,
 }
 
 impl Scale {
     /// A scale that covers all values, with a margin at the ends.
-    fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
+    pub(super) fn around(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = values
             .into_iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -61,18 +61,18 @@ impl Scale {
     }
 
     /// Widens the scale to at least `span` on each side of the middle.
-    fn at_least(self, span: f64) -> Scale {
+    pub(super) fn at_least(self, span: f64) -> Scale {
         let (middle, half) = (f64::midpoint(self.low, self.high), (self.high - self.low) / 2.0);
         let half = half.max(span);
         Scale { low: middle - half, high: middle + half, ..self }
     }
 
-    fn at(self, value: f64) -> f64 {
+    pub(super) fn at(self, value: f64) -> f64 {
         tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
     }
 
     /// Ticks at round numbers, about `wanted` of them.
-    fn ticks(self, wanted: f64) -> Vec<Tick> {
+    pub(super) fn ticks(self, wanted: f64) -> Vec<Tick> {
         let raw = (self.high - self.low) / wanted;
         let power = 10_f64.powi(libm::log10(raw).floor() as i32);
         let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw * 0.999);

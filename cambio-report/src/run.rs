@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use cambio_exec::write_whole;
-use cambio_sim::{Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayedBatches, PooledRow, RunError, StoredRun};
+use cambio_sim::{
+    Derived, Experiment, FaultPolicy, Plan, PlannedAgent, PlayedBatches, PooledRow, RunError, StoredRun, Timing,
+};
 use cambio_stats::ratings::Fit;
 use serde::Serialize;
 
@@ -11,6 +13,7 @@ use crate::cell_report::{CellReport, Section, zero};
 use crate::numbers::{NONE, count, grouped, plus_minus};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::template::page;
+use crate::times::TimeSection;
 use crate::verdict::RankedAgents;
 
 const MOST_FAULTS: usize = 50;
@@ -24,9 +27,10 @@ const MOST_FAULTS: usize = 50;
 ///
 /// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-/// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
+/// let report = Runner::new(&Executor::new(1)?).play(&plan);
 /// let all = plan.batch_count();
-/// let run = Run { plan: &plan, spec: plan.toml(), extent: PlayedBatches { batches: all, of: all }, derived: &derived };
+/// let extent = PlayedBatches { batches: all, of: all };
+/// let run = Run { plan: &plan, spec: plan.toml(), extent, derived: &report.derived, timing: &report.timing };
 /// assert!(of_run(run).contains("cambio run spec.toml --out again"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -40,12 +44,15 @@ pub struct Run<'a> {
     pub extent: PlayedBatches,
     /// The derived tables.
     pub derived: &'a Derived,
+    /// The times of the agents.
+    pub timing: &'a Timing,
 }
 
 impl<'a> Run<'a> {
     /// A run on disk.
     pub fn stored(stored: &'a StoredRun, derived: &'a Derived) -> Run<'a> {
-        Run { plan: &stored.plan, spec: &stored.spec, extent: stored.extent(), derived }
+        let StoredRun { plan, spec, timing, .. } = stored;
+        Run { plan, spec, extent: stored.extent(), derived, timing }
     }
 
     /// Writes `report.html` into the folder of the run.
@@ -65,6 +72,7 @@ struct RunPage {
     overview: Option<ReportTable>,
     pooled: Option<ReportTable>,
     sections: Vec<Section>,
+    times: Vec<TimeSection>,
     faults: Option<ReportTable>,
     no_faults: Prose,
     how: Vec<Prose>,
@@ -89,6 +97,7 @@ pub fn of_run(run: Run<'_>) -> String {
         overview: (tables.len() > 1).then(|| overview(&tables)),
         pooled: (derived.pooled.len() > 1).then(|| pooled(plan, &derived.pooled)),
         sections: tables.iter().map(CellReport::section).collect(),
+        times: tables.iter().filter_map(|table| table.times(run.timing)).collect(),
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
             FaultPolicy::Stop if extent.is_whole() => "None: a fault would have stopped the run.".into(),

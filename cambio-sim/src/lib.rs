@@ -52,7 +52,7 @@ pub use plan::{
     Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
     read_seed,
 };
-pub use play::{AgentFault, BlockRows, MatchTally, PlayError, RoundError, RoundTally, play_block};
+pub use play::{AgentFault, BlockRows, MatchTally, PlayError, RoundError, RoundTally, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]

@@ -4,6 +4,7 @@ mod block;
 mod fault;
 mod rows;
 mod tally;
+mod timing;
 
 use cambio_core::Seat;
 use cambio_core::play::MatchError;
@@ -14,6 +15,8 @@ pub use block::play_block;
 pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
 pub use tally::{MatchTally, RoundTally};
+pub(crate) use timing::{TIMING_FILE, TIMING_HEADER};
+pub use timing::{TimeSpent, Timing};
 
 /// An error while measuring rounds.
 #[derive(Debug, thiserror::Error)]

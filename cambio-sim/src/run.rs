@@ -6,14 +6,13 @@ mod replay;
 mod verify;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use cambio_exec::{Executor, read_text, write_whole};
+use cambio_exec::{Executor, write_whole};
 
 use crate::digest::{Derived, Digest};
 use crate::disk::RunError;
 use crate::plan::PlayablePlan;
-use crate::play::PlayError;
+use crate::play::{PlayError, Timing};
 use crate::store::{RunFolder, StoredRun};
 
 pub(crate) use batch::{BatchOutput, PlayedBatch, play_batches};
@@ -32,6 +31,8 @@ pub struct Report {
     pub matches: u64,
     /// The tables of these matches.
     pub derived: Derived,
+    /// The times of the agents and of all blocks in these matches.
+    pub timing: Timing,
 }
 
 /// The progress of a run.
@@ -101,19 +102,20 @@ impl<'a> Runner<'a> {
     /// # Determinism
     /// The tables are the same as after [`Runner::run`], for any number of threads.
     pub fn play(&self, plan: &PlayablePlan) -> Report {
-        let commit = |(matches, digest): &mut (u64, Digest), played: &mut PlayedBatch<'_>| {
+        let commit = |(matches, digest, timing): &mut (u64, Digest, Timing), played: &mut PlayedBatch<'_>| {
             *matches += played.matches;
+            timing.extend(&played.timing);
             digest.add(&played.blocks, &played.extract, &played.faults);
             Ok(())
         };
-        let look = |(_, digest): &mut (u64, Digest), played| {
+        let look = |(_, digest, _): &mut (u64, Digest, Timing), played| {
             (self.progress)(&PlayProgress { played, of: plan.matches(), digest });
             Ok(())
         };
-        let mut state = (0, Digest::new(plan));
+        let mut state = (0, Digest::new(plan), Timing::default());
         let batches = 0..plan.batch_count();
         let outcome = play_batches(self.executor, plan, batches, BatchOutput::Sums, &mut state, commit, look);
-        Report { outcome, matches: state.0, derived: Derived::new(plan, state.1) }
+        Report { outcome, matches: state.0, derived: Derived::new(plan, state.1), timing: state.2 }
     }
 
     /// Plays a plan into a folder, starting at the first batch that the folder lacks. Existing rows are read for the summary.
@@ -123,9 +125,8 @@ impl<'a> Runner<'a> {
     /// If the existing rows cannot be read. Errors while playing, including a full disk, are in [`Report::outcome`].
     ///
     /// # Determinism
-    /// Except for `timing.csv`, the files do not depend on the number of threads or on interruptions.
+    /// Except for `timing.csv`, the files do not depend on the machine, on the number of threads or on interruptions.
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
-        let begun = Instant::now();
         let before = folder.matches();
         let mut reading = BatchReader::new(plan);
         if before > 0 {
@@ -135,6 +136,7 @@ impl<'a> Runner<'a> {
         let batches = folder.batches_left();
         let of = plan.matches_of(batches.clone());
         let commit = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played: &mut PlayedBatch<'_>| {
+            folder.add_timing(&played.timing, played.entry.batch + 1)?;
             folder.append(played.entry.clone(), &played.files)?;
             digest.add(&played.blocks, &played.extract, &played.faults);
             Ok(())
@@ -153,7 +155,7 @@ impl<'a> Runner<'a> {
             let finish = || {
                 committed?;
                 derived.write(folder.path())?;
-                write_timing(folder.path(), self.executor.threads(), folder.matches() - before, begun.elapsed())?;
+                folder.write_timing()?;
                 keep_fault(folder.path(), &mut outcome)?;
                 folder.write_manifest(match &outcome {
                     Ok(()) => "complete",
@@ -165,7 +167,7 @@ impl<'a> Runner<'a> {
                 outcome = Err(error.into());
             }
         }
-        Ok(Report { outcome, matches: folder.matches(), derived })
+        Ok(Report { outcome, matches: folder.matches(), derived, timing: folder.timing().clone() })
     }
 }
 
@@ -182,16 +184,4 @@ fn keep_fault(folder: &Path, outcome: &mut Result<(), PlayError>) -> Result<(), 
         _ => {}
     }
     Ok(())
-}
-
-/// Appends a row for this call to `timing.csv`, the only file that depends on the machine.
-pub(crate) fn write_timing(folder: &Path, threads: usize, matches: u64, time: Duration) -> Result<(), RunError> {
-    let path = folder.join("timing.csv");
-    let mut text = match read_text(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "threads,matches,seconds\n".to_owned(),
-        Err(error) => return Err(RunError::unreadable(&path)(error)),
-    };
-    text.extend([format!("{threads},{matches},{:.3}\n", time.as_secs_f64())]);
-    Ok(write_whole(&path, text.as_bytes())?)
 }

@@ -14,15 +14,14 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use cambio_exec::{Executor, build_aside};
 
 use crate::digest::{Derived, Digest, Extract};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::PlayError;
-use crate::run::{BatchOutput, PlayedBatch, faults_in, play_batches, write_timing};
+use crate::play::{PlayError, Timing};
+use crate::run::{BatchOutput, PlayedBatch, faults_in, play_batches};
 use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
 use queue::summed;
 use store::{StoredBatch, UnitWriter};
@@ -49,6 +48,7 @@ struct UnitSheet {
     writer: UnitWriter,
     matches: u64,
     costs: Vec<LineupCost>,
+    timing: Timing,
 }
 
 /// Plays the batches of a unit and commits it to a store. Calls `progress` regularly with the number of matches played.
@@ -95,10 +95,11 @@ pub fn play_unit(
     store: &UnitStore,
     progress: impl FnMut(u64),
 ) -> Result<PlayedUnit, PlayError> {
-    let UnitSheet { writer, matches, costs } = play(executor, plan, &batches, store, progress)?;
+    let UnitSheet { writer, matches, costs, timing } = play(executor, plan, &batches, store, progress)?;
     let unit = store.commit(writer, is_repeatable(plan, &batches))?;
     let costs = summed(costs);
     store.write_costs(&batches, &costs)?;
+    store.write_timing(&batches, plan, &timing)?;
     Ok(PlayedUnit { unit, matches, costs })
 }
 
@@ -130,10 +131,12 @@ fn play(
     store: &UnitStore,
     mut progress: impl FnMut(u64),
 ) -> Result<UnitSheet, PlayError> {
-    let mut sheet = UnitSheet { writer: store.write(batches.clone())?, matches: 0, costs: Vec::new() };
+    let writer = store.write(batches.clone())?;
+    let mut sheet = UnitSheet { writer, matches: 0, costs: Vec::new(), timing: Timing::default() };
     let commit = |sheet: &mut UnitSheet, played: &mut PlayedBatch<'_>| {
         sheet.writer.append(plan, &played.entry, &played.files, &played.extract.to_bytes())?;
         sheet.matches += played.matches;
+        sheet.timing.extend(&played.timing);
         sheet.costs.extend(played.blocks.iter().zip(&played.took).map(|(block, took)| LineupCost {
             cell: block.cell_index,
             lineup: block.lineup_index,
@@ -213,10 +216,8 @@ pub fn merge_units(
         folder.commit()?;
         let derived = Derived::new(plan, digest);
         derived.write(new)?;
-        let costs = store.costs()?;
-        let matches = costs.iter().map(|cost| cost.matches).sum();
-        let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
-        write_timing(new, 1, matches, Duration::from_secs_f64(seconds))?;
+        folder.add_timing(&store.timing(plan)?, all)?;
+        folder.write_timing()?;
         folder.write_manifest("complete")?;
         Ok::<_, RunError>(derived)
     })?;

@@ -30,11 +30,35 @@ pub(crate) fn done(folder: &Path, words: &str) -> String {
     said(&output)
 }
 
-/// The files of a run, except the timing.
+/// The files of a run, without the times.
 pub(crate) fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
     let files = files.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));
-    files.filter(|(name, _)| name != "timing.csv").collect()
+    let files = files.filter(|(name, _)| name != "timing.csv");
+    files
+        .map(|(name, bytes)| if name == "report.html" { (name, without_times(bytes)) } else { (name, bytes) })
+        .collect()
+}
+
+pub(crate) fn without_times(page: Vec<u8>) -> Vec<u8> {
+    String::from_utf8(page).map_or_else(|error| error.into_bytes(), |page| cambio_report::without_times(&page).into())
+}
+
+/// The rows of `timing.csv`: the agent, the number of blocks, and the seconds.
+pub(crate) fn timing(run: &Path) -> Vec<(Option<String>, u64, f64)> {
+    let mut rows = csv::Reader::from_path(run.join("timing.csv")).unwrap();
+    assert_eq!(rows.headers().unwrap().len(), 8);
+    let row = |row: csv::StringRecord| {
+        let agent = Some(row[3].to_owned()).filter(|agent| !agent.is_empty());
+        (agent, row[4].parse().unwrap(), row[7].parse().unwrap())
+    };
+    rows.records().map(|read| row(read.unwrap())).collect()
+}
+
+/// The number of blocks, and the seconds of one thread for all of them.
+pub(crate) fn all_blocks(run: &Path) -> (u64, f64) {
+    let whole = timing(run).into_iter().filter(|(agent, ..)| agent.is_none());
+    whole.fold((0, 0.0), |(blocks, seconds), row| (blocks + row.1, seconds + row.2))
 }
 
 pub(crate) fn assert_same(one: &Path, other: &Path) {

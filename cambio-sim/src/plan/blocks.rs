@@ -223,6 +223,12 @@ impl Plan {
         matches
     }
 
+    /// Whether agents are timed on this deal. At least 64 deals are timed, or all if there are fewer. In long runs, one deal in
+    /// 256 is timed, because reading the clock takes as long as a simple decision.
+    pub(crate) fn is_timed(&self, deal: u64) -> bool {
+        deal.is_multiple_of((self.deals / 64).clamp(1, 256))
+    }
+
     /// Whether a lineup has an agent that sees hidden cards.
     pub(crate) fn is_analysis(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().any(|&agent| self.agents[agent].sees_all)

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::{AgentSpec, ExternalParams, Roster};
 use cambio_core::rng::Key;
 
 use super::blocks::Plan;
@@ -41,11 +41,17 @@ pub struct PlayablePlan {
     /// The secret from which cards and streams are derived, if there is one.
     secret: Option<Secret>,
     toml: String,
+    /// Whether no agent waits for another process or thread, so that the time of agents is CPU time.
+    uses_cpu_time: bool,
 }
 
 impl PlayablePlan {
     pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, secret: Option<Secret>, toml: String) -> PlayablePlan {
-        PlayablePlan { plan, specs, secret, toml }
+        let known = cambio_agents::roster();
+        let is_own =
+            |spec: &AgentSpec| spec.params::<ExternalParams>().is_none() && known.parse(&spec.to_string()).is_ok();
+        let uses_cpu_time = specs.iter().all(is_own);
+        PlayablePlan { plan, specs, secret, toml, uses_cpu_time }
     }
 
     /// The experiment as TOML, which is stored in a run folder as `spec.toml`: the output of
@@ -72,6 +78,12 @@ impl PlayablePlan {
             Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },
             None => self.plan.public_key(deal),
         }
+    }
+
+    /// Whether the time of agents is CPU time: all agents are agents of this library without another process. Other agents may
+    /// wait for a process or a thread, so their time is wall time.
+    pub(crate) fn uses_cpu_time(&self) -> bool {
+        self.uses_cpu_time
     }
 
     /// The plan without its agents.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cambio_agents::{Luck, is_interrupted, panic_message};
 use cambio_core::engine::RaceOrder;
@@ -21,6 +21,7 @@ use cambio_core::{
 use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, MatchEnding, write_rows};
 use super::tally::MatchTally;
+use super::timing::{Stopwatch, ThreadClock, TimeSpent, TimedAgent, Timing};
 use crate::plan::{Baseline, Block, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
@@ -158,6 +159,10 @@ pub(crate) struct BlockPlayer<'p> {
     plan: &'p PlayablePlan,
     /// Whether to play even the matches whose rows could be copied from another rotation.
     plays_twins: bool,
+    /// Whether to time the agents in the next blocks.
+    pub(crate) is_timed: bool,
+    /// The times of the agents in all timed blocks.
+    pub(crate) timing: Timing,
     /// The referee of the last match, for reuse; `None` before the first match and after a panic.
     referee: Option<Referee<Box<dyn Agent>, MatchObservers>>,
     pool: AgentPool,
@@ -165,7 +170,14 @@ pub(crate) struct BlockPlayer<'p> {
 
 impl<'p> BlockPlayer<'p> {
     pub(crate) fn new(plan: &'p PlayablePlan) -> BlockPlayer<'p> {
-        BlockPlayer { plan, plays_twins: false, referee: None, pool: AgentPool::new(plan) }
+        BlockPlayer {
+            plan,
+            plays_twins: false,
+            is_timed: false,
+            timing: Timing::default(),
+            referee: None,
+            pool: AgentPool::new(plan),
+        }
     }
 
     pub(crate) fn plan(&self) -> &'p Plan {
@@ -183,7 +195,7 @@ impl<'p> BlockPlayer<'p> {
         rows.clear();
         rows.faults.clear();
         let knows_twins = !self.plays_twins && plan.is_repeatable(block.lineup);
-        let mut is_sound = true;
+        let (mut is_sound, mut matches) = (true, 0);
         for rotation in 0..block.cell.seatings.len() {
             if knows_twins
                 && is_sound
@@ -193,6 +205,7 @@ impl<'p> BlockPlayer<'p> {
                 continue;
             }
             let played = self.play_rotation(block, rotation, rows);
+            matches += u64::from(played.is_ok());
             if let Err(fault) = played {
                 is_sound = false;
                 if fault.halt.is_some() {
@@ -208,6 +221,13 @@ impl<'p> BlockPlayer<'p> {
                     }
                 }
             }
+        }
+        if self.is_timed {
+            let mut agents = block.lineup.agents().to_vec();
+            agents.sort_unstable();
+            agents.dedup();
+            let spent = TimeSpent { blocks: 1, matches, ..TimeSpent::default() };
+            agents.into_iter().for_each(|agent| self.timing.add(block.cell_index, Some(agent), &spent));
         }
         Ok(())
     }
@@ -255,9 +275,17 @@ impl<'p> BlockPlayer<'p> {
         rotation: usize,
         rows: &mut BlockRows<'p>,
     ) -> Result<(), Box<AgentFault>> {
-        let BlockPlayer { plan, referee, pool, .. } = self;
+        let BlockPlayer { plan, is_timed, timing, referee, pool, .. } = self;
         let seats = block.cell.seats;
         let referee = BlockPlayer::seat(plan, referee, pool, block, rotation);
+        let mut stopwatches: Vec<Arc<Mutex<Stopwatch>>> = Vec::new();
+        let clock = (*is_timed && plan.uses_cpu_time()).then(|| Arc::new(Mutex::new(ThreadClock::start())));
+        let agents = referee.players_mut().agents_mut();
+        for seat in agents.iter_mut().filter(|_| *is_timed) {
+            let (timed, stopwatch) = TimedAgent::new(seat.take().expect("every seat has an agent"), clock.clone());
+            *seat = Some(Box::new(timed));
+            stopwatches.push(stopwatch);
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| play_out(referee, plan.key(block.deal))));
         let is_broken = outcome.is_err();
         let outcome = outcome.unwrap_or_else(|panic| {
@@ -281,9 +309,19 @@ impl<'p> BlockPlayer<'p> {
                 let measured = (&*tally, luck.as_ref());
                 write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, &lapses), rows);
                 // An observer belongs to one instance of an analysis agent, so such instances are not reused.
-                if watchers.is_empty() {
-                    for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
-                        pool.put(block.agent(seat, rotation), agent.take().expect("every seat has an agent"), block);
+                let is_reused = watchers.is_empty();
+                let mut stopwatches = stopwatches.into_iter();
+                for (seat, agent) in referee.players_mut().agents_mut().iter_mut().enumerate() {
+                    let (number, mut seated) =
+                        (block.agent(seat, rotation), agent.take().expect("every seat has an agent"));
+                    if let Some(stopwatch) = stopwatches.next() {
+                        drop(seated);
+                        let (agent, spent) = Stopwatch::stop(stopwatch);
+                        timing.add(block.cell_index, Some(number), &spent);
+                        seated = agent;
+                    }
+                    if is_reused {
+                        pool.put(number, seated, block);
                     }
                 }
                 Ok(())

@@ -9,7 +9,7 @@ use cambio_exec::{Executor, Worker};
 use crate::digest::Extract;
 use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
-use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError};
+use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError, TimeSpent, Timing};
 use crate::rows::RowWriter;
 use crate::store::{BatchEntry, packed};
 
@@ -22,6 +22,7 @@ pub(crate) struct PlayedBatch<'p> {
     pub(crate) matches: u64,
     /// The time that each block took.
     pub(crate) took: Vec<Duration>,
+    pub(crate) timing: Timing,
     pub(crate) extract: Extract,
     /// The bytes and the number of rows of each file; empty with [`BatchOutput::Sums`].
     pub(crate) files: Vec<(Vec<u8>, u64)>,
@@ -76,6 +77,7 @@ impl<'p> PlayedBatch<'p> {
         let plan = player.plan();
         self.blocks.clear();
         self.took.clear();
+        self.timing.clear();
         self.extract.clear();
         self.faults.clear();
         self.matches = 0;
@@ -87,6 +89,7 @@ impl<'p> PlayedBatch<'p> {
             }
             let block = plan.block(number);
             let begun = Instant::now();
+            player.is_timed = plan.is_timed(block.deal);
             if let Err(fault) = player.play(&block, &mut rows) {
                 return Some(Err(fault));
             }
@@ -96,12 +99,16 @@ impl<'p> PlayedBatch<'p> {
             self.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
             self.faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
             self.blocks.push(block);
-            self.matches += rows.matches.len() as u64;
-            self.took.push(begun.elapsed());
+            let matches = rows.matches.len() as u64;
+            self.matches += matches;
+            let (time, decisions) = (begun.elapsed(), rows.matches.iter().map(|row| u64::from(row.decisions)).sum());
+            self.timing.add(block.cell_index, None, &TimeSpent { blocks: 1, matches, decisions, time });
+            self.took.push(time);
             if let Some(worker) = worker {
                 worker.count(block.cell.seatings.len() as u64);
             }
         }
+        self.timing.extend(&player.timing);
         if let Some(writer) = writer {
             self.files = writer.into_files(plan, &self.faults);
             self.entry = BatchEntry::new(batch, &self.files);

@@ -14,6 +14,7 @@ use super::manifest::{Build, Manifest, PlanFacts, Programs, refuse_other};
 use super::stored::StoredRun;
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
+use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
 
 /// The maximum number of pairs of agents over all tables. For each pair, a run keeps sums of about 150 bytes.
 const MOST_PAIRS: usize = 10_000_000;
@@ -35,6 +36,10 @@ pub struct RunFolder {
     build: Build,
     files: Vec<(PathBuf, File)>,
     ledger: (PathBuf, File),
+    /// The times of all appended batches.
+    timing: Timing,
+    /// The open `timing.csv`, to which rows of single batches are appended.
+    timing_file: Option<File>,
     pending: Vec<BatchEntry>,
     committed: Instant,
     matches: u64,
@@ -97,6 +102,8 @@ impl RunFolder {
             build,
             files,
             ledger: create("ledger.jsonl", b"")?,
+            timing: Timing::default(),
+            timing_file: None,
             pending: Vec::new(),
             committed: Instant::now(),
             matches: 0,
@@ -152,6 +159,8 @@ impl RunFolder {
             build: stored.build(),
             files,
             ledger: (ledger, held),
+            timing: stored.timing.clone(),
+            timing_file: None,
             pending: Vec::new(),
             committed: Instant::now(),
             matches: stored.matches(),
@@ -188,6 +197,35 @@ impl RunFolder {
     /// The number of appended matches.
     pub fn matches(&self) -> u64 {
         self.matches
+    }
+
+    /// The times of all appended batches.
+    pub(crate) fn timing(&self) -> &Timing {
+        &self.timing
+    }
+
+    /// Replaces `timing.csv` by the sums of all appended batches.
+    pub(crate) fn write_timing(&mut self) -> Result<(), RunError> {
+        let text = TIMING_HEADER.to_owned() + &self.timing.to_csv(&self.plan, self.next_batch);
+        self.timing_file = None;
+        Ok(write_whole(&self.path.join(TIMING_FILE), text.as_bytes())?)
+    }
+
+    /// Adds the times of the first `batches` batches, or of some of them, and appends them to `timing.csv`. After a kill, the
+    /// ledger shows which of the appended rows are valid.
+    pub(crate) fn add_timing(&mut self, timing: &Timing, batches: u64) -> Result<(), RunError> {
+        let path = self.path.join(TIMING_FILE);
+        let mut file = match self.timing_file.take() {
+            Some(file) => file,
+            None => {
+                self.write_timing()?;
+                OpenOptions::new().append(true).open(&path).map_err(RunError::unwritable(&path))?
+            }
+        };
+        file.write_all(timing.to_csv(&self.plan, batches).as_bytes()).map_err(RunError::unwritable(&path))?;
+        self.timing.extend(timing);
+        self.timing_file = Some(file);
+        Ok(())
     }
 
     pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {

@@ -11,6 +11,7 @@ use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked}
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
+use crate::play::{TIMING_FILE, Timing};
 
 /// A run on disk.
 ///
@@ -47,6 +48,8 @@ pub struct StoredRun {
     pub plan: Plan,
     /// The text of the experiment file.
     pub spec: String,
+    /// The times of the agents and of all blocks; empty if the run is older than the format of `timing.csv`.
+    pub timing: Timing,
     pub(crate) entries: Vec<BatchEntry>,
     /// The number of bytes in the complete lines of the ledger.
     pub(super) ledger_bytes: u64,
@@ -114,11 +117,14 @@ impl StoredRun {
             let what = || format!("line {} is not batch {number} of this run", number + 1);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
         }
+        // The times are only displayed, so a file that cannot be read is not an error.
+        let mut timing = Timing::default();
+        timing.read(&read(TIMING_FILE).unwrap_or_default(), &plan, entries.len() as u64);
         let (path, ledger_bytes) = (path.to_owned(), whole as u64);
         let is_torn = whole < text.len();
         let claims_complete = manifest["outcome"] == "complete";
         let programs = Programs::from_json(&manifest["programs"]).unwrap_or_default();
-        Ok(StoredRun { path, plan, spec, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
+        Ok(StoredRun { path, plan, spec, timing, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
     /// The plan with its agents, and with its secret if it has one.

@@ -8,7 +8,8 @@
 //! ```text
 //! plan.json                     the plan and the program
 //! units/FROM-TO/BLAKE3          the batches FROM to TO (exclusive)
-//! costs/FROM-TO.json            the seconds that these batches took
+//! costs/FROM-TO.json            the seconds that these batches took, by lineup
+//! timing/FROM-TO.csv            the seconds that these batches took, by agent: the rows of timing.csv
 //! faults/FROM-TO.json           the record of the match in which a fault stopped the unit
 //! ```
 //!
@@ -28,6 +29,7 @@ use super::blobs::{Blobs, FolderBlobs};
 use super::queue::{LineupCost, summed};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
+use crate::play::{TIMING_HEADER, Timing};
 use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
 
 /// The format identifier of stores.
@@ -326,6 +328,22 @@ impl UnitStore {
     pub(super) fn write_costs(&self, batches: &Range<u64>, costs: &[LineupCost]) -> Result<(), RunError> {
         let text = serde_json::to_string(costs).expect("numbers can be serialized") + "\n";
         self.write_small(&(folder("costs", batches) + ".json"), &text)
+    }
+
+    /// Writes the times of a unit's agents.
+    pub(super) fn write_timing(&self, batches: &Range<u64>, plan: &Plan, timing: &Timing) -> Result<(), RunError> {
+        let text = TIMING_HEADER.to_owned() + &timing.to_csv(plan, batches.end);
+        self.write_small(&(folder("timing", batches) + ".csv"), &text)
+    }
+
+    /// The times of the agents, summed over all units. Batches that were played twice count twice.
+    pub(super) fn timing(&self, plan: &Plan) -> Result<Timing, RunError> {
+        let names = patient(|| self.blobs.list("timing")).map_err(self.unreadable("timing"))?;
+        let mut timing = Timing::default();
+        for name in names {
+            timing.read(&self.text(&name).map_err(self.unreadable(&name))?, plan, plan.batch_count());
+        }
+        Ok(timing)
     }
 
     /// Stores the record of the match in which a fault stopped a unit, up to the fault.

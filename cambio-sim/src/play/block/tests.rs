@@ -93,6 +93,7 @@ fn rotations_with_the_same_agents_in_the_same_seats_are_played_once() {
         let mut rows = [BlockRows::default(), BlockRows::default()];
         for block in plan.blocks() {
             matches.store(0, Ordering::Relaxed);
+            running.is_timed = block.deal % 2 == 0;
             running.play(&block, &mut rows[0]).unwrap();
             assert_eq!(matches.load(Ordering::Relaxed), played * seats, "{lineup:?}");
             verifying.play(&block, &mut rows[1]).unwrap();
@@ -140,6 +141,7 @@ fn no_agent_is_given_a_deal_twice() {
     let (mut player, mut rows) = (BlockPlayer::new(&plan), BlockRows::default());
     for block in plan.blocks() {
         deal.store(block.deal as usize, Ordering::Relaxed);
+        player.is_timed = block.deal % 2 == 0;
         player.play(&block, &mut rows).unwrap();
     }
     let mut given = deals.lock().unwrap().clone();

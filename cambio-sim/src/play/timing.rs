@@ -1,0 +1,304 @@
+//! The time that agents and blocks take. It is only displayed: neither rows nor tables depend on it.
+//!
+//! The clock is read around each call of an agent. A reading of the wall clock takes 0.04 µs, a reading of the thread's CPU time
+//! 0.9 µs, and a simple decision 0.05 µs. Therefore the clock is the wall clock, the time of its readings is subtracted, and only
+//! some deals are timed ([`Plan::is_timed`]). If the thread loses its CPU during a call, the call is long. After a long call the
+//! CPU time is read too, and the time without a CPU is subtracted. Agents that may wait for another process or thread are not
+//! corrected ([`PlayablePlan::uses_cpu_time`](crate::plan::PlayablePlan::uses_cpu_time)).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use cambio_core::play::Explanation;
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer};
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Plan;
+
+/// The time of some blocks, or of one agent in the timed blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TimeSpent {
+    /// The number of blocks.
+    pub blocks: u64,
+    /// The number of matches in these blocks.
+    pub matches: u64,
+    /// The number of decisions: of the agent, or of all agents.
+    pub decisions: u64,
+    /// The time: the CPU time of the agent in its decisions and in the notices between them, or the wall time of one thread for
+    /// everything. If an agent is not from this library or runs in another process, the agents' times are wall times.
+    pub time: Duration,
+}
+
+impl TimeSpent {
+    /// The mean time of a decision in seconds; `None` without decisions.
+    pub fn per_decision(&self) -> Option<f64> {
+        (self.decisions > 0).then(|| self.time.as_secs_f64() / self.decisions as f64)
+    }
+}
+
+/// The times of a run, by cell and agent: the content of `timing.csv`.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{Executor, Experiment, Runner};
+///
+/// let experiment = Experiment { deals: 10, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// let timing = Runner::new(&Executor::new(1)?).play(&plan).timing;
+/// let (greedy, all) = (timing.agent(0, 1).unwrap(), timing.total());
+/// assert_eq!((greedy.blocks, all.blocks, all.matches), (10, 10, 20));
+/// assert!(greedy.per_decision().unwrap() < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Timing {
+    /// By the numbers of the cell and the agent in the plan. Without an agent: the time of all blocks of the cell.
+    times: BTreeMap<(usize, Option<usize>), TimeSpent>,
+}
+
+/// A row of `timing.csv`.
+#[derive(Deserialize, Serialize)]
+struct TimingRow {
+    /// The row is about batches before this one. It is valid only if the ledger has all of them.
+    batches: u64,
+    rules: String,
+    seats: usize,
+    agent: Option<String>,
+    blocks: u64,
+    matches: u64,
+    decisions: u64,
+    seconds: f64,
+}
+
+/// The file with the times in a run folder. It depends on the machine.
+pub(crate) const TIMING_FILE: &str = "timing.csv";
+
+/// The header of `timing.csv`.
+pub(crate) const TIMING_HEADER: &str = "batches,rules,seats,agent,blocks,matches,decisions,seconds\n";
+
+impl Timing {
+    /// The time of an agent in the timed blocks of a cell, by their numbers in the plan.
+    pub fn agent(&self, cell: usize, agent: usize) -> Option<&TimeSpent> {
+        self.times.get(&(cell, Some(agent)))
+    }
+
+    /// The time of all blocks.
+    pub fn total(&self) -> TimeSpent {
+        let whole = self.times.iter().filter(|((_, agent), _)| agent.is_none());
+        whole.fold(TimeSpent::default(), |sum, (_, spent)| added(sum, spent))
+    }
+
+    pub(crate) fn add(&mut self, cell: usize, agent: Option<usize>, spent: &TimeSpent) {
+        let sum = self.times.entry((cell, agent)).or_default();
+        *sum = added(*sum, spent);
+    }
+
+    pub(crate) fn extend(&mut self, other: &Timing) {
+        other.times.iter().for_each(|(&(cell, agent), spent)| self.add(cell, agent, spent));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.times.clear();
+    }
+
+    /// The rows of `timing.csv` about batches before `batches`.
+    pub(crate) fn to_csv(&self, plan: &Plan, batches: u64) -> String {
+        let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+        for (&(cell, agent), &TimeSpent { blocks, matches, decisions, time }) in &self.times {
+            let (rules, seats) = (plan.cells[cell].rules.name().to_owned(), plan.cells[cell].seats);
+            let agent = agent.map(|agent| plan.agents[agent].label.clone());
+            let seconds = time.as_secs_f64();
+            let row = TimingRow { batches, rules, seats, agent, blocks, matches, decisions, seconds };
+            csv.serialize(row).expect("text and numbers can be serialized");
+        }
+        let bytes = csv.into_inner().expect("a vector can be written");
+        String::from_utf8(bytes).expect("rows are text")
+    }
+
+    /// Adds the rows of a `timing.csv` that are about the first `batches` batches. Ignores rows of an earlier format, and rows
+    /// that were being written when the program was killed.
+    pub(crate) fn read(&mut self, text: &str, plan: &Plan, batches: u64) {
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        for row in csv::Reader::from_reader(whole.as_bytes()).into_deserialize().flatten() {
+            let TimingRow { batches: end, rules, seats, agent, blocks, matches, decisions, seconds } = row;
+            let cell = plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
+            let known = |label: &String| plan.agents.iter().position(|agent| agent.label == *label);
+            let place = agent.as_ref().map_or(Some(None), |label| known(label).map(Some));
+            let time = Duration::try_from_secs_f64(seconds).ok();
+            if let (Some(cell), Some(agent), Some(time), true) = (cell, place, time, end <= batches) {
+                self.add(cell, agent, &TimeSpent { blocks, matches, decisions, time });
+            }
+        }
+    }
+}
+
+fn added(one: TimeSpent, other: &TimeSpent) -> TimeSpent {
+    TimeSpent {
+        blocks: one.blocks + other.blocks,
+        matches: one.matches + other.matches,
+        decisions: one.decisions + other.decisions,
+        time: one.time + other.time,
+    }
+}
+
+/// The time between two readings of the clock, one immediately after the other.
+fn reading() -> Duration {
+    static READING: OnceLock<Duration> = OnceLock::new();
+    *READING.get_or_init(|| {
+        let mut measured = [(); 1001].map(|()| Instant::now().elapsed());
+        measured.sort_unstable();
+        measured[measured.len() / 2]
+    })
+}
+
+/// Calls that take longer are corrected by the time without a CPU.
+const LONG: Duration = Duration::from_micros(100);
+
+/// Measures for how long the thread has no CPU.
+pub(super) struct ThreadClock {
+    wall: Instant,
+    cpu: Option<Duration>,
+}
+
+impl ThreadClock {
+    pub(super) fn start() -> ThreadClock {
+        ThreadClock { wall: Instant::now(), cpu: cpu_time() }
+    }
+
+    /// The time without a CPU since the start or the last call; 0 if the CPU time is not available.
+    fn away(&mut self) -> Duration {
+        let before = std::mem::replace(self, ThreadClock::start());
+        let cpu = before.cpu.zip(self.cpu).map(|(before, now)| now.saturating_sub(before));
+        cpu.map_or(Duration::ZERO, |cpu| (self.wall - before.wall).saturating_sub(cpu))
+    }
+}
+
+/// The CPU time of this thread; `None` if the system does not have it.
+#[cfg(unix)]
+fn cpu_time() -> Option<Duration> {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Option<Duration> {
+    None
+}
+
+/// An agent in its seat with a stopwatch. It decides like the agent.
+pub(super) struct TimedAgent(Arc<Mutex<Stopwatch>>);
+
+/// The agent and its time in one match. The block player keeps it to get the agent back after the match.
+pub(super) struct Stopwatch {
+    agent: Box<dyn Agent>,
+    /// The clock of the match's thread; `None` if the time is wall time.
+    clock: Option<Arc<Mutex<ThreadClock>>>,
+    readings: u32,
+    decisions: u64,
+    time: Duration,
+}
+
+impl TimedAgent {
+    pub(super) fn new(
+        agent: Box<dyn Agent>,
+        clock: Option<Arc<Mutex<ThreadClock>>>,
+    ) -> (TimedAgent, Arc<Mutex<Stopwatch>>) {
+        let stopwatch = Stopwatch { agent, clock, readings: 0, decisions: 0, time: Duration::ZERO };
+        let stopwatch = Arc::new(Mutex::new(stopwatch));
+        (TimedAgent(Arc::clone(&stopwatch)), stopwatch)
+    }
+
+    fn stopwatch(&self) -> MutexGuard<'_, Stopwatch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn measure<T>(&mut self, decisions: u64, call: impl FnOnce(&mut dyn Agent) -> T) -> T {
+        let mut stopwatch = self.stopwatch();
+        let begun = Instant::now();
+        let answer = call(&mut *stopwatch.agent);
+        let mut took = begun.elapsed();
+        if let Some(clock) = stopwatch.clock.as_ref().filter(|_| took > LONG) {
+            took = took.saturating_sub(clock.lock().unwrap_or_else(PoisonError::into_inner).away());
+        }
+        stopwatch.time += took;
+        stopwatch.readings += 1;
+        stopwatch.decisions += decisions;
+        answer
+    }
+}
+
+impl Stopwatch {
+    /// The agent, its decisions and its time. The [`TimedAgent`] must be dropped before.
+    pub(super) fn stop(this: Arc<Mutex<Stopwatch>>) -> (Box<dyn Agent>, TimeSpent) {
+        let stopwatch = Arc::into_inner(this).expect("the timed agent is dropped");
+        let Stopwatch { agent, readings, decisions, time, .. } =
+            stopwatch.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let time = time.saturating_sub(reading() * readings);
+        (agent, TimeSpent { decisions, time, ..TimeSpent::default() })
+    }
+}
+
+impl Agent for TimedAgent {
+    /// The start of a match is not timed, because it may include the start of a bot's process or the loading of a network.
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.stopwatch().agent.begin(briefing)
+    }
+
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.measure(0, |agent| agent.notice(notice));
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        self.measure(1, |agent| agent.decide(view))
+    }
+
+    fn is_spectator(&self) -> bool {
+        self.stopwatch().agent.is_spectator()
+    }
+
+    fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
+        self.stopwatch().agent.explain(view, decided)
+    }
+
+    fn lapses(&self) -> Option<u32> {
+        self.stopwatch().agent.lapses()
+    }
+
+    fn observer(&self) -> Option<Box<dyn Observer + Send>> {
+        self.stopwatch().agent.observer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::Experiment;
+
+    #[test]
+    fn rows_are_read_back_without_batches_that_the_ledger_lacks_and_without_other_formats() {
+        let agents = ["greedy", "sharp(decay=0.1,threshold=0.7)"];
+        let plan = Experiment::at("classic", 2, &agents).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let mut timing = Timing::default();
+        let spent = TimeSpent { blocks: 3, matches: 6, decisions: 41, time: Duration::from_nanos(123_456_789) };
+        for agent in [None, Some(0), Some(1)] {
+            timing.add(0, agent, &spent);
+        }
+        let text = |batches: u64| timing.to_csv(&plan, batches);
+        let read = |text: &str| {
+            let mut found = Timing::default();
+            found.read(&format!("{TIMING_HEADER}{text}"), &plan, 5);
+            found
+        };
+        assert_eq!(read(&text(5)), timing);
+        assert_eq!(text(5).lines().next(), Some("5,classic,2,,3,6,41,0.123456789"));
+        let mut twice = timing.clone();
+        twice.extend(&timing);
+        assert_eq!((read(&(text(2) + &text(5) + &text(6))), twice.total().blocks), (twice.clone(), 6));
+        assert_eq!(read(&(text(5) + "5,classic,2,greedy,1,2,3,0.1")), timing, "the last line is torn");
+        let mut none = Timing::default();
+        none.read("threads,matches,seconds\n1,80000,0.463\n", &plan, 5);
+        assert_eq!(none, Timing::default());
+    }
+}
