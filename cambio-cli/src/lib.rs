@@ -9,6 +9,7 @@
 mod advantage;
 mod agents;
 mod budget;
+mod calibrate;
 mod comparison;
 mod duel;
 mod exit;
@@ -121,6 +122,11 @@ enum Command {
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
     )]
     Tune(tune::Args),
+    /// Find the budgets with which searches take the same time per decision
+    #[command(
+        after_help = "Examples:\n  cambio calibrate 'rollout(n=?)' 'ismcts(iterations=?)' --ms 5\n  cambio calibrate 'lookahead(worlds=?,proposals=200)' learned --ms 2 --seats 4\n\nThe output is a line for an experiment file. The budgets in it are numbers of\niterations, so that runs stay reproducible."
+    )]
+    Calibrate(calibrate::Args),
     /// Play two agents until a sequential test shows which is better
     #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
     Sprt(sprt::Args),
@@ -214,6 +220,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Units(args) => units::run(&args, roster),
         Command::Cluster(args) => units::cluster::run(&args, roster),
         Command::Tune(args) => tune::run(&args, roster),
+        Command::Calibrate(args) => calibrate::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),
         Command::Solve(args) => solve::run(&args),

@@ -564,3 +564,18 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
         assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
     }
 }
+
+#[test]
+fn calibrate_prints_a_line_for_an_experiment_with_fixed_budgets() {
+    let folder = folder("calibrate");
+    let printed = prints(&folder, "calibrate rollout(n=?) ismcts(iterations=?) greedy --ms 0.5 --quiet");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "# time per decision on this machine: classic, 2 seats");
+    assert!(lines[1..4].iter().all(|line| line.starts_with("# ") && line.contains("s  ")), "{printed}");
+    let rest = "seed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\n";
+    fs::write(folder.join("spec.toml"), format!("{printed}{rest}")).unwrap();
+    let table = prints(&folder, "run spec.toml --quiet --out out");
+    let agent = |start: &str| lines[4].contains(&format!("\"{start}")) && table.contains(start);
+    assert!(agent("rollout(n=") && agent("ismcts(iterations=") && agent("greedy"), "{printed}{table}");
+    assert!(!printed.contains('?'), "{printed}");
+}
