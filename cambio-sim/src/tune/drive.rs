@@ -325,10 +325,34 @@ fn negate(point: &mut ResponsePoint) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Unit;
-    use crate::tune::PlaySetting;
+    use crate::plan::{LuckChoice, Unit};
+    use crate::tune::{Candidates, PlaySetting};
     use cambio_exec::Executor;
     use cambio_stats::race::RaceSettings;
+
+    #[test]
+    fn a_score_against_a_mixture_is_the_mean_of_the_scores_against_each_field() {
+        let (roster, executor) = (cambio_agents::roster(), Executor::new(1).unwrap());
+        let specs = ["greedy(call_at=3)", "greedy(call_at=8)"].map(String::from);
+        for (seats, luck) in [(2, LuckChoice::Off), (3, LuckChoice::Off), (2, LuckChoice::On)] {
+            let scores = |mixture: bool, field: &[&str]| {
+                let setting = PlaySetting { unit: Unit::Rounds, seats, luck, mixture, ..PlaySetting::default() };
+                let field: Vec<String> = field.iter().map(ToString::to_string).collect();
+                let measured = Candidates::new(&setting, &roster, &executor, &specs, &field).unwrap();
+                assert_eq!(measured.labels(), specs);
+                measured.scores(&[0, 1], 0..20).unwrap()
+            };
+            let (both, one, other) = (
+                scores(true, &["sharp", "greedy(call_at=3)"]),
+                scores(false, &["sharp"]),
+                scores(false, &["greedy(call_at=3)"]),
+            );
+            assert_ne!(one, other);
+            for ((both, one), other) in both.concat().iter().zip(one.concat()).zip(other.concat()) {
+                assert!((both - f64::midpoint(one, other)).abs() < 1e-6, "{seats} seats: {both}, {one}, {other}");
+            }
+        }
+    }
 
     #[test]
     fn a_task_that_is_not_allowed_is_refused_with_what_it_has_before_anything_is_played() {
