@@ -326,7 +326,7 @@ fn negate(point: &mut ResponsePoint) {
 mod tests {
     use super::*;
     use crate::plan::{LuckChoice, Unit};
-    use crate::tune::{Candidates, PlaySetting};
+    use crate::tune::PlaySetting;
     use cambio_exec::Executor;
     use cambio_stats::race::RaceSettings;
 
