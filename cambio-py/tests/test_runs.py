@@ -86,7 +86,7 @@ def test_evaluate_is_what_the_command_says(tmp_path: Path) -> None:
 
 
 def test_the_dictionary_has_the_columns_of_all_tables(tmp_path: Path) -> None:
-    found = play(tmp_path, "random")
+    found = play(tmp_path / "one", "heuristic")
     names: dict[object, list[object]] = {}
     for column in cambio.columns():
         assert set(column) == {"command", "file", "name", "type", "may_be_empty", "unit", "meaning"}
@@ -94,7 +94,7 @@ def test_the_dictionary_has_the_columns_of_all_tables(tmp_path: Path) -> None:
             names.setdefault(column["file"], []).append(column["name"])
     for name, table in found.tables.items():
         assert names[f"{name}.csv"] == list(table.columns)
-    header = (tmp_path / "run" / "players.csv").read_text().splitlines()[0]
+    header = (tmp_path / "one" / "run" / "players.csv").read_text().splitlines()[0]
     assert names["players.csv"] == [*header.split(","), "luck"]
 
 

@@ -275,7 +275,7 @@ def evaluate(
 
 
 def columns() -> list[dict[str, Value]]:
-    """The data dictionary: all columns of the CSV files of runs and tunings. The book has the same list.
+    """The data dictionary: all columns of the CSV files of runs and tunings. `cambio schema --rows` prints them too.
 
     Each column is a dictionary with the keys `command` (the command that writes the file), `file`, `name`, `type`,
     `may_be_empty`, `unit` (`None` for texts and numbers without a unit) and `meaning`.
