@@ -4,7 +4,8 @@
 //! field, and `file` reads whole rows with the crate csv. `play/rows.rs` creates the rows of a match.
 //!
 //! To add a quantity that is counted during a match, add a line to `quantities!` and count it in `impl Counts` in the same file.
-//! For any other column, add a field to one of the rows below and set it in `play/rows.rs`.
+//! For any other column, add a field to one of the rows below and set it in `play/rows.rs`. The data dictionary in
+//! `book/src/columns.md` must end with the output of `cambio schema --rows --format md`.
 //!
 //! Files follow RFC 4180 with line feeds. An unknown value is an empty field. Numbers are written in the shortest form that
 //! round-trips.

@@ -328,9 +328,9 @@ pub struct PairRow {
     pub difference_adjusted: Option<f64>,
     /// The standard error of the adjusted difference, clustered by deal.
     pub error_adjusted: Option<f64>,
-    /// Lower end of the interval of the adjusted difference, for this pair alone.
+    /// Lower end of the single interval of the adjusted difference.
     pub low_adjusted: Option<f64>,
-    /// Upper end of the interval of the adjusted difference, for this pair alone.
+    /// Upper end of the single interval of the adjusted difference.
     pub high_adjusted: Option<f64>,
     /// Lower end of the simultaneous interval of the adjusted difference.
     pub low_simultaneous_adjusted: Option<f64>,
@@ -340,7 +340,7 @@ pub struct PairRow {
     pub low_anytime_adjusted: Option<f64>,
     /// Upper end of the anytime-valid interval of the adjusted difference.
     pub high_anytime_adjusted: Option<f64>,
-    /// The two-sided p-value of the adjusted difference, for this pair alone.
+    /// The single two-sided p-value of the adjusted difference.
     pub p_adjusted: Option<f64>,
     /// The p-value of the adjusted difference, corrected for all pairs by the maximum statistic.
     pub p_simultaneous_adjusted: Option<f64>,
