@@ -1,11 +1,11 @@
-//! `cambio calibrate`: budgets with which searches take the same time per decision.
+//! `cambio calibrate`: budgets that give searches the same time per decision.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use cambio_agents::{Range, Roster};
+use cambio_agents::{Range, Roster, RosterEntry};
 use cambio_exec::Executor;
 use cambio_report::duration;
 use cambio_sim::{Experiment, LuckChoice, PlayError, Runner, read_rules};
@@ -117,7 +117,7 @@ impl Search {
         let param = before.rsplit(['(', ',']).next().unwrap_or_default().trim();
         let name = spec.split('(').next().unwrap_or_default().trim();
         let entry = roster.entries().iter().find(|entry| entry.name() == name);
-        let params = entry.map(|entry| entry.params()).unwrap_or_default();
+        let params = entry.map(RosterEntry::params).unwrap_or_default();
         match params.iter().find(|declared| declared.name == param).map(|declared| declared.range) {
             Some(Range::Whole(from, to)) => {
                 let filled = player(roster, "the agent", &format!("{before}={from}{after}"))?.to_string();
@@ -134,8 +134,7 @@ impl Search {
     }
 }
 
-/// The value in the range with which a decision takes about `goal` seconds, and its time. The time is assumed to be about
-/// linear in the value.
+/// The value in the range with which a decision takes about `goal` seconds, and its time.
 fn budget(
     range: &RangeInclusive<i64>,
     goal: f64,
@@ -150,18 +149,18 @@ fn budget(
         if (seconds / goal - 1.0).abs() <= TOLERANCE {
             break;
         }
-        // The nearest values on both sides of the goal, or the two values nearest to it.
-        let mut near: Vec<(i64, f64)> = measured.iter().map(|(value, seconds)| (*value, *seconds)).collect();
-        near.sort_by(|one, other| factor(one.1, goal).total_cmp(&factor(other.1, goal)));
-        let opposite = near.iter().position(|(_, seconds)| (*seconds < goal) != (near[0].1 < goal));
-        let slope = near.get(opposite.unwrap_or(1)).map(|other| (other.1 - near[0].1) / (other.0 - near[0].0) as f64);
-        let (value, seconds) = near[0];
-        let step = match slope {
-            Some(slope) if slope > 0.0 => (goal - seconds) / slope,
-            _ => value as f64 * (goal / seconds - 1.0),
+        // Step away until the goal lies between two values, and then interpolate.
+        let below = measured.iter().rfind(|(_, seconds)| **seconds < goal);
+        let above = measured.iter().find(|(_, seconds)| **seconds >= goal);
+        let growth = factor(seconds, goal).clamp(2.0, 10.0);
+        let guess = match (below, above) {
+            (Some((&low, &short)), Some((&high, &long))) => {
+                low as f64 + (goal - short) / (long - short) * (high - low) as f64
+            }
+            (Some(_), None) => next as f64 * growth,
+            _ => next as f64 / growth,
         };
-        // Do not trust a line far from its points.
-        next = rounded((value as f64 + step).clamp(value as f64 / 10.0, value as f64 * 10.0)).clamp(from, to);
+        next = rounded(guess).clamp(from, to);
     }
     let best = measured.into_iter().min_by(|one, other| factor(one.1, goal).total_cmp(&factor(other.1, goal)));
     let (value, seconds) = best.expect("at least one value is measured");
@@ -185,7 +184,7 @@ fn factor(seconds: f64, goal: f64) -> f64 {
 
 /// A number with three significant digits.
 fn rounded(value: f64) -> i64 {
-    let unit = (0..).map(|power| 10_f64.powi(power)).find(|unit| value / unit < 1000.0).unwrap_or(1.0);
+    let unit = 10_i64.pow((value.max(1.0) as i64).ilog10().saturating_sub(2)) as f64;
     ((value / unit).round() * unit) as i64
 }
 

@@ -122,7 +122,7 @@ enum Command {
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
     )]
     Tune(tune::Args),
-    /// Find the budgets with which searches take the same time per decision
+    /// Find the budgets that give searches the same time per decision
     #[command(
         after_help = "Examples:\n  cambio calibrate 'rollout(n=?)' 'ismcts(iterations=?)' --ms 5\n  cambio calibrate 'lookahead(worlds=?,proposals=200)' learned --ms 2 --seats 4\n\nThe output is a line for an experiment file. The budgets in it are numbers of\niterations, so that runs stay reproducible."
     )]

@@ -115,8 +115,8 @@ impl CellReport<'_> {
             is_best: rung.is_among_best,
         };
         let steps: &[f64] = if across.high - across.low > 1.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let times = (-9..6).flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
-        let columns = times.filter(|seconds| (across.low..=across.high).contains(&libm::log10(*seconds)));
+        let round = (-9..6).flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+        let columns = round.filter(|seconds| (across.low..=across.high).contains(&libm::log10(*seconds)));
         let described = |(label, rung, seconds): &(String, &RankedAgent<'_>, f64)| {
             format!("{label} {}: {} at {}", rung.agent, ladder.told(&rung.mean), duration(*seconds))
         };

@@ -41,7 +41,8 @@ pub(crate) fn files(run: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 pub(crate) fn without_times(page: Vec<u8>) -> Vec<u8> {
-    String::from_utf8(page).map_or_else(|error| error.into_bytes(), |page| cambio_report::without_times(&page).into())
+    String::from_utf8(page)
+        .map_or_else(std::string::FromUtf8Error::into_bytes, |page| cambio_report::without_times(&page).into())
 }
 
 /// The rows of `timing.csv`: the agent, the number of blocks, and the seconds.

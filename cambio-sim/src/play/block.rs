@@ -227,7 +227,9 @@ impl<'p> BlockPlayer<'p> {
             agents.sort_unstable();
             agents.dedup();
             let spent = TimeSpent { blocks: 1, matches, ..TimeSpent::default() };
-            agents.into_iter().for_each(|agent| self.timing.add(block.cell_index, Some(agent), &spent));
+            for agent in agents {
+                self.timing.add(block.cell_index, Some(agent), &spent);
+            }
         }
         Ok(())
     }

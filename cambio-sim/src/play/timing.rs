@@ -95,7 +95,9 @@ impl Timing {
     }
 
     pub(crate) fn extend(&mut self, other: &Timing) {
-        other.times.iter().for_each(|(&(cell, agent), spent)| self.add(cell, agent, spent));
+        for (&(cell, agent), spent) in &other.times {
+            self.add(cell, agent, spent);
+        }
     }
 
     pub(crate) fn clear(&mut self) {

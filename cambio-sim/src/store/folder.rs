@@ -215,12 +215,11 @@ impl RunFolder {
     /// ledger shows which of the appended rows are valid.
     pub(crate) fn add_timing(&mut self, timing: &Timing, batches: u64) -> Result<(), RunError> {
         let path = self.path.join(TIMING_FILE);
-        let mut file = match self.timing_file.take() {
-            Some(file) => file,
-            None => {
-                self.write_timing()?;
-                OpenOptions::new().append(true).open(&path).map_err(RunError::unwritable(&path))?
-            }
+        let mut file = if let Some(file) = self.timing_file.take() {
+            file
+        } else {
+            self.write_timing()?;
+            OpenOptions::new().append(true).open(&path).map_err(RunError::unwritable(&path))?
         };
         file.write_all(timing.to_csv(&self.plan, batches).as_bytes()).map_err(RunError::unwritable(&path))?;
         self.timing.extend(timing);
