@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cambio_agents::Roster;
 use cambio_exec::Executor;
 use cambio_sim::sprt::{EloScale, SprtQuestion};
 use cambio_sim::tune::PlaySetting;
@@ -125,15 +126,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         fs::write(args.out.join(name), text)?;
     }
+    fs::write(args.out.join("sprt.md"), sequential_tests(args.tests, &roster, &executor)?)?;
+    Ok(())
+}
+
+/// A table of sequential tests with and without the luck of the cards.
+fn sequential_tests(tests: u64, roster: &Roster, executor: &Executor) -> Result<String, Box<dyn Error>> {
     let mut text = "| test | luck | verdicts | mean number of deals |\n|---|---|---|---:|\n".to_owned();
     for [agent, other] in [["lookahead", "learned"], ["learned", "sharp"]] {
         for (luck, name) in [(LuckChoice::Off, "not subtracted"), (LuckChoice::On, "subtracted")] {
             let (mut verdicts, mut deals) = ([0; 3], 0);
-            for seed in 1..=args.tests {
+            for seed in 1..=tests {
                 let setting = PlaySetting { luck, seed: seed.into(), ..PlaySetting::default() };
                 let (elo_0, elo_1, scale) = (0.0, 20.0, EloScale::Logistic);
                 let question = SprtQuestion { elo_0, elo_1, scale, alpha: 0.05, beta: 0.05, most_deals: 20_000 };
-                let answer = question.ask(&setting, &roster, &executor, [agent, other], |_, _| ())?;
+                let answer = question.ask(&setting, roster, executor, [agent, other], |_, _| ())?;
                 eprintln!("{agent} – {other}, luck {name}: {:?} after {} deals", answer.verdict, answer.deals);
                 deals += answer.deals;
                 verdicts[match answer.verdict {
@@ -146,10 +153,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             writeln!(
                 text,
                 "| `{agent}` – `{other}` | {name} | H0 {first}, H1 {second}, undecided {undecided} | {:.0} |",
-                deals as f64 / args.tests as f64
+                deals as f64 / tests as f64
             )?;
         }
     }
-    fs::write(args.out.join("sprt.md"), text)?;
-    Ok(())
+    Ok(text)
 }

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{FINE, resampling, share_of, without_luck};
-use crate::plan::{Block, Experiment, Focal, Lineups, LuckChoice, Payoff, PlanError, PlayablePlan, Unit};
+use crate::plan::{Block, Experiment, Focal, Lineup, Lineups, LuckChoice, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
@@ -285,7 +285,7 @@ impl<'e> Candidates<'e> {
     fn is_mirror(&self, candidate: usize) -> bool {
         let lineups = &self.plan.cells[0].lineups[candidate * self.fields..(candidate + 1) * self.fields];
         let first = lineups[0].agents()[0];
-        self.payoff != Payoff::Points && lineups.iter().flat_map(|lineup| lineup.agents()).all(|agent| *agent == first)
+        self.payoff != Payoff::Points && lineups.iter().flat_map(Lineup::agents).all(|agent| *agent == first)
     }
 }
 

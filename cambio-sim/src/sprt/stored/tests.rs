@@ -67,7 +67,7 @@ fn a_test_subtracts_the_mean_luck_of_the_agent() {
     };
     let (answer, normalized) = (ask(EloScale::Logistic), ask(EloScale::Normalized));
     let (rules, unit, seed, luck) = ("original".into(), Unit::Rounds, 6.into(), LuckChoice::On);
-    let setting = PlaySetting { rules, unit, seed, luck, ..PlaySetting::default() };
+    let setting = PlaySetting { rules, unit, luck, seed, ..PlaySetting::default() };
     let question =
         SprtQuestion { elo_0: -1.0, elo_1: 1.0, scale: EloScale::Logistic, alpha: 1e-9, beta: 1e-9, most_deals: 120 };
     let agents = ["sharp", "greedy"];
