@@ -119,7 +119,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             writeln!(
                 text,
                 "\nOf {} values, {beyond} are beyond ±1.96, where 5 % are expected. Their mean square is {:.2}, where 1 is \
-                 expected. The largest is {most:.2}; with no bias, the largest is above it with probability {chance:.2}.",
+                 expected. The largest is {most:.2}; with no bias, the largest is above it with probability {chance:.2} at most.",
                 z_values.len(),
                 squares / z_values.len() as f64,
             )?;

@@ -127,7 +127,7 @@ fn plots_are_files_that_need_no_page() {
         names.sort();
         names
     };
-    let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1"];
+    let expected = ["calls-1", "means-1", "misfit-1", "points-1", "ratings-1", "seats-1", "times-1"];
     assert_eq!(names(&folder.join("plots")), expected);
     assert_eq!(names(&folder.join("curves")), ["curve-1"]);
     for file in expected

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, ColumnKind, FILES};
 use crate::tune::ResponsePoint;
 
@@ -146,6 +147,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<SeatRow>("run", "seats.csv"),
         DocumentedTable::of::<BehaviourRow>("run", "behaviour.csv"),
         DocumentedTable::of::<FaultRow>("run", "faults.csv"),
+        DocumentedTable::of::<TimingRow>("run", TIMING_FILE),
         DocumentedTable::of::<BaselineRow>("report", "--baseline"),
         DocumentedTable::of::<EquivalenceRow>("report", "--margin"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(

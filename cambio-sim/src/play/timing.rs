@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use cambio_core::play::Explanation;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
@@ -57,17 +58,31 @@ pub struct Timing {
     times: BTreeMap<(usize, Option<usize>), TimeSpent>,
 }
 
-/// A row of `timing.csv`.
-#[derive(Deserialize, Serialize)]
-struct TimingRow {
+/// A row of `timing.csv`: the time of one agent in one cell, or of all agents. The file depends on the machine.
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct TimingRow {
     /// The row is about batches before this one. It is valid only if the ledger has all of them.
+    #[schemars(extend("unit" = "batches"))]
     batches: u64,
+    /// The rule system.
     rules: String,
+    /// The number of seats.
+    #[schemars(extend("unit" = "seats"))]
     seats: usize,
+    /// The agent; empty in the row about all blocks of the cell.
     agent: Option<String>,
+    /// The number of timed blocks, or of all blocks.
+    #[schemars(extend("unit" = "blocks"))]
     blocks: u64,
+    /// The number of matches in these blocks.
+    #[schemars(extend("unit" = "matches"))]
     matches: u64,
+    /// The number of decisions of the agent, or of all agents, in these blocks.
+    #[schemars(extend("unit" = "decisions"))]
     decisions: u64,
+    /// The time of the agent's decisions and of its work between them; without an agent, the wall time of one thread for
+    /// everything.
+    #[schemars(extend("unit" = "seconds"))]
     seconds: f64,
 }
 
