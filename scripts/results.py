@@ -56,7 +56,6 @@ FORMER = {
     "summary.csv": AT_CALLS,
     "behaviour.csv": AT_CALLS | {name: f"{name}_per_round" for name in PER_ROUND} | {
         "call_turn": "call_turn_mean", "cards_known": "cards_known_share",
-        "luck_dealt": "dealt_luck_per_round", "luck_drawn": "drawn_luck_per_round",
     },
     "pairwise.csv": {"misfit_p": "residual_p"},
     "curve.csv": {"mean": "payoff"},
