@@ -1,13 +1,15 @@
 """Recomputes the derived files of a run from its rows with independent programs, and compares.
 
-Usage: check.py RUN... COMPARISON.csv...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
+Usage: check.py RUN... COMPARISON.csv... TEST.json...    Prints the number of comparisons of each kind. Exits with 1 if one fails.
 
 Compares summary.csv, pairwise.csv, seats.csv, ratings.csv, pooled.csv and behaviour.csv with statsmodels, scipy, choix and
-OpenSpiel. A comparison is the output of `cambio report RUN RUN... --format csv` in the folder of its file. The tolerances are arguments of the calls of `same`.
+OpenSpiel. A comparison is the output of `cambio report RUN RUN... --format csv` in the folder of its file, a test that of `cambio sprt --run DIR --format json` in DIR.
+The tolerances are arguments of the calls of `same`.
 """
 
 import csv
 import itertools
+import json
 import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -724,6 +726,29 @@ def check_comparison(file):
                 same("interval of runs", row[f"difference_high{suffix}"], high, absolute=1e-7)
 
 
+def check_sprt(file):
+    """The mean pairwise score on the deals of a test, with and without the luck, and the likelihood ratio of normal variables."""
+    said = json.loads(file.read_text(encoding="utf-8"))
+    tables = defaultdict(list)
+    for row in read(file.parent, "players.csv"):
+        is_table = row["rules"] == said["rules"] and int(row["seats"]) == said["seats"]
+        if is_table and set(row["lineup"].split(" | ")) == {said["agent"], said["other"]}:
+            tables[int(row["deal"]), row["lineup"], row["rotation"]].append(row)
+    raw, adjusted = defaultdict(list), defaultdict(list)
+    for (deal, *_), rows in tables.items():
+        for one, other in itertools.product(rows, rows):
+            if (one["agent"], other["agent"]) == (said["agent"], said["other"]):
+                score = (1 + np.sign(int(other["rank"]) - int(one["rank"]))) / 2
+                raw[deal].append(score)
+                adjusted[deal].append(score - (float(one["luck"]) - float(other["luck"])) / 2)
+    first = sorted(raw)[: said["deals"]]
+    means = np.array([np.mean(adjusted[deal]) for deal in first])
+    same("score of a test", said["score"], np.mean([np.mean(raw[deal]) for deal in first]))
+    same("adjusted score of a test", said["score_adjusted"], means.mean(), absolute=1e-10)
+    likelihood = lambda elo: scipy.stats.norm.logpdf(means, centre := 1 / (1 + 10 ** (-elo / 400)), sqrt(np.mean((means - centre) ** 2))).sum()
+    same("likelihood ratio", said["log_likelihood_ratio"], likelihood(said["elo_1"]) - likelihood(said["elo_0"]), relative=1e-7)
+
+
 def t_factor(level, deals):
     return scipy.stats.t.ppf(0.5 + level / 2, deals - 1)
 
@@ -736,7 +761,9 @@ def t_ends(totals, counts, level):
 
 for file in [Path(name) for name in sys.argv[1:] if name.endswith(".csv")]:
     check_comparison(file)
-for folder in [Path(name) for name in sys.argv[1:] if not name.endswith(".csv")]:
+for file in [Path(name) for name in sys.argv[1:] if name.endswith(".json")]:
+    check_sprt(file)
+for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
     tables = {name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]}
     for cell, rows in tables["players"].items():
         check_summary(rows, tables["summary"][cell])
