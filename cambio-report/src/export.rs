@@ -28,9 +28,10 @@ pub struct Plot {
 ///
 /// let experiment = Experiment { deals: 20, ..Experiment::at("classic", 2, &["random", "greedy"]) };
 /// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
-/// let derived = Runner::new(&Executor::new(1)?).play(&plan).derived;
+/// let report = Runner::new(&Executor::new(1)?).play(&plan);
 /// let all = plan.batch_count();
-/// let run = Run { plan: &plan, spec: plan.toml(), extent: PlayedBatches { batches: all, of: all }, derived: &derived };
+/// let extent = PlayedBatches { batches: all, of: all };
+/// let run = Run { plan: &plan, spec: plan.toml(), extent, derived: &report.derived, timing: &report.timing };
 /// let found = plots(&of_run(run));
 /// assert_eq!(found[0].name, "means-1");
 /// assert!(found[0].svg.starts_with("<svg ") && !found[0].svg.contains("var(--"));
