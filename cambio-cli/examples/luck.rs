@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let squares: f64 = z_values.iter().map(|z| z * z).sum();
             let beyond = z_values.iter().filter(|z| z.abs() > 1.96).count();
             let most = z_values.iter().fold(0.0, |most: f64, z| most.max(z.abs()));
-            // The probability that the largest of so many values is larger.
+            // The probability that the largest of all values is larger.
             let chance = 1.0 - (1.0 - 2.0 * normal_cdf(-most)).powi(z_values.len() as i32);
             writeln!(
                 text,

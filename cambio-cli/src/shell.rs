@@ -7,6 +7,7 @@ use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
 use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
+use crate::tables::bar_free;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SchemaArgs {
@@ -86,7 +87,7 @@ fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::
         writeln!(out, "| name | type | unit | meaning |\n|---|---|---|---|")?;
         for DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. } in columns {
             let empty = if *may_be_empty { " or empty" } else { "" };
-            let (unit, meaning) = (unit.as_deref().unwrap_or_default(), meaning.replace('|', "\\|"));
+            let (unit, meaning) = (unit.as_deref().unwrap_or_default(), bar_free(meaning));
             writeln!(out, "| `{name}` | {kind}{empty} | {unit} | {meaning} |")?;
         }
     }

@@ -11,7 +11,7 @@ use cambio_sim::tune::{
     AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod,
     TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
-use cambio_sim::{Experiment, Focal, Lineups, Payoff, read_seed};
+use cambio_sim::{Experiment, Payoff, read_seed};
 use cambio_stats::race::RaceSettings;
 use serde_json::json;
 
@@ -213,7 +213,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = &args.out {
         write_tuning(out, &tuned)?;
         if let TuningOutcome::AgainstField(found) = &tuned.result.found {
-            write_whole(&out.join("test.toml"), test_of(&task, found)?.as_bytes())?;
+            write_whole(&out.join("test.toml"), test_of(&task, found, roster)?.as_bytes())?;
         }
         if !args.setting.quiet {
             say!("the report is in {}", out.join("report.html").display());
@@ -231,30 +231,22 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 /// An experiment that compares the winner with the incumbent on fresh deals, against the field of the tuning.
-fn test_of(task: &Task, found: &AgainstField) -> std::io::Result<String> {
-    let PlaySetting { rules, seats, unit, payoff, luck, mixture, .. } = &task.setting;
+fn test_of(task: &Task, found: &AgainstField, roster: &Roster) -> Result<String, Box<dyn std::error::Error>> {
     let incumbent = match &found.validation {
         Some(Validation::Played(played)) => Some(&played.incumbent),
         _ => None,
     };
     let focal: Vec<String> = std::iter::once(&found.best).chain(incumbent).cloned().collect();
-    let mut agents: Vec<&str> = focal.iter().chain(&found.field).map(String::as_str).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    agents.retain(|agent| seen.insert(*agent));
-    let lineups = if *mixture {
-        Lineups::mixture(&focal, &found.field, *seats)
-    } else {
-        Lineups::Focal(Focal { focal: focal.clone(), field: found.field.clone() })
+    let setting = PlaySetting {
+        rules: in_any_folder(&task.setting.rules)?,
+        seed: read_seed(&format!("test of {}", found.best))?,
+        ..task.setting.clone()
     };
     let experiment = Experiment {
         name: format!("Test of {}", found.best),
-        seed: read_seed(&format!("test of {}", found.best)).ok(),
         deals: 10_000,
-        unit: *unit,
-        payoff: *payoff,
-        luck: *luck,
-        lineups,
-        ..Experiment::at(&in_any_folder(rules)?, *seats, &agents)
+        payoff: setting.payoff,
+        ..setting.experiment(roster, &focal, &found.field)?
     };
     Ok(format!(
         "# A test of the best agent of a tuning on fresh deals. Before it starts, choose the number of deals: `cambio plan` says\n\

@@ -77,14 +77,14 @@ impl SprtResult {
     /// [`SprtResult::scores`].
     pub fn mean(&self) -> Option<Interval> {
         match &self.adjusted {
-            Some(adjusted) => adjusted.interval(2.0 * FINE as f64, Support::Line),
+            Some(adjusted) => mean_without_luck(adjusted),
             None => self.scores.interval(2.0, Support::Share),
         }
     }
 }
 
 /// The first agent's score on a deal: the sum over all pairs of seats, one seat of each agent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DealScore {
     /// The score in halves: 2 for a better rank, 1 for an equal rank.
     pub halves: usize,
@@ -93,19 +93,25 @@ pub struct DealScore {
 }
 
 impl DealScore {
+    /// The sum of no scores.
+    const ZERO: DealScore = DealScore { halves: 0, luck: Some(0) };
+
     fn plus(self, other: DealScore) -> DealScore {
         let luck = self.luck.zip(other.luck).map(|(one, other)| one + other);
         DealScore { halves: self.halves + other.halves, luck }
     }
 }
 
+/// The mean of adjusted pairwise scores, which are in millionths of halves.
+fn mean_without_luck(adjusted: &Moments) -> Option<Interval> {
+    adjusted.interval(2.0 * FINE as f64, Support::Line)
+}
+
 struct SequentialReader {
     test: Sprt,
-    /// The means of the hypotheses for a test without the luck of the cards.
-    means: Option<(f64, f64)>,
     scores: Moments,
-    adjusted: Moments,
-    deals: u64,
+    /// For a test without the luck of the cards: the means of the hypotheses, and the adjusted scores.
+    adjusted: Option<((f64, f64), Moments)>,
     /// The number of pairs of seats on a deal, one seat of each agent.
     pairs: usize,
 }
@@ -119,48 +125,52 @@ impl SequentialReader {
                 Hypotheses::Normalized(t(question.elo_0), t(question.elo_1))
             }
         };
-        let means = match hypotheses {
-            Hypotheses::Mean(first, second) if measures_luck => Some((first, second)),
+        let adjusted = match hypotheses {
+            Hypotheses::Mean(first, second) if measures_luck => Some(((first, second), Moments::default())),
             _ => None,
         };
         let test = Sprt::new(hypotheses, 2 * pairs + 1, question.alpha, question.beta);
-        let (scores, adjusted) = (Moments::default(), Moments::default());
-        SequentialReader { test, means, scores, adjusted, deals: 0, pairs }
+        SequentialReader { test, scores: Moments::default(), adjusted, pairs }
     }
 
     fn add(&mut self, score: DealScore) {
         self.test.add(score.halves);
-        self.scores.add(self.pairs as i64, score.halves as i64);
-        self.adjusted.add(self.pairs as i64, score.halves as i64 * FINE - score.luck.unwrap_or(0));
-        self.deals += 1;
+        let (pairs, halves) = (self.pairs as i64, score.halves as i64);
+        self.scores.add(pairs, halves);
+        if let Some((_, adjusted)) = &mut self.adjusted {
+            adjusted.add(pairs, halves * FINE - score.luck.unwrap_or(0));
+        }
+    }
+
+    fn deals(&self) -> u64 {
+        self.scores.clusters
     }
 
     /// The log likelihood ratio.
     fn ratio(&self) -> f64 {
-        let Some(means) = self.means else { return self.test.ratio() };
-        let found = self.adjusted.interval(2.0 * FINE as f64, Support::Line);
-        match found.and_then(|found| Some((found.mean, found.error?))) {
-            Some((mean, error)) => normal_log_likelihood_ratio(self.deals, mean, error, means),
+        let Some((means, adjusted)) = &self.adjusted else { return self.test.ratio() };
+        match mean_without_luck(adjusted).and_then(|found| Some((found.mean, found.error?))) {
+            Some((mean, error)) => normal_log_likelihood_ratio(self.deals(), mean, error, *means),
             None => 0.0,
         }
     }
 
     fn verdict(&self) -> Verdict {
-        if self.deals < FIRST_LOOK { Verdict::Undecided } else { self.test.verdict_at(self.deals, self.ratio()) }
+        self.test.verdict_at(self.deals(), self.ratio())
     }
 
     /// The result of the test; `matches` is the number of matches per deal.
     fn answer(self, question: &SprtQuestion, matches: u64) -> SprtResult {
-        let (verdict, ratio) = (self.verdict(), self.ratio());
-        let SequentialReader { test, means, scores, adjusted, deals, .. } = self;
+        let (deals, ratio) = (self.deals(), self.ratio());
+        let SequentialReader { test, scores, adjusted, .. } = self;
         let mut result = SprtResult {
-            verdict,
+            verdict: test.verdict_at(deals, ratio),
             ratio,
             bounds: test.bounds(),
             deals,
             matches: deals * matches,
             scores,
-            adjusted: means.map(|_| adjusted),
+            adjusted: adjusted.map(|(_, adjusted)| adjusted),
             estimate: None,
             counts: test.counts().to_vec(),
         };
@@ -222,7 +232,7 @@ impl SprtQuestion {
             if reading.verdict() == Verdict::Undecided { Ok(()) } else { Err(StopReason::Decided) }
         };
         let look = |reading: &mut SequentialReader, _| {
-            progress(reading.deals, reading.ratio());
+            progress(reading.deals(), reading.ratio());
             Ok(())
         };
         match executor.run_watched(0..self.most_deals, &mut reading, work, commit, look) {
@@ -328,7 +338,7 @@ fn pairs_a_deal<'l>(cell: &Cell, lineups: impl Iterator<Item = &'l Lineup>, agen
 /// The first agent's score on a deal; `None` if the worker was stopped.
 fn score_of_deal(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<Option<DealScore>, Box<AgentFault>> {
     let lineups = plan.cells[0].lineups.len() as u64;
-    let mut sum = DealScore { halves: 0, luck: Some(0) };
+    let mut sum = DealScore::ZERO;
     for block in (deal * lineups..(deal + 1) * lineups).map(|number| plan.block(number)) {
         if worker.is_stopped() {
             return Ok(None);
@@ -341,7 +351,7 @@ fn score_of_deal(plan: &PlayablePlan, deal: u64, worker: &Worker<'_>) -> Result<
 /// The first agent's score in a block. The luck of two seats changes the probability that the first one has the better rank
 /// by half of its difference.
 fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> DealScore {
-    let mut sum = DealScore { halves: 0, luck: Some(0) };
+    let mut sum = DealScore::ZERO;
     for table in players.chunks_exact(block.cell.seats) {
         let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
         for one in of(agents[0]) {

@@ -59,6 +59,29 @@ pub struct PlaySetting {
 }
 
 impl PlaySetting {
+    /// An experiment in which focal agents play against a field: one agent for all other seats, or one for each of them; in a
+    /// mixture, any number of agents. It has the default payoff.
+    ///
+    /// # Errors
+    /// If an agent of the field is invalid.
+    pub fn experiment(&self, roster: &Roster, focal: &[String], field: &[String]) -> Result<Experiment, PlanError> {
+        let mut agents: Vec<String> = focal.to_vec();
+        for spec in field {
+            let agent = roster.parse(spec)?;
+            if !agents.iter().any(|other| roster.parse(other).is_ok_and(|other| other.is(&agent))) {
+                agents.push(spec.clone());
+            }
+        }
+        let table = |one: &String, other: &String| [vec![one.clone()], vec![other.clone(); self.seats - 1]].concat();
+        let lineups = if self.mixture {
+            Lineups::Listed(focal.iter().flat_map(|one| field.iter().map(move |other| table(one, other))).collect())
+        } else {
+            Lineups::Focal(Focal { focal: focal.to_vec(), field: field.to_vec() })
+        };
+        let (seed, unit, luck) = (Some(self.seed), self.unit, self.luck);
+        Ok(Experiment { seed, lineups, unit, luck, ..Experiment::at(&self.rules, self.seats, &agents) })
+    }
+
     /// The name of a field in results: its agents, separated by bars, or in a mixture by plus signs.
     fn field_name(&self, field: &[String]) -> String {
         field.join(if self.mixture { " + " } else { " | " })
@@ -160,28 +183,12 @@ impl<'e> Candidates<'e> {
         candidates: &[String],
         field: &[String],
     ) -> Result<Candidates<'e>, PlayError> {
-        let mut agents: Vec<String> = candidates.to_vec();
-        for spec in field {
-            let agent = roster.parse(spec).map_err(PlanError::from)?;
-            if !agents.iter().any(|other| roster.parse(other).is_ok_and(|other| other.is(&agent))) {
-                agents.push(spec.clone());
-            }
-        }
-        let (lineups, fields) = if setting.mixture {
-            (Lineups::mixture(candidates, field, setting.seats), field.len())
-        } else {
-            (Lineups::Focal(Focal { focal: candidates.to_vec(), field: field.to_vec() }), 1)
-        };
-        let experiment = Experiment {
-            seed: Some(setting.seed),
-            lineups,
-            unit: setting.unit,
-            luck: setting
-                .luck
-                .only_if(setting.payoff.luck_coefficient(setting.seats) > 0.0, "the payoff points or margin")?,
-            ..Experiment::at(&setting.rules, setting.seats, &agents)
-        };
+        let luck = setting
+            .luck
+            .only_if(setting.payoff.luck_coefficient(setting.seats) > 0.0, "the payoff points or margin")?;
+        let experiment = Experiment { luck, ..setting.experiment(roster, candidates, field)? };
         let plan = experiment.plan(roster, &setting.folder)?;
+        let fields = if setting.mixture { field.len() } else { 1 };
         let (specs, field) = (candidates.to_vec(), field.to_vec());
         Ok(Candidates { plan, specs, field, fields, scorer, payoff: setting.payoff })
     }

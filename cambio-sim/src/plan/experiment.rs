@@ -334,14 +334,6 @@ pub enum Lineups {
     Unsaid,
 }
 
-impl Lineups {
-    /// Each focal agent against each agent of the field, with copies in all other seats.
-    pub fn mixture(focal: &[String], field: &[String], seats: usize) -> Lineups {
-        let table = |one: &String, other: &String| [vec![one.clone()], vec![other.clone(); seats - 1]].concat();
-        Lineups::Listed(focal.iter().flat_map(|one| field.iter().map(move |other| table(one, other))).collect())
-    }
-}
-
 /// A rule that generates lineups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -203,8 +203,7 @@ impl SprtQuestion {
         let most = self.most_deals.min(duel.stored.plan.deals);
         let (mut last_deal, mut void_deals) = (None, 0);
         // The score so far of the current deal; `None` if one of its blocks is void.
-        let nothing = DealScore { halves: 0, luck: Some(0) };
-        let mut sum = Some(nothing);
+        let mut sum = Some(DealScore::ZERO);
         for stored in duel.stored.blocks()? {
             let (block, rows) = stored?;
             let is_read = block.cell_index == duel.index && duel.lineups.contains(&block.lineup_index);
@@ -219,7 +218,7 @@ impl SprtQuestion {
                     Some(sum) => reading.add(sum),
                     None => void_deals += 1,
                 }
-                sum = Some(nothing);
+                sum = Some(DealScore::ZERO);
             }
         }
         let matches = duel.lineups.len() * cell.seatings.len();

@@ -170,7 +170,7 @@ pub struct Tuned {
 /// The scores of the candidates against one field.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FieldScores {
-    /// The field; several agents are separated by ` | `, those of a mixture by ` + `.
+    /// The field; several agents are separated by ` | `, or in a mixture by ` + `.
     pub field: String,
     /// The normalized specs of the candidates, as written in rows.
     pub agents: Vec<String>,
