@@ -53,6 +53,10 @@ impl<A: Agent> Agent for Guarded<A> {
         self.guard(|agent| agent.decide(view))?
     }
 
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        self.guard(|agent| agent.probabilities(view))?
+    }
+
     fn is_spectator(&self) -> bool {
         self.agent.is_spectator()
     }

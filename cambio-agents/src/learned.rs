@@ -17,6 +17,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat
 
 use crate::params;
 pub use evaluation::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
+pub use features::InputGroup;
 pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use network::FloatNetwork;
@@ -28,7 +29,8 @@ params! {
         /// The strength. Levels below 10 sample decisions at a temperature, so that some are not the best.
         level: u32 = 10 in 1..=10,
         /// Samples each decision with a probability proportional to exp(l / temperature), where l is the logit of its
-        /// estimated win share, instead of taking the best one; default: the temperature of the level.
+        /// estimated win share, instead of taking the best one; default: the temperature of the level, or 1 for a
+        /// policy.
         temperature: Option<f64> in 0.001..=10.0,
     }
 }
@@ -38,8 +40,9 @@ const LEVELS: [f64; 9] = [1.5, 0.9, 0.65, 0.5, 0.38, 0.28, 0.2, 0.13, 0.07];
 
 impl LearnedParams {
     /// The temperature for sampling; `None` if the player takes the best decision.
-    fn temperature(&self) -> Option<f64> {
-        self.temperature.or_else(|| LEVELS.get(self.level as usize - 1).copied())
+    fn temperature(&self, network: &Network) -> Option<f64> {
+        let level = || LEVELS.get(self.level as usize - 1).copied();
+        self.temperature.or_else(level).or(network.is_policy().then_some(1.0))
     }
 }
 
@@ -128,10 +131,22 @@ impl Agent for Learned {
         let seated = self.seated.as_mut().expect("a match begins with a briefing");
         let LearnedState { network, history, standing, stream, .. } = seated;
         network.evaluate(view, history, standing, &mut self.evaluation);
-        Ok(match self.params.temperature() {
+        Ok(match self.params.temperature(network) {
             None => self.evaluation.choose(network.inputs(), view),
             Some(temperature) => self.evaluation.draw(network.inputs(), view, temperature, stream),
         })
+    }
+
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        let seated = self.seated.as_ref().expect("a match begins with a briefing");
+        let LearnedState { network, history, standing, .. } = seated;
+        network.evaluate(view, history, standing, &mut self.evaluation);
+        let inputs = network.inputs();
+        if let Some(temperature) = self.params.temperature(network) {
+            return Ok(Some(self.evaluation.probabilities(inputs, view, temperature)));
+        }
+        let decided = self.evaluation.choose(inputs, view);
+        Ok(Some(view.choices().iter().map(|choice| f64::from(u8::from(choice == decided))).collect()))
     }
 
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {

@@ -72,8 +72,8 @@ pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
-    FloatNetwork, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkEvaluation, NetworkInputs,
-    NetworkMetadata, read_network,
+    FloatNetwork, InputGroup, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkEvaluation,
+    NetworkInputs, NetworkMetadata, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;

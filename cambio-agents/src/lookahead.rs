@@ -106,6 +106,12 @@ impl Agent for Lookahead {
         self.seated = None;
         let Briefing { rules, seats, seat, stream } = *briefing;
         let past = self.policy.begin(rules, seats)?;
+        if self.policy.network().is_policy() {
+            return Err(
+                "its network gives probabilities and no values, which the search needs; learned(\"FILE\") plays it"
+                    .into(),
+            );
+        }
         let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
         let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
         self.seated = Some(LookaheadState { seat, stream: stream.clone(), inference, valuer });

@@ -1,17 +1,22 @@
 //! Networks as players: they conform at every table, and a damaged file is rejected.
 
-use cambio_agents::{FloatNetwork, Learned, Lookahead, LookaheadParams, Network, NetworkError, NetworkInputs, roster};
+use cambio_agents::{
+    FloatNetwork, InputGroup, Learned, Lookahead, LookaheadParams, Network, NetworkError, NetworkInputs, roster,
+};
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::rules::PRESETS;
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_core::{Agent, MatchSetup, Rules, play_match};
+use cambio_core::{Action, Agent, AgentError, Briefing, MatchSetup, Notice, Observation, Rules, play_match};
 
 use crate::play::amount;
 
 /// A network with random weights, so that its decisions vary.
 fn network(rules: &Rules) -> Network {
-    let inputs = NetworkInputs::new(rules);
+    network_with(&NetworkInputs::new(rules))
+}
+
+fn network_with(inputs: &NetworkInputs) -> Network {
     let mut floats = FloatNetwork::zero(inputs.count());
     let mut state = 7_u32;
     let mut next = |scale: f32| {
@@ -21,7 +26,7 @@ fn network(rules: &Rules) -> Network {
     floats.rows.iter_mut().for_each(|weight| *weight = next(0.3));
     floats.second.iter_mut().for_each(|weight| *weight = next(0.3));
     floats.last.iter_mut().for_each(|weight| *weight = next(0.5));
-    Network::new(&inputs, &floats)
+    Network::new(inputs, &floats)
 }
 
 fn file(rules: &Rules) -> String {
@@ -67,6 +72,97 @@ fn a_file_gives_the_same_player() {
     let greedy = || roster().parse("greedy").unwrap().make();
     assert_eq!(result([spec.make(), greedy()]), result([Box::new(Learned::new(network(&rules))), greedy()]));
     std::fs::remove_file(path).unwrap();
+}
+
+/// Counts the decisions of an agent, and adds up how often it should have taken the first of its choices.
+struct Counted {
+    agent: Learned,
+    decisions: u32,
+    first: f64,
+    expected: f64,
+    variance: f64,
+}
+
+impl Agent for Counted {
+    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
+        self.agent.begin(briefing)
+    }
+
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.agent.notice(notice);
+    }
+
+    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
+        let probabilities = self.agent.probabilities(view)?.expect("a network knows its probabilities");
+        let decided = self.agent.decide(view)?;
+        assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9 && probabilities.len() == view.choices().len());
+        let place = view.choices().iter().position(|choice| choice == decided).unwrap();
+        assert!(probabilities[place] > 0.0, "{decided}");
+        self.decisions += 1;
+        self.first += f64::from(u8::from(place == 0));
+        self.expected += probabilities[0];
+        self.variance += probabilities[0] * (1.0 - probabilities[0]);
+        Ok(decided)
+    }
+}
+
+#[test]
+fn a_policy_draws_its_decisions_with_the_probabilities_that_it_names() {
+    let rules = Rules::preset("classic").unwrap();
+    let policy = Network::from_bytes(&network(&rules).into_policy().to_bytes(&serde_json::Value::Null)).unwrap().0;
+    assert!(policy.is_policy() && !network(&rules).is_policy());
+    let counted = |network: &Network| Counted {
+        agent: Learned::new(network.clone()),
+        decisions: 0,
+        first: 0.0,
+        expected: 0.0,
+        variance: 0.0,
+    };
+    let mut agents = [counted(&policy), counted(&policy)];
+    for deal in 0..40 {
+        let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, deal) };
+        play_match(&match_setup, &mut agents, &mut ()).unwrap();
+    }
+    let sum = |of: fn(&Counted) -> f64| agents.iter().map(of).sum::<f64>();
+    let (decisions, error) = (sum(|agent| agent.decisions.into()), sum(|agent| agent.variance).sqrt());
+    assert!(decisions > 400.0 && error > 5.0, "{decisions} decisions, {error}");
+    let difference = sum(|agent| agent.first - agent.expected);
+    assert!(difference.abs() < 3.5 * error, "{difference}, standard error {error}");
+    // The values of a network without temperature are no probabilities: it takes the best decision.
+    let mut agents = [counted(&network(&rules)), counted(&network(&rules))];
+    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, 0) };
+    play_match(&match_setup, &mut agents, &mut ()).unwrap();
+    assert!(agents[0].variance == 0.0 && (agents[0].first - agents[0].expected).abs() < 1e-9);
+}
+
+#[test]
+fn a_search_that_needs_values_refuses_a_policy() {
+    let rules = Rules::preset("classic").unwrap();
+    let lookahead = || Lookahead::new(network(&rules).into_policy(), &LookaheadParams::default());
+    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(1, 0) };
+    let error = play_match(&match_setup, &mut [lookahead(), lookahead()], &mut ()).unwrap_err();
+    assert!(error.to_string().contains("gives probabilities and no values"), "{error}");
+}
+
+#[test]
+fn a_file_names_its_groups_of_inputs_and_the_bundled_networks_can_still_be_read() {
+    let rules = Rules::preset("original").unwrap();
+    let counts = [vec![], vec![InputGroup::Matches], vec![InputGroup::Pairs, InputGroup::Witnesses]].map(|groups| {
+        let inputs = NetworkInputs::with(&rules, &groups);
+        let (read, _) = Network::from_bytes(&network_with(&inputs).to_bytes(&serde_json::Value::Null)).unwrap();
+        let mut sorted = groups;
+        sorted.sort();
+        assert_eq!(read.inputs().groups(), sorted);
+        inputs.count()
+    });
+    assert!(counts[0] < counts[1] && counts[0] < counts[2], "{counts:?}");
+    for seats in [2, 4] {
+        assert!(Network::shipped(&rules, seats).is_some());
+    }
+    for group in InputGroup::ALL {
+        assert_eq!(InputGroup::named(group.name()), Some(group));
+    }
+    assert_eq!(InputGroup::named("colours"), None);
 }
 
 #[test]

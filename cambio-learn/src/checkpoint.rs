@@ -1,7 +1,7 @@
 //! Checkpoints: serialized learners.
 //!
-//! A checkpoint consists of a line that names the format, a line of JSON with the recipe and the counters, the state of
-//! the trainer, the past networks, and the BLAKE3 hash of all these parts.
+//! A checkpoint consists of a line that names the format, a line of JSON with the recipe and the counters, the states of
+//! the trainer and of a policy's critic, the past networks, and the BLAKE3 hash of all these parts.
 
 use cambio_agents::{Network, Roster};
 use cambio_core::Rules;
@@ -23,6 +23,9 @@ struct CheckpointHeader {
     rounds: u64,
     samples: u64,
     steps: u64,
+    /// The steps of the critic, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    critic: Option<u64>,
     inputs: usize,
     /// The number of floats that follow.
     numbers: usize,
@@ -53,6 +56,8 @@ impl Learner {
             return None;
         }
         let (steps, parts) = self.trainer.state();
+        let critic = self.critic.as_ref().map(Trainer::state);
+        let parts = || parts.into_iter().chain(critic.iter().flat_map(|(_, parts)| *parts));
         let past: Vec<Vec<u8>> = self.league.past.iter().map(|network| network.to_bytes(&Value::Null)).collect();
         let head = CheckpointHeader {
             recipe: self.recipe.clone(),
@@ -60,14 +65,15 @@ impl Learner {
             rounds: self.rounds,
             samples: self.samples,
             steps,
+            critic: critic.map(|(steps, _)| steps),
             inputs: self.inputs.count(),
-            numbers: parts.iter().map(|part| part.len()).sum(),
+            numbers: parts().map(<[f32]>::len).sum(),
             past: past.iter().map(Vec::len).collect(),
         };
         let mut bytes = FORMAT.as_bytes().to_vec();
         bytes.extend(serde_json::to_vec(&head).expect("every recipe can be written as JSON"));
         bytes.push(b'\n');
-        for number in parts.into_iter().flatten() {
+        for number in parts().flatten() {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         for network in &past {
@@ -82,21 +88,31 @@ impl Learner {
     ///
     /// # Errors
     /// If the bytes are not a checkpoint of this recipe, or the recipe is rejected.
-    pub fn resume(recipe: Recipe, rules: &Rules, roster: &Roster, bytes: &[u8]) -> Result<Learner, LearnError> {
+    pub fn resume(mut recipe: Recipe, rules: &Rules, roster: &Roster, bytes: &[u8]) -> Result<Learner, LearnError> {
         let (head, numbers, past) = read(bytes)?;
+        recipe.inputs = recipe.inputs.or_else(|| head.recipe.inputs.clone());
         if let Some((field, was)) = difference(&head.recipe, &recipe) {
             return Err(CheckpointError::Recipe { field, was }.into());
         }
         let mut learner = Learner::new(recipe, rules, roster, None)?;
         let damaged = |what| CheckpointError::Damaged { what };
         let inputs = learner.inputs.count();
-        if numbers.len() % 4 != 0 || head.inputs != inputs {
+        if head.inputs != inputs {
             return Err(damaged("its network has a different number of inputs").into());
         }
-        let mut parts = numbers.chunks_exact((numbers.len() / 4).max(1)).map(<[f32]>::to_vec);
-        let mut take = || parts.next().unwrap_or_default();
-        learner.trainer = Trainer::restore(inputs, head.steps, [take(), take(), take(), take()])
-            .ok_or(damaged("its number of weights does not fit its inputs"))?;
+        let mut numbers = &numbers[..];
+        let mut restore = |inputs: usize, steps| {
+            let mut take = || numbers.split_off(..Trainer::len(inputs)).map(<[f32]>::to_vec);
+            Some(Trainer::restore(inputs, steps, [take()?, take()?, take()?, take()?]))
+        };
+        let unfit = || damaged("its number of weights does not fit its inputs");
+        learner.trainer = restore(inputs, head.steps).ok_or_else(unfit)?;
+        if let Some(critic) = &mut learner.critic {
+            *critic = head.critic.and_then(|steps| restore(2 * inputs, steps)).ok_or_else(unfit)?;
+        }
+        if !numbers.is_empty() {
+            return Err(unfit().into());
+        }
         learner.league.past = past;
         learner.start_over();
         (learner.done, learner.rounds, learner.samples) = (head.done, head.rounds, head.samples);

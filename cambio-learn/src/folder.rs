@@ -193,7 +193,7 @@ impl LearnFolder {
             return Err(LearnError::Folder(what));
         }
         let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
-        let from = from.transpose()?.map(|(network, _)| network.floats());
+        let from = from.transpose()?.map(|(network, _)| network);
         let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
         fs::create_dir_all(path.join(LEVELS)).map_err(FileError::unwritable(path))?;
         write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;

@@ -1,19 +1,20 @@
 //! The training loop: play a generation, train on it, and evaluate at intervals.
 
+use std::ops::Range;
 use std::thread;
 
-use cambio_agents::{AgentSpec, FloatNetwork, Network, NetworkInputs, Roster};
+use cambio_agents::{AgentSpec, Network, NetworkInputs, Roster};
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, ExecutorError, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{EvaluationResult, judge};
 use crate::imitate::{Agreement, agreement, training_data};
-use crate::play::{League, PlayTotals};
-use crate::recipe::Recipe;
+use crate::play::{League, PlayTotals, PolicyCollector, ValueCollector};
+use crate::recipe::{Method, Recipe};
 use crate::records::ImitationRecords;
-use crate::samples::{ChoiceSamples, Samples, TrainingData};
-use crate::trainer::{Loss, Trainer};
+use crate::samples::{ChoiceSamples, PolicySamples, Samples, TrainingData};
+use crate::trainer::{Loss, Surrogate, Trainer};
 
 /// The number of matches that one worker plays at a time.
 const CHUNK: u64 = 16;
@@ -32,7 +33,7 @@ pub struct LearnProgress {
     pub rounds: u64,
     /// The number of samples trained on.
     pub samples: u64,
-    /// The mean cross-entropy since the last report, in nats.
+    /// The mean cross-entropy since the last report, in nats; for a policy, the mean entropy of its decisions.
     pub loss: f64,
     /// The mean win share against opponents other than the network itself since the last report, in rounds without
     /// exploration.
@@ -104,6 +105,8 @@ pub struct Learner {
     network: Network,
     judges: Vec<AgentSpec>,
     pub(crate) trainer: Trainer,
+    /// For a policy: the critic, which predicts the result of positions with all cards open.
+    pub(crate) critic: Option<Trainer>,
     /// The number of generations trained on.
     pub(crate) done: u64,
     pub(crate) rounds: u64,
@@ -113,31 +116,32 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Creates a learner that starts from the weights `from`, or from random weights.
+    /// Creates a learner that starts from the network `from`, or from random weights.
     ///
     /// # Errors
-    /// If the recipe is invalid, if the rules do not allow its numbers of seats, if an agent cannot play under these
+    /// If the recipe is invalid, or names other inputs than those of the network, if the rules do not allow its numbers of seats, if an agent cannot play under these
     /// rules or is not reproducible, or if the records cannot be used.
     pub fn new(
         mut recipe: Recipe,
         rules: &Rules,
         roster: &Roster,
-        from: Option<&FloatNetwork>,
+        from: Option<&Network>,
     ) -> Result<Learner, LearnError> {
         recipe.check()?;
         recipe.covers(rules)?;
         let rivals = recipe.rivals(rules, roster)?;
         let judges = recipe.judges(rules, roster)?;
         let records = ImitationRecords::read(&mut recipe, rules)?;
-        let inputs = NetworkInputs::new(rules);
+        let inputs = recipe.network_inputs(rules, from.map(Network::inputs))?;
         let trainer = match from {
-            Some(floats) => Trainer::from_floats(inputs.count(), floats),
+            Some(network) => Trainer::from_floats(inputs.count(), &network.floats()),
             None => Trainer::new(inputs.count(), recipe.seed),
         };
         let league = League::new(rules, &recipe, rivals);
+        let critic = (recipe.method == Method::Policy).then(|| Trainer::new(2 * inputs.count(), !recipe.seed));
         let network = Network::new(&inputs, &trainer.current());
-        let (done, rounds, samples) = (0, 0, 0);
-        Ok(Learner { recipe, inputs, league, records, network, judges, trainer, done, rounds, samples, ahead: None })
+        let (done, rounds, samples, ahead) = (0, 0, 0, None);
+        Ok(Learner { recipe, inputs, league, records, network, judges, trainer, critic, done, rounds, samples, ahead })
     }
 
     /// The recipe.
@@ -162,7 +166,8 @@ impl Learner {
             None => self.trainer.averaged(began_at_random),
             Some(_) => self.trainer.settled(began_at_random),
         };
-        Network::new(&self.inputs, &floats)
+        let network = Network::new(&self.inputs, &floats);
+        if self.critic.is_some() { network.into_policy() } else { network }
     }
 
     /// Quantizes all weights of the trainer, after a checkpoint was restored.
@@ -187,16 +192,17 @@ impl Learner {
         let next = self.done + 1;
         // At a checkpoint no generation is played ahead, because a resumed learner cannot have one.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
+        let entropy = self.recipe.policy.entropy_after(self.done as f32 / self.generations() as f32);
         let loss = if overlaps {
-            let Learner { trainer, recipe, league, records, network, inputs, .. } = self;
+            let Learner { trainer, critic, recipe, league, records, network, inputs, .. } = self;
             let (recipe, records) = (&*recipe, records.as_ref());
             let source = SampleSource { recipe, league, records, network, inputs };
-            let train = || train(trainer, &training_data, recipe, rate);
+            let train = || train(trainer, critic.as_mut(), training_data, recipe, rate, entropy);
             let (loss, ahead) = both(threads.everybody.threads(), train, || source.generation(&threads.players, next));
             self.ahead = Some(ahead?);
             loss
         } else {
-            train(&mut self.trainer, &training_data, &self.recipe, rate)
+            train(&mut self.trainer, self.critic.as_mut(), training_data, &self.recipe, rate, entropy)
         };
         self.done = next;
         self.rounds += tally.rounds;
@@ -309,8 +315,13 @@ impl SampleSource<'_> {
     fn generation(&self, executor: &Executor, generation: u64) -> Result<(TrainingData, PlayTotals), LearnError> {
         let &SampleSource { recipe, league, records, network, inputs } = self;
         match records {
+            None if recipe.method == Method::Policy => {
+                let play = |matches| league.play(network, recipe.seed, matches, PolicyCollector::default());
+                let (samples, tally) = in_chunks(executor, recipe, generation, play, PolicySamples::append)?;
+                Ok((TrainingData::Policy(samples), tally))
+            }
             None => {
-                let play = |matches| league.play(network, recipe.seed, matches);
+                let play = |matches| league.play(network, recipe.seed, matches, ValueCollector::default());
                 let (samples, tally) = in_chunks(executor, recipe, generation, play, Samples::append)?;
                 Ok((TrainingData::Values(samples), tally))
             }
@@ -328,7 +339,7 @@ fn in_chunks<T: Default + Send>(
     executor: &Executor,
     recipe: &Recipe,
     generation: u64,
-    make: impl Fn(std::ops::Range<u64>) -> Result<(T, PlayTotals), LearnError> + Sync,
+    make: impl Fn(Range<u64>) -> Result<(T, PlayTotals), LearnError> + Sync,
     append: fn(&mut T, &T),
 ) -> Result<(T, PlayTotals), LearnError> {
     let start = generation * recipe.generation;
@@ -352,15 +363,37 @@ fn in_chunks<T: Default + Send>(
 }
 
 /// Trains on a generation, batch by batch in order.
-fn train(trainer: &mut Trainer, training_data: &TrainingData, recipe: &Recipe, rate: f32) -> Loss {
+fn train(
+    trainer: &mut Trainer,
+    critic: Option<&mut Trainer>,
+    training_data: TrainingData,
+    recipe: &Recipe,
+    rate: f32,
+    entropy: f32,
+) -> Loss {
     let mut loss = Loss::default();
-    let mut from = 0;
-    while from < training_data.len() {
-        let to = (from + recipe.training.batch).min(training_data.len());
-        let step = trainer.step(training_data, from..to, rate);
-        loss.sum += step.sum;
-        loss.samples += step.samples;
-        from = to;
+    let (size, len) = (recipe.training.batch, training_data.len());
+    let mut in_batches = |step: &mut dyn FnMut(Range<usize>) -> Loss| {
+        for from in (0..len).step_by(size) {
+            let step = step(from..(from + size).min(len));
+            loss.sum += step.sum;
+            loss.samples += step.samples;
+        }
+    };
+    match training_data {
+        TrainingData::Values(samples) => in_batches(&mut |batch| trainer.step_values(&samples, batch, rate)),
+        TrainingData::Choices(choices) => in_batches(&mut |batch| trainer.step_choices(&choices, batch, rate)),
+        TrainingData::Policy(mut samples) => {
+            let critic = critic.expect("a policy has a critic");
+            let values = critic.predict(&samples.positions);
+            let (advantages, returns) = samples.advantages(&values, recipe.policy.lambda);
+            samples.positions.set_targets(returns);
+            let surrogate = Surrogate { clip: recipe.policy.clip, entropy };
+            in_batches(&mut |batch| {
+                critic.step_values(&samples.positions, batch.clone(), rate);
+                trainer.step_policy(&samples, &advantages, batch, rate, surrogate)
+            });
+        }
     }
     loss
 }

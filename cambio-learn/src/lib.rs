@@ -25,6 +25,6 @@ pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, stored_recipe};
 pub use imitate::Agreement;
 pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use outcome::{OutcomeRecipe, train_outcome_model};
-pub use recipe::{Bound, Evaluation, Imitation, Play, Recipe, RecipeError, Training};
+pub use recipe::{Bound, Evaluation, Imitation, Method, Play, PolicyTraining, Recipe, RecipeError, Training};
 pub use records::Survey;
 pub use start::starting_network;

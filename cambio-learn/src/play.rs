@@ -1,8 +1,7 @@
-//! Self-play: matches of the network against itself and other agents, and training samples from them.
-//!
-//! The targets are Watkins' Q(λ) (Watkins 1989; Sutton and Barto 2018, section 12.10) on afterstates. Backwards from
-//! the end of a round, the return of a decision mixes the return of the seat's next decision and the network's value of
-//! the best candidate there. An exploratory decision cuts the trace: earlier decisions do not receive later returns.
+//! Self-play: matches of the network against itself and other agents.
+
+mod policy;
+mod value;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use cambio_agents::{Guarded, Learned, MatchStanding, MatchValues, Network, Netwo
 use cambio_core::play::{RoundResult, StepResult};
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
-use cambio_core::rules::knob::MatchEnd;
+use cambio_core::rules::knob::{MatchEnd, WholeNumber};
 use cambio_core::view::CardHistory;
 use cambio_core::{
     Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Standing,
@@ -20,8 +19,9 @@ use cambio_core::{
 use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::rng::SeededRng;
-use crate::samples::Samples;
-use crate::trainer::sigmoid;
+
+pub(crate) use policy::PolicyCollector;
+pub(crate) use value::ValueCollector;
 
 /// The statistics of matches.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -63,25 +63,28 @@ pub(crate) struct League {
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
-/// A decision of the network to train on.
-#[derive(Clone, Copy, Debug)]
-struct LearnedDecision {
-    seat: Seat,
-    /// The range of the decision's inputs in [`PlayBuffers::on`].
-    start: usize,
-    end: usize,
-    /// The network's value of the best candidate, or with a temperature the mean value under the softmax.
-    value: f32,
-    /// Whether the decision was exploratory.
-    explored: bool,
-}
+/// The referee of a match of self-play.
+type SelfPlay<'a> = Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'a>>;
 
-/// Reused buffers.
-#[derive(Default)]
-struct PlayBuffers {
-    evaluation: NetworkEvaluation,
-    on: Vec<u16>,
-    decisions: Vec<LearnedDecision>,
+/// Decides for the network, and collects the decisions of each round as training data.
+pub(crate) trait Collector {
+    /// The collected training data.
+    type Data;
+
+    /// A round begins, after this share of the run's matches.
+    fn round_begins(&mut self, play: &Play, share: f32, chance: &mut SeededRng);
+
+    /// Decides for the seat to act.
+    fn decide(&mut self, play: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action;
+
+    /// Whether the decisions of the round so far are those of the network, without exploration.
+    fn is_judged(&self) -> bool;
+
+    /// A round ended with these values for the seats.
+    fn round_ends(&mut self, play: &Play, shares: &[f32; MAX_SEATS]);
+
+    /// The data of all rounds.
+    fn data(self) -> Self::Data;
 }
 
 impl League {
@@ -90,7 +93,12 @@ impl League {
         let Recipe { ref seats, play, matches: of, .. } = *recipe;
         let is_match = rules.spec().match_end != MatchEnd::Rounds(1);
         let values = seats.iter().filter(|_| is_match).map(|&seats| (seats, MatchValues::of(rules, seats))).collect();
-        League { rules: *rules, seats: seats.clone(), play, of, past: Vec::new(), rivals, values }
+        let mut spec = rules.spec().clone();
+        if let Some(turns) = play.turn_limit {
+            spec.turn_limit = WholeNumber::new(turns.into()).expect("the recipe has checked the limit");
+        }
+        let rules = spec.validate().expect("rules stay valid with another turn limit");
+        League { rules, seats: seats.clone(), play, of, past: Vec::new(), rivals, values }
     }
 
     /// Adds a past network for later matches.
@@ -99,21 +107,22 @@ impl League {
         self.past.push(network);
     }
 
-    /// Plays the matches with these numbers. The samples depend only on the networks, the seed and the numbers.
+    /// Plays the matches with these numbers. The data depend only on the networks, the seed and the numbers.
     ///
     /// # Errors
     /// If an opponent fails or decides illegally.
-    pub(crate) fn play(
+    pub(crate) fn play<C: Collector>(
         &self,
         network: &Network,
         seed: u64,
         matches: std::ops::Range<u64>,
-    ) -> Result<(Samples, PlayTotals), LearnError> {
-        let (mut samples, mut tally, mut buffers) = (Samples::default(), PlayTotals::default(), PlayBuffers::default());
+        mut collector: C,
+    ) -> Result<(C::Data, PlayTotals), LearnError> {
+        let mut tally = PlayTotals::default();
         for number in matches {
-            self.play_one(network, seed, number, &mut buffers, &mut samples, &mut tally)?;
+            self.play_one(network, seed, number, &mut collector, &mut tally)?;
         }
-        Ok((samples, tally))
+        Ok((collector.data(), tally))
     }
 
     fn draw(&self, chance: &mut SeededRng) -> &Rival {
@@ -133,8 +142,7 @@ impl League {
         network: &Network,
         seed: u64,
         number: u64,
-        buffers: &mut PlayBuffers,
-        samples: &mut Samples,
+        collector: &mut impl Collector,
         tally: &mut PlayTotals,
     ) -> Result<(), LearnError> {
         let seats = self.seats[(number % self.seats.len() as u64) as usize];
@@ -154,17 +162,15 @@ impl League {
         let has_rival = players.agents().iter().any(Option::is_some);
         let deal = Deal::new(&self.rules, Key::new(seed, number));
         let mut referee = Referee::new(deal, players, NetworkMatch::new(network.inputs())).map_err(failed)?;
-        let temperature = self.play.temperature_after(number as f32 / self.of as f32);
-        let mut round = Exploration::begin(self, temperature, &mut chance);
-        buffers.decisions.clear();
-        buffers.on.clear();
+        let share = number as f32 / self.of as f32;
+        collector.round_begins(&self.play, share, &mut chance);
         loop {
             let rounds = referee.playing().rounds();
             match referee.step().map_err(failed)? {
                 StepResult::Over => return Ok(()),
                 StepResult::Decided(..) => {}
-                StepResult::Waiting(seat) => {
-                    let action = round.decide(self, network, &referee, seat, buffers, &mut chance);
+                StepResult::Waiting(_) => {
+                    let action = collector.decide(&self.play, network, &referee, &mut chance);
                     referee.act(action).expect("the network decides legally");
                 }
             }
@@ -176,13 +182,13 @@ impl League {
             let shares = self.shares(playing, result);
             tally.rounds += 1;
             tally.turns += result.turns as u64;
-            if has_rival && !round.explored {
+            if has_rival && collector.is_judged() {
                 tally.judged += 1;
                 tally.won += f64::from(shares[focal.index()]);
             }
-            self.learn(buffers, &shares, samples);
+            collector.round_ends(&self.play, &shares);
             if !playing.is_over() {
-                round = Exploration::begin(self, temperature, &mut chance);
+                collector.round_begins(&self.play, share, &mut chance);
             }
         }
     }
@@ -231,22 +237,6 @@ impl League {
         }
         totals
     }
-
-    /// Turns the decisions of a round into samples, the last decision first.
-    fn learn(&self, buffers: &mut PlayBuffers, shares: &[f32], samples: &mut Samples) {
-        let mut returns = [0.0; MAX_SEATS];
-        returns[..shares.len()].copy_from_slice(shares);
-        let Play { lambda, discount, .. } = self.play;
-        for decision in buffers.decisions.iter().rev() {
-            let back = &mut returns[decision.seat.index()];
-            samples.push(&buffers.on[decision.start..decision.end], *back);
-            let before =
-                if decision.explored { decision.value } else { lambda * *back + (1.0 - lambda) * decision.value };
-            *back = discount * before;
-        }
-        buffers.decisions.clear();
-        buffers.on.clear();
-    }
 }
 
 /// The integers around a number, with interpolation weights.
@@ -286,74 +276,6 @@ impl Observer for NetworkMatch<'_> {
     }
 }
 
-/// The exploration settings and state of a round.
-struct Exploration {
-    /// The softmax temperature of decisions; 0 takes the best.
-    temperature: f32,
-    /// Whether a decision of the round may be exploratory.
-    may_explore: bool,
-    explored: bool,
-}
-
-impl Exploration {
-    fn begin(league: &League, temperature: f32, chance: &mut SeededRng) -> Exploration {
-        Exploration { temperature, may_explore: chance.share() < league.play.explore_rounds, explored: false }
-    }
-
-    fn decide(
-        &mut self,
-        league: &League,
-        network: &Network,
-        referee: &Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'_>>,
-        seat: Seat,
-        buffers: &mut PlayBuffers,
-        chance: &mut SeededRng,
-    ) -> Action {
-        let state = referee.playing().state();
-        let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
-        let evaluation = &mut buffers.evaluation;
-        network.evaluate(&view, history, standing, evaluation);
-        let number = evaluation.actions().len();
-        let mut index = evaluation.best();
-        if number > 1 {
-            let mut value = sigmoid(evaluation.logits().nth(index).expect("the best is one of them") as f32);
-            if self.temperature > 0.0 {
-                index = soft(evaluation, self.temperature, chance);
-                value = soft_value(evaluation, self.temperature);
-            }
-            let mut explored = false;
-            if self.may_explore && !self.explored && chance.share() < league.play.explore {
-                index = explore(evaluation, chance);
-                explored = true;
-            } else if league.play.force_call_after.is_some_and(|turns| state.table().turns() > turns)
-                && !self.explored
-                && chance.share() < league.play.explore
-                && let Some(call) = evaluation.actions().position(|action| action == Action::Call)
-            {
-                index = call;
-                explored = true;
-            }
-            if explored {
-                self.explored = true;
-                // Drops the other seats' earlier decisions, because the exploration changes their outcome.
-                buffers.decisions.retain(|decision| decision.seat == seat);
-            }
-            let start = buffers.on.len();
-            let PlayBuffers { evaluation, on, .. } = buffers;
-            network.inputs().on(&view, evaluation, index, |input| on.push(input as u16));
-            buffers.decisions.push(LearnedDecision { seat, start, end: buffers.on.len(), value, explored });
-        }
-        buffers.evaluation.actions().nth(index).expect("it is one of them")
-    }
-}
-
-/// Draws an exploratory candidate: uniformly, or by a softmax of the values.
-fn explore(evaluation: &NetworkEvaluation, chance: &mut SeededRng) -> usize {
-    const TEMPERATURE: f32 = 0.3;
-    let number = evaluation.actions().len();
-    if chance.share() < 0.5 { chance.below(number) } else { soft(evaluation, TEMPERATURE, chance) }
-}
-
 /// Draws a candidate by softmax: with a probability proportional to exp(logit / temperature).
 fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng) -> usize {
     // The maximum of the values plus Gumbel noise has the softmax distribution (Gumbel 1954).
@@ -366,16 +288,4 @@ fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng
         }
     }
     best.1
-}
-
-/// The mean win share under the softmax.
-fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
-    let most = evaluation.logits().fold(f64::MIN, f64::max);
-    let (mut all, mut sum) = (0.0, 0.0);
-    for logit in evaluation.logits() {
-        let weight = libm::expf((logit - most) as f32 / temperature);
-        all += weight;
-        sum += weight * sigmoid(logit as f32);
-    }
-    sum / all
 }

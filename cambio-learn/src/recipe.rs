@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, ExternalParams, NetworkMetadata, Roster};
+use cambio_agents::{AgentSpec, ExternalParams, InputGroup, NetworkInputs, NetworkMetadata, Roster};
 use cambio_core::rng::Key;
 use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,18 @@ pub struct Recipe {
     pub rivals: BTreeMap<String, f64>,
     /// The file of the starting network, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
+    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`]; by default those of
+    /// the starting network, or all groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Vec<String>>,
+    /// What the network learns.
+    #[serde(skip_serializing_if = "Method::is_value")]
+    pub method: Method,
     /// How matches are played.
     pub play: Play,
+    /// How a policy is trained.
+    #[serde(skip_serializing_if = "PolicyTraining::is_default")]
+    pub policy: PolicyTraining,
     /// How the network is trained.
     pub training: Training,
     /// How the network is evaluated during training.
@@ -60,7 +70,10 @@ impl Default for Recipe {
             generation: 128,
             rivals: BTreeMap::from([("self".to_owned(), 1.0)]),
             from: None,
+            inputs: None,
+            method: Method::Value,
             play: Play::default(),
+            policy: PolicyTraining::default(),
             training: Training::default(),
             evaluation: Evaluation::default(),
             bound: None,
@@ -91,6 +104,9 @@ pub struct Play {
     pub final_temperature: Option<f32>,
     /// After this many turns exploration also tries calls.
     pub force_call_after: Option<usize>,
+    /// The rules' `turn_limit` while training. A low limit saves time at the start, when networks rarely call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_limit: Option<u16>,
     /// The cost in points of an extra card that is carried over to the next round of a match.
     pub extra_card: f32,
     /// The value in points of an extra peek that is carried over to the next round of a match.
@@ -107,6 +123,7 @@ impl Default for Play {
             temperature: 0.0,
             final_temperature: None,
             force_call_after: None,
+            turn_limit: None,
             extra_card: 0.0,
             extra_peek: 0.0,
         }
@@ -117,6 +134,58 @@ impl Play {
     pub(crate) fn temperature_after(&self, share: f32) -> f32 {
         let Some(last) = self.final_temperature else { return self.temperature };
         self.temperature * libm::powf(last / self.temperature, share)
+    }
+}
+
+/// What a network learns.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The win share that follows each decision: the network takes the decision with the highest value.
+    #[default]
+    Value,
+    /// The probability of each decision, by proximal policy optimization (Schulman et al. 2017) with an entropy bonus:
+    /// the network draws its decisions.
+    Policy,
+}
+
+impl Method {
+    fn is_value(&self) -> bool {
+        *self == Method::Value
+    }
+}
+
+/// How a policy is trained.
+///
+/// In games of hidden information, self-play by policy gradient approaches an equilibrium if an entropy bonus, in units
+/// of the payoff, falls slowly (Sokota et al. 2023; Rudolph et al. 2025). The critic sees every card in training; the
+/// policy does not.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PolicyTraining {
+    /// λ of the advantages: 0 trusts the critic, 1 the results of the rounds.
+    pub lambda: f32,
+    /// The change of a probability, as a ratio, from which a decision is not reinforced further.
+    pub clip: f32,
+    /// The value of one nat of entropy at the beginning, in win shares.
+    pub entropy: f32,
+    /// The value of one nat of entropy at the end. It is reached by a constant factor per match.
+    pub final_entropy: f32,
+}
+
+impl Default for PolicyTraining {
+    fn default() -> PolicyTraining {
+        PolicyTraining { lambda: 0.95, clip: 0.2, entropy: 0.075, final_entropy: 0.005 }
+    }
+}
+
+impl PolicyTraining {
+    fn is_default(&self) -> bool {
+        *self == PolicyTraining::default()
+    }
+
+    pub(crate) fn entropy_after(&self, share: f32) -> f32 {
+        self.entropy * libm::powf(self.final_entropy / self.entropy, share)
     }
 }
 
@@ -194,6 +263,15 @@ pub struct Imitation {
 
 const fn tenth() -> f64 {
     0.1
+}
+
+/// The group of inputs with this name.
+fn group(name: &str) -> Result<InputGroup, RecipeError> {
+    InputGroup::named(name).ok_or_else(|| RecipeError::Field {
+        field: "inputs",
+        found: format!("`{name}`"),
+        allowed: format!("a list of {}", InputGroup::ALL.map(InputGroup::name).join(", ")),
+    })
 }
 
 /// An opponent of the network.
@@ -316,9 +394,10 @@ impl Recipe {
         self
     }
 
-    /// Whether this is `own`, the recipe of a folder. The hash of the records may be missing here.
+    /// Whether this is `own`, the recipe of a folder. The hash of the records and the inputs may be missing here.
     pub(crate) fn is_of(&self, own: &Recipe) -> bool {
         let mut recipe = self.clone();
+        recipe.inputs = recipe.inputs.or_else(|| own.inputs.clone());
         if let (Some(imitation), Some(own)) = (&mut recipe.imitate, &own.imitate) {
             imitation.hash = imitation.hash.take().or_else(|| own.hash.clone());
         }
@@ -360,8 +439,15 @@ impl Recipe {
             check("play.final_temperature", last.into(), 0.001, 10.0)?;
             check("play.temperature", self.play.temperature.into(), 0.001, 10.0)?;
         }
+        if let Some(turns) = self.play.turn_limit {
+            check("play.turn_limit", turns.into(), 1.0, 10_000.0)?;
+        }
         check("play.extra_card", self.play.extra_card.into(), 0.0, 100.0)?;
         check("play.extra_peek", self.play.extra_peek.into(), 0.0, 100.0)?;
+        check("policy.lambda", self.policy.lambda.into(), 0.0, 1.0)?;
+        check("policy.clip", self.policy.clip.into(), 0.01, 1.0)?;
+        check("policy.entropy", self.policy.entropy.into(), 1e-6, 10.0)?;
+        check("policy.final_entropy", self.policy.final_entropy.into(), 1e-6, 10.0)?;
         check("training.batch", self.training.batch as f64, 1.0, 1e6)?;
         check("training.rate", self.training.rate.into(), 0.0, 1.0)?;
         check("training.final_rate", self.training.final_rate.into(), 0.0, 1.0)?;
@@ -401,6 +487,32 @@ impl Recipe {
             return Err(RecipeError::Field { field: "rivals", found, allowed });
         }
         Ok(())
+    }
+
+    /// The inputs of the network, which then are in the recipe. `from` are those of the starting network.
+    pub(crate) fn network_inputs(
+        &mut self,
+        rules: &Rules,
+        from: Option<&NetworkInputs>,
+    ) -> Result<NetworkInputs, RecipeError> {
+        let groups = match (&self.inputs, from) {
+            (Some(names), _) => names.iter().map(|name| group(name)).collect::<Result<Vec<_>, _>>()?,
+            (None, Some(from)) => from.groups().to_vec(),
+            (None, None) => InputGroup::ALL.to_vec(),
+        };
+        let inputs = NetworkInputs::with(rules, &groups);
+        let names = |inputs: &NetworkInputs| inputs.groups().iter().map(|group| group.name()).collect::<Vec<_>>();
+        if let Some(from) = from
+            && from.groups() != inputs.groups()
+        {
+            return Err(RecipeError::Field {
+                field: "inputs",
+                found: format!("{:?}", names(&inputs)),
+                allowed: format!("{:?}, the groups of the starting network", names(from)),
+            });
+        }
+        self.inputs = Some(names(&inputs).into_iter().map(str::to_owned).collect());
+        Ok(inputs)
     }
 
     /// The opponents of a recipe, parsed by a roster.

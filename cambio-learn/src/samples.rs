@@ -1,4 +1,7 @@
-//! Training data: the active inputs of afterstates, with returns or with the decisions of an imitated agent.
+//! Training data: the active inputs of afterstates, with returns, with the decisions of an imitated agent, or with the
+//! decisions of a policy.
+
+use cambio_core::rules::MAX_SEATS;
 
 /// Afterstates with their targets, in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -22,6 +25,11 @@ impl Samples {
     pub(crate) fn get(&self, number: usize) -> (&[u16], f32) {
         let start = if number == 0 { 0 } else { self.ends[number - 1] as usize };
         (&self.on[start..self.ends[number] as usize], self.targets[number])
+    }
+
+    pub(crate) fn set_targets(&mut self, targets: Vec<f32>) {
+        assert_eq!(targets.len(), self.targets.len(), "a target for each sample");
+        self.targets = targets;
     }
 
     pub(crate) fn append(&mut self, other: &Samples) {
@@ -68,6 +76,60 @@ impl ChoiceSamples {
     }
 }
 
+/// Decisions of a policy in self-play, in the order in which they were made.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub(crate) struct PolicySamples {
+    /// The candidates of each decision.
+    pub(crate) choices: ChoiceSamples,
+    /// The probability with which each decision was drawn.
+    pub(crate) chances: Vec<f32>,
+    /// The seat of each decision.
+    pub(crate) seats: Vec<u8>,
+    /// The position before each decision, as the critic sees it. The trainer sets the targets.
+    pub(crate) positions: Samples,
+    /// The rounds, in order.
+    pub(crate) rounds: Vec<RoundShares>,
+}
+
+/// The end of a round in [`PolicySamples`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct RoundShares {
+    /// The number of decisions up to the end of the round.
+    pub(crate) end: usize,
+    /// The value of the round for each seat.
+    pub(crate) shares: [f32; MAX_SEATS],
+}
+
+impl PolicySamples {
+    /// The advantage of each decision and the return that the critic learns, from the critic's values of the positions:
+    /// generalized advantage estimation (Schulman et al. 2016) among the decisions of each seat.
+    pub(crate) fn advantages(&self, values: &[f32], lambda: f32) -> (Vec<f32>, Vec<f32>) {
+        let (mut advantages, mut returns) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+        let mut start = 0;
+        for round in &self.rounds {
+            // For each seat, the value of its next decision and the advantage there.
+            let (mut next, mut later) = (round.shares, [0.0; MAX_SEATS]);
+            for number in (start..round.end).rev() {
+                let seat = usize::from(self.seats[number]);
+                let advantage = next[seat] - values[number] + lambda * later[seat];
+                (advantages[number], returns[number]) = (advantage, values[number] + advantage);
+                (next[seat], later[seat]) = (values[number], advantage);
+            }
+            start = round.end;
+        }
+        (advantages, returns)
+    }
+
+    pub(crate) fn append(&mut self, other: &PolicySamples) {
+        let base = self.chances.len();
+        self.choices.append(&other.choices);
+        self.chances.extend_from_slice(&other.chances);
+        self.seats.extend_from_slice(&other.seats);
+        self.positions.append(&other.positions);
+        self.rounds.extend(other.rounds.iter().map(|round| RoundShares { end: base + round.end, ..*round }));
+    }
+}
+
 /// The training data of a generation.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum TrainingData {
@@ -75,6 +137,8 @@ pub(crate) enum TrainingData {
     Values(Samples),
     /// The decisions of an imitated agent.
     Choices(ChoiceSamples),
+    /// The decisions of a policy.
+    Policy(PolicySamples),
 }
 
 impl TrainingData {
@@ -82,6 +146,7 @@ impl TrainingData {
         match self {
             TrainingData::Values(samples) => samples.len(),
             TrainingData::Choices(choices) => choices.len(),
+            TrainingData::Policy(samples) => samples.chances.len(),
         }
     }
 }

@@ -3,11 +3,13 @@
 //! Every number is computed in a fixed order with operations that IEEE 754 defines exactly, so the same samples give
 //! the same bits on every machine and for every SIMD width.
 
+use std::ops::Range;
+
 use cambio_agents::{FloatNetwork, Network};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::rng::SeededRng;
-use crate::samples::{ChoiceSamples, Samples, TrainingData};
+use crate::samples::{ChoiceSamples, PolicySamples, Samples};
 
 const WIDTH: usize = FloatNetwork::WIDTH;
 const SECOND: usize = FloatNetwork::SECOND;
@@ -221,24 +223,41 @@ impl Trainer {
         (self.steps, [&self.weights, &self.average, &self.mean, &self.squares])
     }
 
-    /// Restores a state from [`Trainer::state`]; `None` if the state is for a network of another size.
-    pub(crate) fn restore(
-        inputs: usize,
-        steps: u64,
-        [weights, average, mean, squares]: [Vec<f32>; 4],
-    ) -> Option<Trainer> {
-        let len = ParameterOffsets::new(inputs).len;
-        let fits = [&weights, &average, &mean, &squares].iter().all(|part| part.len() == len);
-        fits.then(|| Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) })
+    /// The number of weights of a network with this many inputs.
+    pub(crate) fn len(inputs: usize) -> usize {
+        ParameterOffsets::new(inputs).len
     }
 
-    pub(crate) fn step(&mut self, training_data: &TrainingData, batch: std::ops::Range<usize>, rate: f32) -> Loss {
-        match training_data {
-            TrainingData::Values(samples) => self.arch.dispatch(TrainingStep { trainer: self, samples, batch, rate }),
-            TrainingData::Choices(choices) => {
-                self.arch.dispatch(ChoiceTrainingStep { trainer: self, choices, batch, rate })
-            }
-        }
+    /// Restores a state from [`Trainer::state`], whose parts have [`Trainer::len`] numbers each.
+    pub(crate) fn restore(inputs: usize, steps: u64, [weights, average, mean, squares]: [Vec<f32>; 4]) -> Trainer {
+        Trainer { average, mean, squares, steps, ..Trainer::with(inputs, weights) }
+    }
+
+    /// A gradient step on decisions with their returns.
+    pub(crate) fn step_values(&mut self, samples: &Samples, batch: Range<usize>, rate: f32) -> Loss {
+        self.arch.dispatch(ValueStep { trainer: self, samples, batch, rate })
+    }
+
+    /// A gradient step on the decisions of an imitated agent.
+    pub(crate) fn step_choices(&mut self, choices: &ChoiceSamples, batch: Range<usize>, rate: f32) -> Loss {
+        self.arch.dispatch(ChoiceStep { trainer: self, choices, batch, rate })
+    }
+
+    /// A gradient step on the decisions of a policy, with the advantage of each decision.
+    pub(crate) fn step_policy(
+        &mut self,
+        samples: &PolicySamples,
+        advantages: &[f32],
+        batch: Range<usize>,
+        rate: f32,
+        surrogate: Surrogate,
+    ) -> Loss {
+        self.arch.dispatch(PolicyStep { trainer: self, samples, advantages, batch, rate, surrogate })
+    }
+
+    /// The predicted win share of each sample.
+    pub(crate) fn predict(&self, samples: &Samples) -> Vec<f32> {
+        self.arch.dispatch(Prediction { trainer: self, samples })
     }
 
     /// Adds the gradient of one sample, and returns its loss.
@@ -278,6 +297,48 @@ impl Trainer {
             loss -= taken * libm::logf(probability.max(1e-7));
         }
         loss
+    }
+
+    /// Adds the gradient of one decision of a policy; returns the entropy of its probabilities in nats.
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+    #[inline(always)]
+    fn improve<S: Simd>(
+        &mut self,
+        simd: S,
+        samples: &PolicySamples,
+        number: usize,
+        advantage: f32,
+        surrogate: Surrogate,
+        forward: &mut Vec<Activations>,
+    ) -> f32 {
+        let candidates = samples.choices.get(number).len();
+        forward.resize(candidates.max(forward.len()), Activations::NONE);
+        let mut most = f32::MIN;
+        for ((on, _), forward) in samples.choices.get(number).zip(&mut *forward) {
+            self.forward(simd, on, forward);
+            most = most.max(forward.logit);
+        }
+        let sum: f32 = forward[..candidates].iter().map(|forward| libm::expf(forward.logit - most)).sum();
+        let log_sum = most + libm::logf(sum);
+        let (mut entropy, mut ratio) = (0.0, 1.0);
+        for ((_, taken), forward) in samples.choices.get(number).zip(&*forward) {
+            let log = forward.logit - log_sum;
+            entropy -= libm::expf(log) * log;
+            if taken > 0.0 {
+                ratio = libm::expf(log) / samples.chances[number].max(1e-7);
+            }
+        }
+        let Surrogate { clip, entropy: weight } = surrogate;
+        // The clipped objective has no slope where the ratio has moved far enough in the direction of the advantage.
+        let is_clipped = if advantage > 0.0 { ratio > 1.0 + clip } else { ratio < 1.0 - clip };
+        let pull = if is_clipped { 0.0 } else { ratio * advantage };
+        for ((on, taken), forward) in samples.choices.get(number).zip(&*forward) {
+            let log = forward.logit - log_sum;
+            let probability = libm::expf(log);
+            let slope = pull * (probability - taken) + weight * probability * (log + entropy);
+            self.backward(simd, on, forward, slope);
+        }
+        entropy
     }
 
     /// Computes the output and the activations for these inputs.
@@ -417,16 +478,16 @@ impl Activations {
     const NONE: Activations = Activations { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
 }
 
-/// The body of [`Trainer::step`], for every SIMD width. A closure would not be compiled for each width.
-struct TrainingStep<'a> {
+/// The body of [`Trainer::step_values`], for every SIMD width. A closure would not be compiled for each width.
+struct ValueStep<'a> {
     trainer: &'a mut Trainer,
     samples: &'a Samples,
-    batch: std::ops::Range<usize>,
+    batch: Range<usize>,
     rate: f32,
 }
 
 #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for TrainingStep<'_> {
+impl WithSimd for ValueStep<'_> {
     type Output = Loss;
 
     #[inline(always)]
@@ -442,16 +503,16 @@ impl WithSimd for TrainingStep<'_> {
     }
 }
 
-/// Like [`TrainingStep`], for the decisions of an imitated agent.
-struct ChoiceTrainingStep<'a> {
+/// Like [`ValueStep`], for the decisions of an imitated agent.
+struct ChoiceStep<'a> {
     trainer: &'a mut Trainer,
     choices: &'a ChoiceSamples,
-    batch: std::ops::Range<usize>,
+    batch: Range<usize>,
     rate: f32,
 }
 
 #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for ChoiceTrainingStep<'_> {
+impl WithSimd for ChoiceStep<'_> {
     type Output = Loss;
 
     #[inline(always)]
@@ -463,6 +524,65 @@ impl WithSimd for ChoiceTrainingStep<'_> {
         }
         self.trainer.update(self.batch.len(), self.rate);
         loss
+    }
+}
+
+/// The objective of a policy: the clipped surrogate of proximal policy optimization (Schulman et al. 2017), plus the
+/// entropy of the probabilities.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surrogate {
+    /// The change of a probability, as a ratio, from which its slope is 0.
+    pub(crate) clip: f32,
+    /// The value of one nat of entropy, in win shares.
+    pub(crate) entropy: f32,
+}
+
+/// Like [`ValueStep`], for the decisions of a policy.
+struct PolicyStep<'a> {
+    trainer: &'a mut Trainer,
+    samples: &'a PolicySamples,
+    advantages: &'a [f32],
+    batch: Range<usize>,
+    rate: f32,
+    surrogate: Surrogate,
+}
+
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+impl WithSimd for PolicyStep<'_> {
+    type Output = Loss;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Loss {
+        let (mut loss, mut forward) = (Loss::default(), Vec::new());
+        for number in self.batch.clone() {
+            let advantage = self.advantages[number];
+            let entropy = self.trainer.improve(simd, self.samples, number, advantage, self.surrogate, &mut forward);
+            loss.sum += f64::from(entropy);
+            loss.samples += 1;
+        }
+        self.trainer.update(self.batch.len(), self.rate);
+        loss
+    }
+}
+
+/// The body of [`Trainer::predict`].
+struct Prediction<'a> {
+    trainer: &'a Trainer,
+    samples: &'a Samples,
+}
+
+#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+impl WithSimd for Prediction<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
+        let mut forward = Activations::NONE;
+        let predict = |number| {
+            self.trainer.forward(simd, self.samples.get(number).0, &mut forward);
+            sigmoid(forward.logit)
+        };
+        (0..self.samples.len()).map(predict).collect()
     }
 }
 

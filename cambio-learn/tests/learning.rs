@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{JointKnowledge, Network, OutcomeModel, roster};
+use cambio_agents::{InputGroup, JointKnowledge, Network, OutcomeModel, roster};
 use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
-    Bound, Evaluation, LearnError, LearnFolder, LearnThreads, OutcomeRecipe, Recipe, Training, judge,
+    Bound, Evaluation, LearnError, LearnFolder, LearnThreads, Method, OutcomeRecipe, Recipe, Training, judge,
     train_outcome_model,
 };
 
@@ -90,6 +90,54 @@ fn learned_twice(name: &str, recipe: &Recipe, rules: &Rules, interruptions: &[us
 fn two_threads_and_three_interruptions_change_no_byte() {
     let files = learned_twice("self", &recipe(), &rules(), &[70, 3, 100]);
     assert_eq!(files.len(), 2 + 5 + 1, "{:?}", files.iter().map(|(name, _)| name).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_policy_does_not_depend_on_threads_or_interruptions() {
+    let recipe = Recipe { method: Method::Policy, ..recipe() };
+    let files = learned_twice("policy", &recipe, &rules(), &[70, 3, 100]);
+    let network = &files.iter().find(|(name, _)| name == "network.net").unwrap().1;
+    assert!(Network::from_bytes(network).unwrap().0.is_policy());
+}
+
+#[test]
+fn a_policy_learns_to_beat_random_play() {
+    let path = fresh("policy-random");
+    let recipe = Recipe { method: Method::Policy, matches: 40_000, generation: 64, ..recipe() };
+    let rivals = [("self".to_owned(), 1.0)].into();
+    let evaluation = Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() };
+    let training = Training { rate: 3e-3, ..Training::default() };
+    let recipe = Recipe { seats: vec![2], rivals, evaluation, training, ..recipe };
+    let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
+    learn(&mut folder, 2, None);
+    let (network, _) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
+    let random = roster().parse("random").unwrap();
+    let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
+    assert!(judgement.share.low().unwrap() > 0.54, "{judgement:?}");
+    std::fs::remove_dir_all(path).unwrap();
+}
+
+#[test]
+fn a_network_keeps_the_inputs_of_its_recipe_and_of_its_beginning() {
+    let groups = |recipe: Recipe, from: Option<&Network>| {
+        let learner = cambio_learn::Learner::new(recipe, &rules(), &roster(), from)?;
+        Ok::<_, LearnError>((learner.recipe().inputs.clone().unwrap(), learner.network()))
+    };
+    let with =
+        |names: &[&str]| Recipe { inputs: Some(names.iter().map(|&name| name.to_owned()).collect()), ..recipe() };
+    assert_eq!(groups(recipe(), None).unwrap().0, InputGroup::ALL.map(InputGroup::name));
+    let (names, network) = groups(with(&["pairs", "matches", "pairs"]), None).unwrap();
+    assert_eq!(names, ["matches", "pairs"]);
+    assert_eq!(
+        groups(recipe(), Some(&network)).unwrap().0,
+        names,
+        "a recipe without inputs takes those of its beginning"
+    );
+    let error = groups(with(&["caller"]), Some(&network)).unwrap_err().to_string();
+    let wanted = r#"`inputs` must be ["matches", "pairs"], the groups of the starting network, found ["caller"]"#;
+    assert_eq!(error, wanted);
+    let error = groups(with(&["colours"]), None).unwrap_err().to_string();
+    assert_eq!(error, "`inputs` must be a list of witnesses, matches, pairs, unseen, caller, found `colours`");
 }
 
 /// The text of one of the files.

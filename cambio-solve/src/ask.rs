@@ -4,8 +4,7 @@ use cambio_core::engine::Setup;
 use cambio_core::play::Failure;
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
-    Action, Agent, Briefing, Card, Choices, Event, Observation, Observer as _, Players, Rules, Score, Seat, Sighting,
-    Standing,
+    Agent, Briefing, Card, Choices, Event, Observation, Observer as _, Players, Rules, Score, Seat, Sighting, Standing,
 };
 
 use crate::game::Game;
@@ -51,8 +50,8 @@ impl<F: FnMut(&InfosetView<'_>) -> Vec<f64>> InfosetPolicy for F {
 /// information set and at no earlier one. The agent must therefore derive its memory from its sightings: an agent that
 /// remembers only its own decisions plays differently here than in a match. The agent's random stream depends on the
 /// seed, the information set and the number of the stream, not on earlier queries. A deterministic agent gets
-/// probability 1 for its decision. A randomised agent decides with several streams, and the frequencies of its
-/// decisions are the probabilities.
+/// probability 1 for its decision. A randomised agent that knows its probabilities ([`Agent::probabilities`]) returns
+/// them; another one decides with several streams, and the frequencies of its decisions are the probabilities.
 #[derive(Clone, Debug)]
 pub struct AgentPolicy<F> {
     make: F,
@@ -66,26 +65,34 @@ impl<A: Agent, F: FnMut() -> A> AgentPolicy<F> {
         AgentPolicy { make, seed, streams: streams.max(1) }
     }
 
-    fn decide(&mut self, moment: &InfosetView<'_>, deal: u64) -> Result<Action, Failure> {
-        let InfosetView { rules, seat, sightings, view, .. } = *moment;
+    /// The table before a decision, with a new agent.
+    fn table(&mut self, moment: &InfosetView<'_>, deal: u64) -> Result<Players<A>, Failure> {
+        let InfosetView { rules, seat, sightings, .. } = *moment;
         let mut players = Players::only((self.make)(), seat, SEATS);
         let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
         players.brief(&Briefing { rules, seats: SEATS, seat, stream: &stream })?;
         let setup = Setup::new(rules, SEATS);
         players.round_begins(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] }, &[]);
         players.perceive(seat, sightings);
-        Ok(players.ask(view).expect("the agent sits there")?.canonical())
+        Ok(players)
     }
 }
 
 impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<F> {
     fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError> {
         let choices = moment.view.choices();
+        let failed = |Failure { seat, error, .. }| SolveError::Failed { seat, error };
         let mut probabilities = vec![0.0; choices.len()];
         for stream in 0..self.streams {
             let deal = moment.set as u64 * u64::from(self.streams) + u64::from(stream);
-            let decided = self.decide(moment, deal);
-            let action = decided.map_err(|Failure { seat, error, .. }| SolveError::Failed { seat, error })?;
+            let mut table = self.table(moment, deal).map_err(failed)?;
+            if stream == 0
+                && let Some(known) = table.probabilities(moment.view)
+            {
+                return known.map_err(failed);
+            }
+            let decided = table.ask(moment.view).expect("the agent sits there");
+            let action = decided.map_err(failed)?.canonical();
             let index = choices.iter().position(|choice| choice == action);
             let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
             probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(self.streams);

@@ -8,6 +8,9 @@ use cambio_core::{Card, Rules};
 /// The number of buckets for the upper bound on a card's points that follows from its history.
 pub(super) const BOUNDS: usize = 12;
 
+/// The maximum number of ranks that a network tells apart. Further ranks count as the last of them.
+const MAX_RANKS: usize = u64::BITS as usize;
+
 /// Lookup tables computed from the rules: cards by class, and the scale of points.
 ///
 /// Cards with the same rank, points and power form one class. The difference between them matters only under rules that
@@ -16,6 +19,10 @@ pub(super) const BOUNDS: usize = 12;
 pub(super) struct DeckClasses {
     class_of: [u8; MAX_KINDS],
     points: Vec<i32>,
+    /// The rank of each class, as a number below [`DeckClasses::ranks`].
+    rank_of: Vec<u8>,
+    /// The number of cards of each rank in the deck.
+    copies: Vec<u8>,
     /// The binary logarithm of the width of a bucket of sums and bounds, in points.
     unit_shift: u32,
     /// The fewest points of a card.
@@ -26,17 +33,34 @@ pub(super) struct DeckClasses {
 
 impl DeckClasses {
     pub(super) fn new(rules: &Rules) -> DeckClasses {
-        let mut keys = Vec::new();
-        let mut deck =
-            DeckClasses { class_of: [0; MAX_KINDS], points: Vec::new(), unit_shift: 0, lowest: 0, target: None };
+        let (mut keys, mut ranks) = (Vec::new(), Vec::new());
+        let mut deck = DeckClasses {
+            class_of: [0; MAX_KINDS],
+            points: Vec::new(),
+            rank_of: Vec::new(),
+            copies: Vec::new(),
+            unit_shift: 0,
+            lowest: 0,
+            target: None,
+        };
         for (kind, card) in (0..rules.kinds().len()).filter_map(|kind| Some((kind, Card::new(kind)?))) {
             let key = (&rules.kind(card).rank, rules.points(card), rules.power(card));
             let class = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
                 keys.push(key);
                 deck.points.push(rules.points(card));
+                let rank = ranks.iter().position(|known| *known == key.0).unwrap_or_else(|| {
+                    ranks.push(key.0);
+                    ranks.len() - 1
+                });
+                deck.rank_of.push(rank.min(MAX_RANKS - 1) as u8);
                 keys.len() - 1
             });
             deck.class_of[kind] = class as u8;
+        }
+        deck.copies = vec![0; ranks.len().min(MAX_RANKS)];
+        for &card in rules.deck() {
+            let rank = deck.rank(deck.class(card));
+            deck.copies[rank] += 1;
         }
         deck.lowest = deck.points.iter().copied().min().unwrap_or(0);
         let spread = deck.points.iter().copied().max().unwrap_or(0) - deck.lowest;
@@ -59,6 +83,22 @@ impl DeckClasses {
 
     pub(super) fn points(&self, class: u8) -> i32 {
         self.points[usize::from(class)]
+    }
+
+    /// The number of different ranks.
+    pub(super) fn ranks(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// The rank of a class, as a number below [`DeckClasses::ranks`].
+    #[inline]
+    pub(super) fn rank(&self, class: u8) -> usize {
+        self.rank_of[usize::from(class)].into()
+    }
+
+    /// The number of cards of a rank in the deck.
+    pub(super) fn copies(&self, rank: usize) -> u8 {
+        self.copies[rank]
     }
 
     /// The number of categories of [`TableCard::category`].

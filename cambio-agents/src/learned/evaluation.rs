@@ -8,7 +8,7 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Rules, Score, Seat, View};
 
 use super::candidates::{Candidate, CandidateKey, candidates, only_candidate};
-use super::features::{Features, LayoutSummary};
+use super::features::{Features, InputGroup, LayoutSummary};
 use super::network::{Accumulator, FloatNetwork, LOGIT_ONE, NetworkWeights, WIDTH, add, subtract};
 use super::position::{Callers, DecisionContext, RelativeTotals};
 use super::vectors::Vectors;
@@ -42,9 +42,19 @@ pub struct NetworkInputs {
 }
 
 impl NetworkInputs {
-    /// The inputs of networks for these rules.
+    /// All inputs for these rules.
     pub fn new(rules: &Rules) -> NetworkInputs {
-        NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules)) }
+        NetworkInputs::with(rules, &InputGroup::ALL)
+    }
+
+    /// The basic inputs for these rules and these groups.
+    pub fn with(rules: &Rules, groups: &[InputGroup]) -> NetworkInputs {
+        NetworkInputs { rules: *rules, features: Arc::new(Features::new(rules, groups)) }
+    }
+
+    /// The groups beyond the basic inputs, in the order of [`InputGroup::ALL`].
+    pub fn groups(&self) -> &[InputGroup] {
+        &self.features.groups
     }
 
     /// The number of inputs.
@@ -107,7 +117,26 @@ impl NetworkInputs {
         }
         let summaries = &summaries[..scene.seats];
         features.comparison(scene, after.caller, totals, summaries, &mut on);
-        features.candidate(scene, &after, &candidate.key, totals, &summaries[0], on);
+        features.candidate(scene, &after, &candidate.key, totals, summaries, on);
+    }
+
+    /// Calls `on` for each active input of the position before the decision, after [`NetworkInputs::look`]: the inputs
+    /// of a candidate without those of its kind.
+    ///
+    /// # Panics
+    /// If the decision has only one candidate.
+    pub fn on_position(&self, evaluation: &NetworkEvaluation, mut on: impl FnMut(usize)) {
+        assert!(evaluation.candidates.len() > 1, "a decision with a choice");
+        let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
+        features.scene(scene, totals, &mut on);
+        let mut summaries = [LayoutSummary::default(); MAX_SEATS];
+        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
+            *summary = features.side(scene, distance, &scene.sides[distance], &mut on);
+        }
+        let summaries = &summaries[..scene.seats];
+        features.comparison(scene, scene.caller, totals, summaries, &mut on);
+        features.faces(&scene.before(), &mut on);
+        features.ranks(scene, &scene.before(), summaries, &mut on);
     }
 }
 
@@ -186,6 +215,19 @@ impl NetworkEvaluation {
         temperature: f64,
         stream: &mut Stream,
     ) -> Action {
+        let shares = self.shares(temperature);
+        let mut left = stream.below(shares.iter().sum());
+        let drawn = shares.iter().position(|&share| {
+            let is_here = left < share;
+            left = left.wrapping_sub(share);
+            is_here
+        });
+        let drawn = drawn.expect("the number is below the sum of the shares");
+        self.choice_of(inputs, view, drawn)
+    }
+
+    /// For each candidate, a number proportional to its probability in a softmax of the values.
+    fn shares(&self, temperature: f64) -> Vec<u32> {
         const ONE: f64 = (1 << 24) as f64;
         let most = self.values[self.best()];
         // With 256 or more candidates the shares are smaller, so that their sum does not overflow.
@@ -195,15 +237,20 @@ impl NetworkEvaluation {
             // Integers, so that the sum does not depend on the order.
             (libm::exp(-behind / temperature) * ONE) as u32 >> shift
         };
-        let shares: Vec<u32> = self.values.iter().map(share).collect();
-        let mut left = stream.below(shares.iter().sum());
-        let drawn = shares.iter().position(|&share| {
-            let is_here = left < share;
-            left = left.wrapping_sub(share);
-            is_here
-        });
-        let drawn = drawn.expect("the number is below the sum of the shares");
-        self.choice_of(inputs, view, drawn)
+        self.values.iter().map(share).collect()
+    }
+
+    /// The probability of each of the choices in a softmax of the values: see [`NetworkEvaluation::draw`].
+    pub(super) fn probabilities(&self, inputs: &NetworkInputs, view: &impl View, temperature: f64) -> Vec<f64> {
+        let shares = self.shares(temperature);
+        let all = f64::from(shares.iter().sum::<u32>());
+        let mut probabilities = vec![0.0; view.choices().len()];
+        for (index, &share) in shares.iter().enumerate() {
+            let action = self.choice_of(inputs, view, index);
+            let place = view.choices().iter().position(|choice| choice == action).expect("a candidate is a choice");
+            probabilities[place] += f64::from(share) / all;
+        }
+        probabilities
     }
 
     /// A decision of the candidates that `is_in` accepts, chosen by a hash of the pile. `first` is the first of them.
@@ -229,6 +276,7 @@ pub struct Network {
     pub(super) weights: Arc<NetworkWeights>,
     /// The vector instructions of this machine.
     vectors: Vectors,
+    is_policy: bool,
 }
 
 impl Network {
@@ -242,7 +290,19 @@ impl Network {
     }
 
     pub(super) fn of(inputs: NetworkInputs, weights: NetworkWeights) -> Network {
-        Network { inputs, weights: Arc::new(weights), vectors: Vectors::new() }
+        Network { inputs, weights: Arc::new(weights), vectors: Vectors::new(), is_policy: false }
+    }
+
+    /// The same weights as a policy: the outputs are logits of a decision's probability, not of a win share. A policy
+    /// draws its decisions with probabilities proportional to exp(logit).
+    #[must_use]
+    pub fn into_policy(self) -> Network {
+        Network { is_policy: true, ..self }
+    }
+
+    /// Whether the outputs are logits of probabilities: see [`Network::into_policy`].
+    pub fn is_policy(&self) -> bool {
+        self.is_policy
     }
 
     /// Sets the row of an input, rounded to integers.
@@ -309,22 +369,21 @@ impl Network {
         vectors.add(weights, &mut same, on);
         for candidate in candidates {
             let after = scene.after(view, candidate.action);
-            let mut own = before[0];
+            let mut summaries = before;
             let mut sums = same;
             on.clear();
             if !after.changed().is_empty() || after.caller != scene.caller {
                 sums = base;
-                let mut summaries = before;
                 for (distance, side) in after.changed() {
                     let distance = usize::from(*distance);
                     subtract(&mut sums, &parts[distance]);
                     summaries[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
                 }
-                own = summaries[0];
                 let summaries = &summaries[..scene.seats];
                 features.comparison(scene, after.caller, totals, summaries, |input| on.push(input as u16));
             }
-            features.candidate(scene, &after, &candidate.key, totals, &own, |input| on.push(input as u16));
+            let summaries = &summaries[..scene.seats];
+            features.candidate(scene, &after, &candidate.key, totals, summaries, |input| on.push(input as u16));
             values.push(vectors.value(weights, &sums, on));
         }
     }

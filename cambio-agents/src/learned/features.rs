@@ -6,6 +6,7 @@
 //! the same inputs, whose rows add up, so one network serves tables of two to eight seats.
 
 use cambio_core::Rules;
+use cambio_core::rules::MAX_SEATS;
 
 use super::candidates::{CandidateKey, DecisionKind, SORTS};
 use super::card::{DeckClasses, TableCard, UNKNOWN};
@@ -38,6 +39,9 @@ const LEADS: usize = 2 * TOTAL_POINTS + 1;
 /// The buckets for totals at the end of the round, each two points wide.
 const PROJECTIONS: usize = TOTAL_POINTS;
 
+/// The buckets for the number of unseen cards of a rank: 0 to 3, and 4 or more.
+const UNSEEN: usize = 5;
+
 /// The relative position of the seat at this distance.
 #[inline]
 fn seating(distance: usize, seats: usize) -> usize {
@@ -49,7 +53,47 @@ fn seating(distance: usize, seats: usize) -> usize {
     }
 }
 
-/// The first input of each block.
+/// A group of inputs that a network may have beyond the basic ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum InputGroup {
+    /// The seat's own cards that each other seat has seen.
+    Witnesses,
+    /// The known cards of each seat that have the rank of the pile's top after the decision.
+    Matches,
+    /// The ranks of which the seat holds two known cards, or one and the card in its hand.
+    Pairs,
+    /// The number of cards that the seat has not seen of the rank of the pile's top and of the card in its hand.
+    Unseen,
+    /// The exact distance of the first caller.
+    Caller,
+}
+
+impl InputGroup {
+    /// All groups.
+    pub const ALL: [InputGroup; 5] =
+        [InputGroup::Witnesses, InputGroup::Matches, InputGroup::Pairs, InputGroup::Unseen, InputGroup::Caller];
+
+    /// The groups of networks whose files do not name their groups.
+    pub(super) const FORMER: [InputGroup; 1] = [InputGroup::Witnesses];
+
+    /// The name in recipes and network files.
+    pub fn name(self) -> &'static str {
+        match self {
+            InputGroup::Witnesses => "witnesses",
+            InputGroup::Matches => "matches",
+            InputGroup::Pairs => "pairs",
+            InputGroup::Unseen => "unseen",
+            InputGroup::Caller => "caller",
+        }
+    }
+
+    /// The group with this name.
+    pub fn named(name: &str) -> Option<InputGroup> {
+        InputGroup::ALL.into_iter().find(|group| group.name() == name)
+    }
+}
+
+/// The first input of each block. A block of a group that a network does not have is empty.
 #[derive(Clone, Debug)]
 struct Blocks {
     // The part that no candidate changes.
@@ -86,17 +130,27 @@ struct Blocks {
     target: usize,
     ends: usize,
     total_pairs: usize,
+    // The groups that are optional.
+    own_matches: usize,
+    other_matches: usize,
+    pairs: usize,
+    held_pairs: usize,
+    unseen_top: usize,
+    unseen_held: usize,
+    caller_distance: usize,
     len: usize,
 }
 
 impl Blocks {
-    fn new(deck: &DeckClasses) -> Blocks {
+    fn new(deck: &DeckClasses, groups: &[InputGroup]) -> Blocks {
         let mut len = 0;
         let mut block = |size: usize| {
             len += size;
             len - size
         };
         let faces = deck.classes() + 2;
+        let ranks = deck.ranks();
+        let with = |group, size: usize| if groups.contains(&group) { size } else { 0 };
         let in_match = |size: usize| if deck.target.is_some() { size } else { 0 };
         let mut blocks = Blocks {
             pile: block(deck.classes() * 5),
@@ -107,7 +161,7 @@ impl Blocks {
             totals: block(in_match(SEATINGS * TOTAL_POINTS)),
             leads: block(in_match(SEATINGS * LEADS)),
             cards: block(SEATINGS * deck.categories() * COPIES),
-            open_to: block((SEATINGS - 1) * (deck.classes() + 1) * 2),
+            open_to: block(with(InputGroup::Witnesses, (SEATINGS - 1) * (deck.classes() + 1) * 2)),
             sum: block(SEATINGS * SUMS),
             size: block(SEATINGS * CARDS),
             dark: block(SEATINGS * UNKNOWNS * CARDS),
@@ -129,6 +183,13 @@ impl Blocks {
             target: block(5 * deck.categories()),
             ends: block(2 * UNKNOWNS * SUMS),
             total_pairs: block(in_match(4 * TOTALS * TOTALS)),
+            own_matches: block(with(InputGroup::Matches, ranks * 4)),
+            other_matches: block(with(InputGroup::Matches, (SEATINGS - 1) * ranks * 2)),
+            pairs: block(with(InputGroup::Pairs, ranks)),
+            held_pairs: block(with(InputGroup::Pairs, ranks)),
+            unseen_top: block(with(InputGroup::Unseen, ranks * UNSEEN)),
+            unseen_held: block(with(InputGroup::Unseen, ranks * UNSEEN)),
+            caller_distance: block(with(InputGroup::Caller, MAX_SEATS)),
             len: 0,
         };
         blocks.len = len;
@@ -140,6 +201,7 @@ impl Blocks {
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) deck: DeckClasses,
+    pub(super) groups: Vec<InputGroup>,
     blocks: Blocks,
 }
 
@@ -151,12 +213,26 @@ pub(super) struct LayoutSummary {
     known: i32,
     unknown: usize,
     size: usize,
+    /// The ranks of the cards that the seat to act knows, one bit each.
+    ranks: u64,
+    /// The ranks of two or more of them.
+    pairs: u64,
+    /// The ranks of those that are open: see [`TableCard::is_open`].
+    open_ranks: u64,
 }
 
 impl Features {
-    pub(super) fn new(rules: &Rules) -> Features {
+    pub(super) fn new(rules: &Rules, groups: &[InputGroup]) -> Features {
         let deck = DeckClasses::new(rules);
-        Features { blocks: Blocks::new(&deck), deck }
+        let mut groups = groups.to_vec();
+        groups.sort_unstable();
+        groups.dedup();
+        Features { blocks: Blocks::new(&deck, &groups), groups, deck }
+    }
+
+    #[inline]
+    fn has(&self, group: InputGroup) -> bool {
+        self.groups.contains(&group)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -200,10 +276,16 @@ impl Features {
                 summary.unknown += 1;
             } else {
                 summary.known += deck.points(card.class);
+                let rank = 1 << deck.rank(card.class);
+                summary.pairs |= summary.ranks & rank;
+                summary.ranks |= rank;
+                if card.is_open(distance) {
+                    summary.open_ranks |= rank;
+                }
             }
             dark += usize::from(!card.is_open(distance));
         }
-        if distance == 0 {
+        if distance == 0 && self.has(InputGroup::Witnesses) {
             self.open_to(scene, side, classes, &mut on);
         }
         let number = summary.size.min(CARDS - 1);
@@ -340,20 +422,14 @@ impl Features {
         after: &Afterstate,
         key: &CandidateKey,
         totals: &RelativeTotals,
-        own: &LayoutSummary,
+        summaries: &[LayoutSummary],
         mut on: impl FnMut(usize),
     ) {
-        let (deck, at) = (&self.deck, &self.blocks);
+        let (deck, at, own) = (&self.deck, &self.blocks, &summaries[0]);
         let sort = key.sort as usize;
         on(at.sort_caller + sort * CALLERS + after.caller.seating(scene.seats));
         on(at.sort_turn + sort * SEATINGS + seating(scene.turn, scene.seats));
-        let face = |face| match face {
-            FaceClass::None => deck.classes(),
-            FaceClass::Unknown => deck.classes() + 1,
-            FaceClass::Class(class) => class.into(),
-        };
-        on(at.held + face(after.held));
-        on(at.top + face(after.top));
+        self.faces(after, &mut on);
         if let Some((_, category)) = key.card {
             let kind = match key.sort {
                 DecisionKind::LookOwn => Some(0),
@@ -380,6 +456,72 @@ impl Features {
         if deck.target.is_some() {
             let (own, best) = (totals.own_step(), totals.best_step(scene.seats));
             on(at.total_pairs + (moment * TOTALS + own) * TOTALS + best);
+        }
+        self.ranks(scene, after, summaries, &mut on);
+        if self.has(InputGroup::Caller)
+            && let Some(distance) = after.caller.first
+        {
+            on(at.caller_distance + usize::from(distance));
+        }
+    }
+
+    /// Activates the inputs of the held card and the top of the pile.
+    #[inline]
+    pub(super) fn faces(&self, after: &Afterstate, mut on: impl FnMut(usize)) {
+        let (deck, at) = (&self.deck, &self.blocks);
+        let face = |face| match face {
+            FaceClass::None => deck.classes(),
+            FaceClass::Unknown => deck.classes() + 1,
+            FaceClass::Class(class) => class.into(),
+        };
+        on(at.held + face(after.held));
+        on(at.top + face(after.top));
+    }
+
+    /// Activates the optional inputs of the ranks on the pile and in the hand after a candidate.
+    #[inline]
+    pub(super) fn ranks(
+        &self,
+        scene: &DecisionContext,
+        after: &Afterstate,
+        summaries: &[LayoutSummary],
+        mut on: impl FnMut(usize),
+    ) {
+        let (deck, at, own) = (&self.deck, &self.blocks, &summaries[0]);
+        let (pairs, unseen) = (self.has(InputGroup::Pairs), self.has(InputGroup::Unseen));
+        if pairs {
+            let mut left = own.pairs;
+            while left != 0 {
+                on(at.pairs + left.trailing_zeros() as usize);
+                left &= left - 1;
+            }
+        }
+        if let FaceClass::Class(held) = after.held {
+            let rank = deck.rank(held);
+            if pairs && own.ranks >> rank & 1 == 1 {
+                on(at.held_pairs + rank);
+            }
+            if unseen {
+                on(at.unseen_held + rank * UNSEEN + usize::from(scene.unseen(deck, rank)).min(UNSEEN - 1));
+            }
+        }
+        let FaceClass::Class(top) = after.top else { return };
+        let rank = deck.rank(top);
+        if unseen {
+            on(at.unseen_top + rank * UNSEEN + usize::from(scene.unseen(deck, rank)).min(UNSEEN - 1));
+        }
+        if self.has(InputGroup::Matches) {
+            if own.ranks >> rank & 1 == 1 {
+                let (two, is_open) = (own.pairs >> rank & 1 == 1, own.open_ranks >> rank & 1 == 1);
+                on(at.own_matches + 4 * rank + 2 * usize::from(two) + usize::from(is_open));
+            }
+            for (distance, other) in summaries.iter().enumerate().skip(1) {
+                if other.ranks >> rank & 1 == 1 {
+                    let seating = seating(distance, scene.seats) - 1;
+                    let is_open = other.open_ranks >> rank & 1 == 1;
+                    on(at.other_matches + (seating * deck.ranks() + rank) * 2 + usize::from(is_open));
+                }
+            }
         }
     }
 }

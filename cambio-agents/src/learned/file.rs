@@ -9,6 +9,7 @@ use cambio_core::{Rules, RulesSpec};
 use serde_json::Value;
 
 use super::evaluation::{Network, NetworkInputs};
+use super::features::InputGroup;
 use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow};
 use crate::params::Text;
 
@@ -124,7 +125,11 @@ impl Network {
     /// Serializes the network. `made` describes how it was made.
     pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
         let rules = self.inputs().rules().spec().to_json();
-        let facts = serde_json::json!({ "inputs": self.inputs().count(), "made": made, "rules": rules });
+        let groups: Vec<&str> = self.inputs().groups().iter().map(|group| group.name()).collect();
+        let count = self.inputs().count();
+        let policy = self.is_policy();
+        let facts =
+            serde_json::json!({ "groups": groups, "inputs": count, "made": made, "policy": policy, "rules": rules });
         let mut weights = Vec::new();
         self.weights.write(&mut weights);
         seal(FORMAT, &facts, &weights)
@@ -140,14 +145,21 @@ impl Network {
         let rules = facts.get("rules").ok_or(damaged("its facts have no rules"))?;
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
-        let inputs = NetworkInputs::new(&rules);
+        let groups = match facts.get("groups").and_then(Value::as_array) {
+            None => Some(InputGroup::FORMER.to_vec()),
+            Some(names) => names.iter().map(|name| InputGroup::named(name.as_str()?)).collect(),
+        };
+        let groups = groups.ok_or(damaged("this program does not know one of its groups of inputs"))?;
+        let inputs = NetworkInputs::with(&rules, &groups);
         if facts.get("inputs").and_then(Value::as_u64) != Some(inputs.count() as u64) {
             return Err(damaged("its number of inputs differs from this program's"));
         }
         let weights = NetworkWeights::read(&mut &*body, inputs.count())
             .ok_or(damaged("its number of weights does not fit its inputs"))?;
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
-        Ok((Network::of(inputs, weights), NetworkMetadata { rules, made }))
+        let network = Network::of(inputs, weights);
+        let is_policy = facts.get("policy").and_then(Value::as_bool).unwrap_or(false);
+        Ok((if is_policy { network.into_policy() } else { network }, NetworkMetadata { rules, made }))
     }
 
     /// Returns the network if it can play under these rules.

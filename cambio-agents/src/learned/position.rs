@@ -116,6 +116,8 @@ pub(super) struct DecisionContext {
     held_public: bool,
     /// The number of cards of each class on the pile.
     pub(super) pile: [u8; MAX_KINDS],
+    /// The number of cards of each rank that the seat sees: on the pile, in its hand and among the cards it knows.
+    seen: [u8; MAX_KINDS],
     /// The layouts, by the distance of their seats.
     pub(super) sides: [SeatCards; MAX_SEATS],
     held: FaceClass,
@@ -181,6 +183,7 @@ impl DecisionContext {
         step: 0,
         held_public: false,
         pile: [0; MAX_KINDS],
+        seen: [0; MAX_KINDS],
         sides: [SeatCards::EMPTY; MAX_SEATS],
         held: FaceClass::None,
         top: FaceClass::None,
@@ -197,6 +200,7 @@ impl DecisionContext {
             *seen = table.seen(seat.ahead(distance, seats));
         }
         let (mut points, mut known) = (0, 0);
+        self.seen[..deck.ranks()].fill(0);
         for (distance, side) in self.sides[..seats].iter_mut().enumerate() {
             side.len = 0;
             for spot in table.layout(seat.ahead(distance, seats)).iter_from(seat) {
@@ -209,6 +213,7 @@ impl DecisionContext {
                         let class = deck.class(card);
                         points += deck.points(class);
                         known += 1;
+                        self.seen[deck.rank(class)] += 1;
                         class
                     }
                     None => UNKNOWN,
@@ -220,6 +225,7 @@ impl DecisionContext {
         if let Some(card) = held {
             points += deck.points(deck.class(card));
             known += 1;
+            self.seen[deck.rank(deck.class(card))] += 1;
         }
         let rules = table.rules();
         let left = rules.deck().len() as i32 - table.pile_len() as i32 - known;
@@ -227,7 +233,9 @@ impl DecisionContext {
         self.pile[..deck.classes()].fill(0);
         let kinds = if table.pile_len() == 0 { 0 } else { rules.kinds().len() };
         for card in (0..kinds).filter_map(Card::new) {
-            self.pile[usize::from(deck.class(card))] += table.on_pile(card) as u8;
+            let (class, number) = (deck.class(card), table.on_pile(card) as u8);
+            self.pile[usize::from(class)] += number;
+            self.seen[deck.rank(class)] += number;
         }
         let face = |card: Option<Card>| card.map_or(FaceClass::None, |card| FaceClass::Class(deck.class(card)));
         let distance = |other: Seat| other.distance_from(seat, seats);
@@ -252,6 +260,12 @@ impl DecisionContext {
         self.caller = Callers { all: callers, first };
     }
 
+    /// The number of cards of a rank that the seat does not see.
+    #[inline]
+    pub(super) fn unseen(&self, deck: &DeckClasses, rank: usize) -> u8 {
+        deck.copies(rank).saturating_sub(self.seen[rank])
+    }
+
     /// The location of a card: the distance of its owner, and its index among the owner's cards.
     #[inline]
     pub(super) fn locate(&self, table: &Table, seat: Seat, spot: Spot) -> (usize, usize) {
@@ -266,17 +280,23 @@ impl DecisionContext {
         (distance, self.sides[distance].cards[index])
     }
 
-    /// The afterstate of a decision. A decision whose outcome the seat cannot foresee, such as a look, changes nothing.
+    /// The position before the decision, as the afterstate of a decision that changes nothing.
     #[inline]
-    pub(super) fn after(&self, view: &impl View, action: Action) -> Afterstate {
-        let (table, seat) = (view.table(), view.seat());
-        let mut after = Afterstate {
+    pub(super) fn before(&self) -> Afterstate {
+        Afterstate {
             sides: [(0, SeatCards::EMPTY); 2],
             changed: 0,
             held: self.held,
             top: self.top,
             caller: self.caller,
-        };
+        }
+    }
+
+    /// The afterstate of a decision. A decision whose outcome the seat cannot foresee, such as a look, changes nothing.
+    #[inline]
+    pub(super) fn after(&self, view: &impl View, action: Action) -> Afterstate {
+        let (table, seat) = (view.table(), view.seat());
+        let mut after = self.before();
         match action {
             Action::Drop => {
                 after.top = after.held;

@@ -9,8 +9,9 @@ use crate::learned::{MatchStanding, Network, NetworkEvaluation};
 
 /// A network as a policy: it decides as [`Learned`](crate::Learned) does.
 ///
-/// The likelihood of a decision follows from the network's values: each candidate has a probability proportional to
-/// exp(logit / temperature), a quantal response (`McKelvey` and Palfrey 1998).
+/// The likelihood of a decision follows from the network's outputs: each candidate has a probability proportional to
+/// exp(logit / temperature), a quantal response (`McKelvey` and Palfrey 1998). For a network that is itself a policy
+/// ([`Network::into_policy`]) the temperature is 1.
 ///
 /// ```
 /// use cambio_agents::{Inference, NetworkPolicy, Rollout, RolloutParams};
@@ -114,7 +115,8 @@ impl Policy for NetworkPolicy {
             return epsilon / (number + 1.0);
         };
         let best = evaluation.logits().fold(f64::NEG_INFINITY, f64::max);
-        let weight = |logit: f64| libm::exp((logit - best) / self.temperature);
+        let temperature = if self.network().is_policy() { 1.0 } else { self.temperature };
+        let weight = |logit: f64| libm::exp((logit - best) / temperature);
         let all: f64 = evaluation.logits().map(weight).sum();
         let own = evaluation.logits().nth(index).map_or(0.0, weight);
         (1.0 - epsilon) * own / all + epsilon / number

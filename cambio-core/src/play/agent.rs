@@ -140,6 +140,16 @@ pub trait Agent: Send {
     /// If the agent cannot continue. The match ends then.
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError>;
 
+    /// The probability with which [`decide`](Agent::decide) would take each of [`Observation::choices`], in their order;
+    /// `None` if the agent does not know it. The call must not change later decisions.
+    ///
+    /// # Errors
+    /// If the agent cannot continue.
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        let _ = view;
+        Ok(None)
+    }
+
     /// Whether the agent wants [`Notice::Table`]. The referee asks once per match, after [`begin`](Agent::begin).
     fn is_spectator(&self) -> bool {
         false
@@ -179,6 +189,10 @@ macro_rules! forward_agent {
 
             fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
                 (**self).decide(view)
+            }
+
+            fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+                (**self).probabilities(view)
             }
 
             fn is_spectator(&self) -> bool {

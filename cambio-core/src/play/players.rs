@@ -188,6 +188,17 @@ impl<A: Agent> Players<A> {
         Some(decision.map_err(|error| self.failure(seat, self.decisions + 1, error)))
     }
 
+    /// The probabilities of the choices of the seat that observes: see [`Agent::probabilities`]. `None` if no agent sits
+    /// there, or if it does not know them.
+    ///
+    /// # Errors
+    /// If the agent cannot continue.
+    pub fn probabilities(&mut self, view: &Observation<'_>) -> Option<Result<Vec<f64>, Failure>> {
+        let seat = view.seat();
+        let probabilities = self.call(seat, true, |agent| agent.probabilities(view))?;
+        probabilities.map_err(|error| self.failure(seat, self.decisions + 1, error)).transpose()
+    }
+
     /// After a panic: the failure of the agent that panicked, with this reason; `None` if no agent panicked.
     pub fn panicked(&self, reason: String) -> Option<Failure> {
         let (seat, is_decision) = self.calling?;

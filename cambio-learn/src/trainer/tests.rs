@@ -25,12 +25,12 @@ fn choices() -> ChoiceSamples {
 
 #[test]
 fn it_learns_what_is_taken() {
-    let (choices, mut trainer) = (TrainingData::Choices(choices()), Trainer::new(5, 1));
-    let first = trainer.step(&choices, 0..300, 0.01);
+    let (choices, mut trainer) = (choices(), Trainer::new(5, 1));
+    let first = trainer.step_choices(&choices, 0..300, 0.01);
     for _ in 0..100 {
-        trainer.step(&choices, 0..300, 0.01);
+        trainer.step_choices(&choices, 0..300, 0.01);
     }
-    let last = trainer.step(&choices, 0..300, 0.01);
+    let last = trainer.step_choices(&choices, 0..300, 0.01);
     assert!((first.sum / 300.0 - 1.1).abs() < 0.4, "before training: {}", first.sum / 300.0);
     assert!(last.samples == 300 && last.sum / 300.0 < 0.05, "{}", last.sum / 300.0);
 }
@@ -56,12 +56,12 @@ fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
 
 #[test]
 fn it_learns_which_input_wins() {
-    let (samples, mut trainer) = (TrainingData::Values(samples()), Trainer::new(5, 1));
-    let first = trainer.step(&samples, 0..400, 0.01);
+    let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
+    let first = trainer.step_values(&samples, 0..400, 0.01);
     for _ in 0..100 {
-        trainer.step(&samples, 0..400, 0.01);
+        trainer.step_values(&samples, 0..400, 0.01);
     }
-    let last = trainer.step(&samples, 0..400, 0.01);
+    let last = trainer.step_values(&samples, 0..400, 0.01);
     assert!((first.sum / 400.0 - 0.69).abs() < 0.3, "before training: {}", first.sum / 400.0);
     assert!(last.sum / 400.0 < 0.05, "{}", last.sum / 400.0);
 }
@@ -94,17 +94,106 @@ fn the_gradient_is_the_slope_of_the_loss() {
 
 #[test]
 fn a_restored_trainer_takes_the_same_steps() {
-    let (samples, mut trainer) = (TrainingData::Values(samples()), Trainer::new(5, 1));
+    let (samples, mut trainer) = (samples(), Trainer::new(5, 1));
     for _ in 0..20 {
-        trainer.step(&samples, 0..100, 0.01);
+        trainer.step_values(&samples, 0..100, 0.01);
     }
     let (steps, parts) = trainer.state();
-    let mut again = Trainer::restore(5, steps, parts.map(<[f32]>::to_vec)).unwrap();
+    let mut again = Trainer::restore(5, steps, parts.map(<[f32]>::to_vec));
     for _ in 0..20 {
-        trainer.step(&samples, 100..400, 0.01);
-        again.step(&samples, 100..400, 0.01);
+        trainer.step_values(&samples, 100..400, 0.01);
+        again.step_values(&samples, 100..400, 0.01);
     }
     assert_eq!(trainer.weights, again.weights);
     assert_eq!(trainer.average, again.average);
-    assert!(Trainer::restore(6, steps, [(); 4].map(|()| vec![0.0; 9])).is_none());
+    assert_eq!(trainer.weights.len(), Trainer::len(5));
+}
+
+/// The decisions of [`choices`], drawn with probability 1/3 each.
+fn policy() -> PolicySamples {
+    PolicySamples { choices: choices(), chances: vec![1.0 / 3.0; 300], ..PolicySamples::default() }
+}
+
+const SURROGATE: Surrogate = Surrogate { clip: 0.2, entropy: 0.3 };
+
+#[test]
+fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
+    let (samples, mut trainer) = (policy(), Trainer::new(5, 3));
+    let base = trainer.clone();
+    // The objective, computed from the outputs alone. No ratio is clipped with these advantages.
+    let advantages = [0.5, -0.7, 0.2, -0.1];
+    let objective = |trainer: &Trainer| -> f32 {
+        let one = |(number, advantage): (usize, f32)| {
+            let logits: Vec<f32> = samples
+                .choices
+                .get(number)
+                .map(|(on, _)| {
+                    let mut forward = Activations::NONE;
+                    trainer.forward(pulp::Scalar::new(), on, &mut forward);
+                    forward.logit
+                })
+                .collect();
+            let sum: f32 = logits.iter().map(|logit| logit.exp()).sum();
+            let chances: Vec<f32> = logits.iter().map(|logit| logit.exp() / sum).collect();
+            let entropy: f32 = -chances.iter().map(|chance| chance * chance.ln()).sum::<f32>();
+            3.0 * chances[number % 3] * advantage + SURROGATE.entropy * entropy
+        };
+        (0..4).zip(advantages).map(one).sum()
+    };
+    let free = Surrogate { clip: 1e9, ..SURROGATE };
+    for (number, advantage) in advantages.into_iter().enumerate() {
+        trainer.improve(pulp::Scalar::new(), &samples, number, advantage, free, &mut Vec::new());
+    }
+    let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
+    for place in places.into_iter().chain([trainer.parts.last + 2]) {
+        let mut moved = base.clone();
+        let by = 1e-2;
+        moved.weights[place] += by;
+        let slope = -(objective(&moved) - objective(&base)) / by;
+        let given = trainer.gradient[place];
+        assert!((slope - given).abs() < 0.02 + 0.1 * given.abs(), "place {place}: {slope} for {given}");
+    }
+}
+
+#[test]
+fn a_policy_takes_what_has_an_advantage_until_the_ratio_is_clipped() {
+    let (samples, mut trainer) = (policy(), Trainer::new(5, 1));
+    let chance = |trainer: &Trainer| {
+        let (mut all, mut forward) = (Vec::new(), Activations::NONE);
+        for (on, _) in samples.choices.get(0) {
+            trainer.forward(pulp::Scalar::new(), on, &mut forward);
+            all.push(forward.logit.exp());
+        }
+        all[0] / all.iter().sum::<f32>()
+    };
+    let mut free = trainer.clone();
+    let greedy = Surrogate { entropy: 0.0, ..SURROGATE };
+    for _ in 0..400 {
+        trainer.step_policy(&samples, &[1.0; 300], 0..300, 0.001, greedy);
+        free.step_policy(&samples, &[1.0; 300], 0..300, 0.001, Surrogate { clip: 1e9, ..greedy });
+    }
+    // The ratio to 1/3 is clipped at 1.2; the momentum carries it a little further.
+    let (clipped, free) = (chance(&trainer), chance(&free));
+    assert!((0.39..0.6).contains(&clipped) && free > 0.95, "{clipped} and {free}");
+    for _ in 0..400 {
+        trainer.step_policy(&samples, &[0.0; 300], 0..300, 0.003, SURROGATE);
+    }
+    assert!((chance(&trainer) - 1.0 / 3.0).abs() < 0.02, "entropy alone leads back to equal chances");
+}
+
+#[test]
+fn advantages_are_those_of_a_round_computed_by_hand() {
+    use crate::samples::RoundShares;
+    let mut shares = [0.0; cambio_core::rules::MAX_SEATS];
+    shares[0] = 1.0;
+    let rounds = vec![RoundShares { end: 3, shares }, RoundShares { end: 4, shares }];
+    let samples = PolicySamples { seats: vec![0, 1, 0, 1], rounds, ..PolicySamples::default() };
+    let (advantages, returns) = samples.advantages(&[0.5, 0.4, 0.7, 0.6], 0.5);
+    // Seat 0: 1 - 0.7 at its last decision; 0.7 - 0.5 plus half of that at its first. Seat 1 loses both rounds.
+    for (found, wanted) in advantages.iter().zip([0.35, -0.4, 0.3, -0.6]) {
+        assert!((found - wanted).abs() < 1e-6, "{advantages:?}");
+    }
+    for (found, wanted) in returns.iter().zip([0.85, 0.0, 1.0, 0.0]) {
+        assert!((found - wanted).abs() < 1e-6, "{returns:?}");
+    }
 }

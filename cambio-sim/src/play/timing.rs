@@ -269,6 +269,10 @@ impl Agent for TimedAgent {
         self.measure(1, |agent| agent.decide(view))
     }
 
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        self.stopwatch().agent.probabilities(view)
+    }
+
     fn is_spectator(&self) -> bool {
         self.stopwatch().agent.is_spectator()
     }

@@ -1,0 +1,104 @@
+//! Training data of policy networks: decisions with all their candidates, and positions for the critic.
+
+use cambio_agents::{Network, NetworkEvaluation};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Card, Seat, Spot, State, Table, View};
+
+use super::{Collector, SelfPlay, soft};
+use crate::recipe::Play;
+use crate::rng::SeededRng;
+use crate::samples::{PolicySamples, RoundShares};
+
+/// Draws each decision from the network's probabilities.
+#[derive(Default)]
+pub(crate) struct PolicyCollector {
+    samples: PolicySamples,
+    evaluation: NetworkEvaluation,
+    /// The same decision, as a seat that sees every card would see it.
+    open: NetworkEvaluation,
+    on: Vec<u16>,
+}
+
+/// The view of a seat that sees every card, for the critic.
+struct OpenView<'a> {
+    state: &'a State,
+    seat: Seat,
+}
+
+impl View for OpenView<'_> {
+    fn table(&self) -> &Table {
+        self.state.table()
+    }
+
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    fn face(&self, spot: Spot) -> Option<Card> {
+        self.state.face(spot)
+    }
+
+    fn held(&self) -> Option<Card> {
+        self.state.held()
+    }
+}
+
+impl Collector for PolicyCollector {
+    type Data = PolicySamples;
+
+    fn round_begins(&mut self, _: &Play, _: f32, _: &mut SeededRng) {}
+
+    fn decide(&mut self, _: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action {
+        let state = referee.playing().state();
+        let seat = state.actor().expect("a seat is to act");
+        let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
+        let PolicyCollector { samples, evaluation, open, on } = self;
+        network.evaluate(&view, history, standing, evaluation);
+        let number = evaluation.actions().len();
+        if number == 1 {
+            return evaluation.actions().next().expect("there is one");
+        }
+        let index = soft(evaluation, 1.0, chance);
+        let inputs = network.inputs();
+        for candidate in 0..number {
+            on.clear();
+            inputs.on(&view, evaluation, candidate, |input| on.push(input as u16));
+            samples.choices.push(on, candidate == index);
+        }
+        samples.choices.end();
+        samples.chances.push(probability(evaluation, index));
+        samples.seats.push(seat.index() as u8);
+        on.clear();
+        inputs.on_position(evaluation, |input| on.push(input as u16));
+        inputs.look(&OpenView { state, seat }, history, standing, open);
+        inputs.on_position(open, |input| on.push((inputs.count() + input) as u16));
+        samples.positions.push(on, 0.0);
+        evaluation.actions().nth(index).expect("it is one of them")
+    }
+
+    fn is_judged(&self) -> bool {
+        true
+    }
+
+    fn round_ends(&mut self, _: &Play, shares: &[f32; MAX_SEATS]) {
+        self.samples.rounds.push(RoundShares { end: self.samples.chances.len(), shares: *shares });
+    }
+
+    fn data(self) -> PolicySamples {
+        self.samples
+    }
+}
+
+/// The probability of a candidate under the softmax of the logits.
+fn probability(evaluation: &NetworkEvaluation, index: usize) -> f32 {
+    let most = evaluation.logits().fold(f64::MIN, f64::max);
+    let (mut sum, mut own) = (0.0, 0.0);
+    for (candidate, logit) in evaluation.logits().enumerate() {
+        let weight = libm::expf((logit - most) as f32);
+        sum += weight;
+        if candidate == index {
+            own = weight;
+        }
+    }
+    own / sum
+}
