@@ -7,8 +7,8 @@ use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe,
-    RecipeError, starting_network, stored_recipe, train_outcome_model,
+    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Learner, OutcomeRecipe,
+    Recipe, RecipeError, StoredResponder, starting_network, stored_recipe, train_outcome_model,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
@@ -19,6 +19,7 @@ use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::say;
 
 const REPORT: &str = "report.html";
+const NETWORK: &str = "network.net";
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "resume"]).required(true).multiple(true)))]
@@ -32,8 +33,8 @@ pub(super) struct Args {
     /// Continue the interrupted training in the folder
     #[arg(long)]
     resume: bool,
-    /// Learn to beat this one agent, without a recipe. The best intermediate network then plays fresh deals; its gain
-    /// is a lower bound on the exploitability of the agent
+    /// Learn to beat this one agent, without a recipe. Trains one network from the bundled one and one from scratch. The
+    /// best intermediate network then plays fresh deals; its gain is a lower bound on the exploitability of the agent
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["recipe", "clone"])]
     exploit: Option<String>,
     /// Learn to imitate an agent's decisions in these records, without a recipe: record files or run folders that
@@ -56,7 +57,7 @@ pub(super) struct Args {
         value_parser = clap::value_parser!(u8).range(2..=8))]
     seats: u8,
     /// With --exploit or --clone: start from the network in this file, from the bundled network (`shipped`), or from
-    /// scratch (`nothing`) [default: shipped if it supports the cards]
+    /// scratch (`nothing`) [default: with --exploit both, with --clone shipped, if it supports the cards]
     #[arg(long, value_name = "NET", conflicts_with_all = ["recipe", "resume"])]
     from: Option<String>,
     /// With --exploit: the number of fresh deals, each played in all seats [default: 1/40 of the training matches, but
@@ -84,25 +85,71 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(recipe) = &args.outcome {
         return train_outcome(args, recipe, roster, &cancel);
     }
-    let mut folder = if args.resume {
-        let recipe = recipe(args)?;
-        let own = stored_recipe(&args.out)?;
-        LearnFolder::resume(&args.out, recipe.as_ref(), &rules(args, &own)?, roster)?
-    } else {
-        let recipe = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
-        let rules = rules(args, &recipe)?;
-        LearnFolder::create(&args.out, recipe, &rules, roster)?
-    };
+    let mut folders = if args.resume { resume(args, roster)? } else { create(args, roster)? };
     let threads = LearnThreads::new(args.threads, &cancel)?;
+    for folder in &mut folders {
+        if train(args, folder, &threads)? == Exit::Interrupted {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    match &folders[..] {
+        [folder] if folder.path() == args.out => say_result(args, folder),
+        _ => say_best_responder(args),
+    }
+}
+
+/// The folders of two responders, which differ in their first networks.
+fn responders(out: &Path) -> [PathBuf; 2] {
+    ["from-shipped", "from-nothing"].map(|name| out.join(name))
+}
+
+/// Creates the folder of a training, or without --from the folders of two responders.
+fn create(args: &Args, roster: &Roster) -> Result<Vec<LearnFolder>, Box<dyn std::error::Error>> {
+    refuse_existing(&args.out)?;
+    let first = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
+    let is_first_of_two = args.exploit.is_some() && args.from.is_none() && first.from.is_some();
+    let recipes = if is_first_of_two {
+        // A refused recipe leaves no folder behind.
+        Learner::new(first.clone(), &rules(args, &first)?, roster, None)?;
+        let second = Recipe { from: None, ..first.clone() };
+        responders(&args.out).into_iter().zip([first, second]).collect()
+    } else {
+        vec![(args.out.clone(), first)]
+    };
+    let create = |(path, recipe): (PathBuf, Recipe)| {
+        let rules = rules(args, &recipe)?;
+        Ok(LearnFolder::create(&path, recipe, &rules, roster)?)
+    };
+    recipes.into_iter().map(create).collect()
+}
+
+/// Resumes a training, or the incomplete trainings of two responders.
+fn resume(args: &Args, roster: &Roster) -> Result<Vec<LearnFolder>, Box<dyn std::error::Error>> {
+    let responders = responders(&args.out);
+    let are_two = responders.iter().all(|path| path.exists());
+    let (paths, recipe) = if are_two { (responders.to_vec(), None) } else { (vec![args.out.clone()], recipe(args)?) };
+    let left = paths.iter().filter(|path| !are_two || StoredResponder::read(path).is_err());
+    let resume = |path: &PathBuf| {
+        let own = stored_recipe(path)?;
+        Ok(LearnFolder::resume(path, recipe.as_ref(), &rules(args, &own)?, roster)?)
+    };
+    left.map(resume).collect()
+}
+
+/// Trains to the end of the recipe, or until the program is interrupted.
+fn train(args: &Args, folder: &mut LearnFolder, threads: &LearnThreads) -> CliResult {
     let recipe = folder.learner().recipe().clone();
     let progress = ProgressDisplay::matches(recipe.matches, args.quiet);
+    if recipe.bound.is_some() {
+        progress.note(&format!("{}: from {}", folder.path().display(), recipe.from.as_deref().unwrap_or(NOTHING)));
+    }
     let begun = folder.learner().matches();
     loop {
-        match folder.step(&threads) {
+        match folder.step(threads) {
             Ok(Some(step)) => {
                 tell(&progress, &step, begun);
                 if !step.judgements.is_empty() || step.agreement.is_some() {
-                    write_report(&folder)?;
+                    write_report(folder)?;
                 }
                 if let Some(bound) = recipe.bound.filter(|_| step.matches == step.of) {
                     progress.note(&format!("the best network plays {} fresh deals", bound.deals));
@@ -121,22 +168,49 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
     }
     progress.finish();
-    write_report(&folder)?;
+    write_report(folder)?;
+    Ok(Exit::Done)
+}
+
+fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
     let mut out = std::io::stdout().lock();
-    for file in ["network.net", REPORT] {
+    for file in [NETWORK, REPORT] {
         writeln!(out, "{}", args.out.join(file).display())?;
     }
     if let Some(row) = folder.agreed().last() {
         writeln!(out, "{}", agreed(row))?;
     }
+    let recipe = folder.learner().recipe();
     if recipe.bound.is_none() {
         for row in folder.last_judged() {
             writeln!(out, "{}", line(&row.against, row.seats, row.win_share, row.low, row.high, row.deals))?;
         }
     }
     for row in folder.bound() {
-        write_bound(&mut out, folder.learner().recipe(), row)?;
+        write_bound(&mut out, recipe, row, folder.path())?;
     }
+    Ok(Exit::Done)
+}
+
+/// Copies the network of the best of several responders, and prints its results. The fresh deals do not choose it.
+fn say_best_responder(args: &Args) -> CliResult {
+    let mut best: Option<(PathBuf, StoredResponder)> = None;
+    let mut out = std::io::stdout().lock();
+    for path in responders(&args.out) {
+        let responder = StoredResponder::read(&path)?;
+        let (selected, deals) = (100.0 * responder.selected, responder.recipe.evaluation.deals);
+        writeln!(out, "{} wins {selected:.1} % of the {deals} deals that chose it", path.display())?;
+        if best.as_ref().is_none_or(|(_, other)| responder.selected > other.selected) {
+            best = Some((path, responder));
+        }
+    }
+    let (path, StoredResponder { recipe, bound, .. }) = best.expect("there is a responder");
+    let network = std::fs::read(path.join(NETWORK))?;
+    write_whole(&args.out.join(NETWORK), &network)?;
+    for row in &bound {
+        write_bound(&mut out, &recipe, row, &path)?;
+    }
+    writeln!(out, "network            {}", args.out.join(NETWORK).display())?;
     Ok(Exit::Done)
 }
 
@@ -161,18 +235,25 @@ fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelTok
 }
 
 /// Prints how often a responder wins the fresh deals.
-fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow) -> std::io::Result<()> {
+fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow, path: &Path) -> std::io::Result<()> {
     let JudgedRow { against, seats, level, matches, deals, .. } = row;
     writeln!(out, "{against} on {} at {seats} seats, a lower bound", recipe.rules)?;
-    let equals = 100.0 / *seats as f64;
+    let equals = 1.0 / *seats as f64;
+    let equal = 100.0 * equals;
     writeln!(
         out,
-        "a responder wins   {}; an equally strong one {equals:.1} %",
+        "a responder wins   {}; an equally strong one {equal:.1} %",
         percent(row.win_share, row.low, row.high)
     )?;
+    match row.at_least {
+        Some(limit) if limit > equals => {
+            writeln!(out, "weakness           at least {:.2} % (95 %, one-sided)", 100.0 * limit)?
+        }
+        _ => writeln!(out, "weakness           nothing shown: the one-sided limit is not above {equal:.1} %")?,
+    }
     writeln!(out, "deals              {deals} in all seats, not used for training or selection")?;
-    let chosen = recipe.evaluation.deals;
-    writeln!(out, "responder          levels/{level}.net, after {matches} matches, selected on {chosen} other deals")
+    let (chosen, file) = (recipe.evaluation.deals, path.join(format!("levels/{level}.net")));
+    writeln!(out, "responder          {}, after {matches} matches, selected on {chosen} other deals", file.display())
 }
 
 /// How often a clone agrees with the agent.

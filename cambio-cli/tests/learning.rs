@@ -74,22 +74,43 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let respond = ["--matches", "2000", "--deals", "60", "--quiet", "--out", "responder"];
     let printed = done(&folder, &[&["learn", "--exploit", "learned(\"clone/network.net\")"][..], &respond].concat());
     let lines: Vec<&str> = printed.lines().collect();
+    let share = |line: &str, start: &str| -> f64 {
+        let rest = line.strip_prefix(start).unwrap_or_else(|| panic!("{printed}"));
+        rest.strip_suffix(" % of the 200 deals that chose it").unwrap().parse().unwrap()
+    };
+    let shipped = share(lines[0], "responder/from-shipped wins ");
+    let best = if shipped >= share(lines[1], "responder/from-nothing wins ") { "from-shipped" } else { "from-nothing" };
     assert_eq!(lines[2], "learned(\"clone/network.net\") on classic at 2 seats, a lower bound");
     assert!(
         lines[3].starts_with("a responder wins   ") && lines[3].ends_with("; an equally strong one 50.0 %"),
         "{printed}"
     );
-    assert_eq!(lines[4], "deals              60 in all seats, not used for training or selection");
-    assert!(lines[5].ends_with("selected on 200 other deals"), "{printed}");
-    let recipe = fs::read_to_string(folder.join("responder/recipe.toml")).unwrap();
-    assert!(recipe.contains("from = \"shipped\""), "{recipe}");
-    let page = fs::read_to_string(folder.join("responder/report.html")).unwrap();
+    assert!(lines[4].starts_with("weakness           "), "{printed}");
+    assert_eq!(lines[5], "deals              60 in all seats, not used for training or selection");
+    assert!(lines[6].starts_with(&format!("responder          responder/{best}/levels/")), "{printed}");
+    assert!(lines[6].ends_with("selected on 200 other deals"), "{printed}");
+    assert_eq!(lines[7], "network            responder/network.net");
+    let network = |name: &str| fs::read(folder.join("responder").join(name).join("network.net")).unwrap();
+    assert!(network("") == network(best));
+    let recipe = |name: &str| fs::read_to_string(folder.join("responder").join(name).join("recipe.toml")).unwrap();
+    assert!(recipe("from-shipped").contains("from = \"shipped\"") && !recipe("from-nothing").contains("from ="));
+    let page = fs::read_to_string(folder.join("responder/from-nothing/report.html")).unwrap();
     assert!(page.contains("A lower bound on how far"), "{page}");
-    let complete = refused(&folder, &["learn", "--resume", "--out", "responder"]);
-    assert!(complete.contains("responder is complete: network.net is its network"), "{complete}");
+    // If a training is complete, only the other one is resumed.
+    let [bound, best_network] =
+        ["from-nothing/bound.csv", "network.net"].map(|name| folder.join("responder").join(name));
+    fs::remove_file(&bound).unwrap();
+    fs::remove_file(&best_network).unwrap();
+    let damaged = refused(&folder, &["learn", "--resume", "--out", "responder"]);
+    assert!(damaged.contains("from-nothing is complete: network.net is its network"), "{damaged}");
+    let one = ["--matches", "500", "--deals", "40", "--quiet", "--from", "shipped", "--out", "one"];
+    let printed = done(&folder, &[&["learn", "--exploit", "greedy"][..], &one].concat());
+    assert!(printed.starts_with("one/network.net\none/report.html\ngreedy on classic at 2 seats"), "{printed}");
+    let complete = refused(&folder, &["learn", "--resume", "--out", "one"]);
+    assert!(complete.contains("one is complete: network.net is its network"), "{complete}");
     let tune = ["tune", "--agent", "greedy(call_at=?)", "--range", "3..4", "--deals", "10", "--validate", "0", "--out"];
     done(&folder, &[&tune[..], &["tuned"]].concat());
-    for (command, name) in [("run", "run"), ("learn", "clone"), ("learn", "responder"), ("tune", "tuned")] {
+    for (command, name) in [("run", "run"), ("learn", "clone"), ("learn", "one"), ("tune", "tuned")] {
         check_dictionary(&folder.join(name), command);
     }
 }

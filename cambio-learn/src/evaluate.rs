@@ -5,7 +5,7 @@ use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::{Agent, Deal, Players, Referee};
 use cambio_exec::{Executor, ExecutorError, Worker};
-use cambio_stats::{Interval, Moments, Support};
+use cambio_stats::{Interval, Moments, Support, t_quantile};
 
 /// The result of a network in one seat against one agent in all other seats.
 #[derive(Clone, PartialEq, Debug)]
@@ -16,6 +16,13 @@ pub struct EvaluationResult {
     pub seats: usize,
     /// The network's share of the wins, with a 95 % interval clustered by deal; 1 / seats if both are equally strong.
     pub share: Interval,
+}
+
+impl EvaluationResult {
+    /// The one-sided 95 % lower limit of the share (Student's t).
+    pub fn at_least(&self) -> Option<f64> {
+        self.share.ends_at(t_quantile(0.95, self.share.freedom())).map(|(low, _)| low)
+    }
 }
 
 /// The value of a win in units, so that an equal share of the win is a whole number for 1 to 8 winners.

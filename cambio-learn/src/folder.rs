@@ -103,6 +103,9 @@ pub struct JudgedRow {
     /// Upper end of the 95 % interval of `win_share`.
     #[schemars(extend("unit" = "wins"))]
     pub high: Option<f64>,
+    /// One-sided 95 % lower limit of `win_share`.
+    #[schemars(extend("unit" = "wins"))]
+    pub at_least: Option<f64>,
     /// The number of deals.
     #[schemars(extend("unit" = "deals"))]
     pub deals: u64,
@@ -118,6 +121,7 @@ impl JudgedRow {
             win_share: judgement.share.mean,
             low: judgement.share.low(),
             high: judgement.share.high(),
+            at_least: judgement.at_least(),
             deals: judgement.share.clusters,
         }
     }
@@ -406,6 +410,33 @@ pub fn stored_recipe(path: &Path) -> Result<Recipe, LearnError> {
     let file = path.join(RECIPE);
     let text = read_text(&file).map_err(FileError::unreadable(&file))?;
     Ok(Recipe::from_toml(&text)?)
+}
+
+/// A complete training of a responder.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredResponder {
+    /// The recipe.
+    pub recipe: Recipe,
+    /// The mean win share of the best level on the deals on which it was chosen.
+    pub selected: f64,
+    /// The results of the best level on fresh deals, one row for each agent and number of seats.
+    pub bound: Vec<JudgedRow>,
+}
+
+impl StoredResponder {
+    /// Reads the folder of a complete training.
+    ///
+    /// # Errors
+    /// If the training is not complete, or is not that of a responder.
+    pub fn read(path: &Path) -> Result<StoredResponder, LearnError> {
+        let (bound, judged): (Vec<JudgedRow>, Vec<JudgedRow>) =
+            (read_rows(&path.join(BOUND))?, read_rows(&path.join(JUDGED))?);
+        let incomplete = || LearnError::Folder(format!("{} is not a complete training of a responder", path.display()));
+        let level = bound.first().ok_or_else(incomplete)?.level;
+        let shares: Vec<f64> = judged.iter().filter(|row| row.level == level).map(|row| row.win_share).collect();
+        let selected = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+        Ok(StoredResponder { recipe: stored_recipe(path)?, selected, bound })
+    }
 }
 
 fn write_rows<T: Serialize>(path: &Path, rows: &[T]) -> Result<(), LearnError> {

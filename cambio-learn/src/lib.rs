@@ -21,7 +21,7 @@ mod trainer;
 
 pub use error::{CheckpointError, LearnError};
 pub use evaluate::{EvaluationResult, judge};
-pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, stored_recipe};
+pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, StoredResponder, stored_recipe};
 pub use imitate::Agreement;
 pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use outcome::{OutcomeRecipe, train_outcome_model};

@@ -133,9 +133,9 @@ fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
                     forward.logit
                 })
                 .collect();
-            let sum: f32 = logits.iter().map(|logit| logit.exp()).sum();
-            let chances: Vec<f32> = logits.iter().map(|logit| logit.exp() / sum).collect();
-            let entropy: f32 = -chances.iter().map(|chance| chance * chance.ln()).sum::<f32>();
+            let sum: f32 = logits.iter().map(|&logit| libm::expf(logit)).sum();
+            let chances: Vec<f32> = logits.iter().map(|&logit| libm::expf(logit) / sum).collect();
+            let entropy: f32 = -chances.iter().map(|&chance| chance * libm::logf(chance)).sum::<f32>();
             3.0 * chances[number % 3] * advantage + SURROGATE.entropy * entropy
         };
         (0..4).zip(advantages).map(one).sum()
@@ -162,7 +162,7 @@ fn a_policy_takes_what_has_an_advantage_until_the_ratio_is_clipped() {
         let (mut all, mut forward) = (Vec::new(), Activations::NONE);
         for (on, _) in samples.choices.get(0) {
             trainer.forward(pulp::Scalar::new(), on, &mut forward);
-            all.push(forward.logit.exp());
+            all.push(libm::expf(forward.logit));
         }
         all[0] / all.iter().sum::<f32>()
     };
