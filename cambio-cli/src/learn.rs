@@ -245,12 +245,11 @@ fn write_bound(out: &mut impl std::io::Write, recipe: &Recipe, row: &JudgedRow, 
         "a responder wins   {}; an equally strong one {equal:.1} %",
         percent(row.win_share, row.low, row.high)
     )?;
-    match row.at_least {
-        Some(limit) if limit > equals => {
-            writeln!(out, "weakness           at least {:.2} % (95 %, one-sided)", 100.0 * limit)?
-        }
-        _ => writeln!(out, "weakness           nothing shown: the one-sided limit is not above {equal:.1} %")?,
-    }
+    let weakness = match row.at_least {
+        Some(limit) if limit > equals => format!("at least {:.2} % (95 %, one-sided)", 100.0 * limit),
+        _ => format!("nothing shown: the one-sided limit is not above {equal:.1} %"),
+    };
+    writeln!(out, "weakness           {weakness}")?;
     writeln!(out, "deals              {deals} in all seats, not used for training or selection")?;
     let (chosen, file) = (recipe.evaluation.deals, path.join(format!("levels/{level}.net")));
     writeln!(out, "responder          {}, after {matches} matches, selected on {chosen} other deals", file.display())

@@ -9,6 +9,7 @@ use cambio_sim::StoredRun;
 use cambio_sim::sprt::{EloScale, SprtQuestion, SprtResult, StoredDuel, StoredSprtResult};
 use cambio_stats::Support;
 use cambio_stats::sprt::{FIRST_LOOK, Verdict};
+use cambio_stats::stopping::MedianEstimate;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
@@ -203,10 +204,13 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
     writeln!(out, "  log likelihood ratio {:+.3}, bounds {low:+.3} and {high:+.3}", answer.ratio)?;
     let (deals, matches) = (count(answer.deals, "deal"), count(answer.matches, "match"));
     writeln!(out, "  {deals}, {matches}; error probabilities {alpha} and {beta}")?;
-    // Before the second look, the test could not stop early.
-    let is_biased = answer.deals > FIRST_LOOK && answer.verdict != Verdict::Undecided;
+    // Before the second look, the test could not stop early; far from both hypotheses, the mean is the estimate.
+    let is_mean =
+        |found: &MedianEstimate| answer.mean().is_some_and(|score| score.mean.total_cmp(&found.median).is_eq());
+    let is_corrected = answer.estimate.as_ref().is_some_and(|found| !is_mean(found));
+    let is_biased = is_corrected && answer.verdict != Verdict::Undecided;
     if let Some(found) = answer.estimate {
-        let corrected = if answer.deals > FIRST_LOOK { ", corrected for stopping" } else { "" };
+        let corrected = if is_corrected { ", corrected for stopping" } else { "" };
         writeln!(out, "  score {:.4} ({:.4} to {:.4}){corrected}", found.median, found.low, found.high)?;
     }
     let mean = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);

@@ -6,14 +6,14 @@ mod value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cambio_agents::{Guarded, Learned, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
+use cambio_agents::{Guarded, Learned, Luck, MatchStanding, MatchValues, Network, NetworkEvaluation, NetworkInputs};
 use cambio_core::play::{RoundResult, StepResult};
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::{MatchEnd, WholeNumber};
 use cambio_core::view::CardHistory;
 use cambio_core::{
-    Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Standing,
+    Action, Agent, Card, Deal, Event, Observer, Players, Playing, Referee, Rules, Score, Seat, Standing, State,
 };
 
 use crate::error::LearnError;
@@ -63,6 +63,15 @@ pub(crate) struct League {
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
+/// The values of a round that has ended, by seat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundValues {
+    /// The win share, or the chance to win the match.
+    pub(crate) shares: [f32; MAX_SEATS],
+    /// The luck in the match up to the end of the round; 0 if it is not measured.
+    pub(crate) luck: [f32; MAX_SEATS],
+}
+
 /// The referee of a match of self-play.
 type SelfPlay<'a> = Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'a>>;
 
@@ -80,8 +89,8 @@ pub(crate) trait Collector {
     /// Whether the decisions of the round so far are those of the network, without exploration.
     fn is_judged(&self) -> bool;
 
-    /// A round ended with these values for the seats.
-    fn round_ends(&mut self, play: &Play, shares: &[f32; MAX_SEATS]);
+    /// A round ended.
+    fn round_ends(&mut self, play: &Play, result: &RoundValues);
 
     /// The data of all rounds.
     fn data(self) -> Self::Data;
@@ -161,7 +170,9 @@ impl League {
         let failed = |error| LearnError::SelfPlay { number, against: rival.to_string(), error };
         let has_rival = players.agents().iter().any(Option::is_some);
         let deal = Deal::new(&self.rules, Key::new(seed, number));
-        let mut referee = Referee::new(deal, players, NetworkMatch::new(network.inputs())).map_err(failed)?;
+        let luck = (self.play.luck && Luck::supports(&self.rules)).then(|| Luck::new(&self.rules, seats));
+        let observer = NetworkMatch { luck, ..NetworkMatch::new(network.inputs()) };
+        let mut referee = Referee::new(deal, players, observer).map_err(failed)?;
         let share = number as f32 / self.of as f32;
         collector.round_begins(&self.play, share, &mut chance);
         loop {
@@ -186,7 +197,8 @@ impl League {
                 tally.judged += 1;
                 tally.won += f64::from(shares[focal.index()]);
             }
-            collector.round_ends(&self.play, &shares);
+            let luck = Seat::ALL.map(|seat| referee.observer().luck(seat));
+            collector.round_ends(&self.play, &RoundValues { shares, luck });
             if !playing.is_over() {
                 collector.round_begins(&self.play, share, &mut chance);
             }
@@ -245,16 +257,17 @@ fn around(number: f32) -> impl Iterator<Item = (i32, f32)> {
     [(low as i32, 1.0 - part), (low as i32 + 1, part)].into_iter().filter(|&(_, weight)| weight > 0.0)
 }
 
-/// Tracks a match for network inputs: the public history of the round, and the standing of each seat.
+/// Tracks a match for network inputs: the public history of the round, the standing of each seat, and perhaps the luck.
 pub(crate) struct NetworkMatch<'a> {
     inputs: &'a NetworkInputs,
+    luck: Option<Luck>,
     round: Option<(CardHistory, Vec<MatchStanding>)>,
 }
 
 impl<'a> NetworkMatch<'a> {
     /// Tracks a match that has not begun.
     pub(crate) fn new(inputs: &'a NetworkInputs) -> NetworkMatch<'a> {
-        NetworkMatch { inputs, round: None }
+        NetworkMatch { inputs, luck: None, round: None }
     }
 
     /// The history of the round, and the standing of a seat.
@@ -262,17 +275,35 @@ impl<'a> NetworkMatch<'a> {
         let (history, standings) = self.round.as_ref().expect("a round has begun");
         (history, &standings[seat.index()])
     }
+
+    /// The luck of a seat in the match so far; 0 if it is not measured.
+    pub(crate) fn luck(&self, seat: Seat) -> f32 {
+        self.luck.as_ref().and_then(|luck| luck.shares().get(seat.index())).map_or(0.0, |&luck| luck as f32)
+    }
 }
 
 impl Observer for NetworkMatch<'_> {
-    fn round_begins(&mut self, &Standing { setup, totals, .. }: &Standing<'_>, _: &[Card]) {
+    fn round_begins(&mut self, begin: &Standing<'_>, deck: &[Card]) {
+        if let Some(luck) = &mut self.luck {
+            luck.round_begins(begin, deck);
+        }
+        let &Standing { setup, totals, .. } = begin;
         let standing = |&seat: &Seat| self.inputs.standing(totals, seat);
         let standings = Seat::ALL[..setup.seats].iter().map(standing).collect();
         self.round = Some((CardHistory::new(&setup.rules, setup.seats), standings));
     }
 
     fn event(&mut self, event: &Event<Card>) {
+        if let Some(luck) = &mut self.luck {
+            luck.event(event);
+        }
         self.round.as_mut().expect("a round has begun").0.notice(event);
+    }
+
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        if let Some(luck) = &mut self.luck {
+            luck.round_ends(state, result);
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 
 use cambio_core::rules::MAX_SEATS;
 
+use crate::play::RoundValues;
+
 /// Afterstates with their targets, in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Samples {
@@ -77,7 +79,7 @@ impl ChoiceSamples {
 }
 
 /// Decisions of a policy in self-play, in the order in which they were made.
-#[derive(Clone, Default, PartialEq, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct PolicySamples {
     /// The candidates of each decision.
     pub(crate) choices: ChoiceSamples,
@@ -85,19 +87,21 @@ pub(crate) struct PolicySamples {
     pub(crate) chances: Vec<f32>,
     /// The seat of each decision.
     pub(crate) seats: Vec<u8>,
+    /// The luck of the seat in the match before each decision.
+    pub(crate) luck: Vec<f32>,
     /// The position before each decision, as the critic sees it. The trainer sets the targets.
     pub(crate) positions: Samples,
     /// The rounds, in order.
-    pub(crate) rounds: Vec<RoundShares>,
+    pub(crate) rounds: Vec<RoundEnd>,
 }
 
 /// The end of a round in [`PolicySamples`].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct RoundShares {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundEnd {
     /// The number of decisions up to the end of the round.
     pub(crate) end: usize,
-    /// The value of the round for each seat.
-    pub(crate) shares: [f32; MAX_SEATS],
+    /// The values of the round.
+    pub(crate) values: RoundValues,
 }
 
 impl PolicySamples {
@@ -108,10 +112,14 @@ impl PolicySamples {
         let mut start = 0;
         for round in &self.rounds {
             // For each seat, the value of its next decision and the advantage there.
-            let (mut next, mut later) = (round.shares, [0.0; MAX_SEATS]);
+            let (mut next, mut later) = (round.values.shares, [0.0; MAX_SEATS]);
+            let mut luck = round.values.luck;
             for number in (start..round.end).rev() {
                 let seat = usize::from(self.seats[number]);
-                let advantage = next[seat] - values[number] + lambda * later[seat];
+                // The luck after the decision has the mean 0, so it can be subtracted without bias.
+                let fair = next[seat] - (luck[seat] - self.luck[number]);
+                luck[seat] = self.luck[number];
+                let advantage = fair - values[number] + lambda * later[seat];
                 (advantages[number], returns[number]) = (advantage, values[number] + advantage);
                 (next[seat], later[seat]) = (values[number], advantage);
             }
@@ -125,13 +133,14 @@ impl PolicySamples {
         self.choices.append(&other.choices);
         self.chances.extend_from_slice(&other.chances);
         self.seats.extend_from_slice(&other.seats);
+        self.luck.extend_from_slice(&other.luck);
         self.positions.append(&other.positions);
-        self.rounds.extend(other.rounds.iter().map(|round| RoundShares { end: base + round.end, ..*round }));
+        self.rounds.extend(other.rounds.iter().map(|round| RoundEnd { end: base + round.end, ..*round }));
     }
 }
 
 /// The training data of a generation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum TrainingData {
     /// Decisions with their returns.
     Values(Samples),

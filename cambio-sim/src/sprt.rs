@@ -313,9 +313,10 @@ impl SprtQuestion {
     fn estimate(&self, result: &SprtResult) -> Option<MedianEstimate> {
         let SprtResult { scores, deals: clusters, bounds, ratio, .. } = *result;
         let score = result.mean()?;
+        let usual = MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? };
         if clusters <= FIRST_LOOK {
             // The test could not stop before, so the mean is not biased.
-            return Some(MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? });
+            return Some(usual);
         }
         let deviation = score.error? * (clusters as f64).sqrt();
         let games = (scores.results() / i128::from(clusters)) as usize;
@@ -324,7 +325,8 @@ impl SprtQuestion {
             EloScale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
         };
         let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
-        StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio }.estimate()
+        let stopped = StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio };
+        (deviation > 0.0).then(|| stopped.estimate().unwrap_or(usual))
     }
 }
 

@@ -17,6 +17,11 @@ use libm::{cos, exp, expm1, log, sin};
 use crate::distributions::integral;
 use crate::normal_cdf;
 
+/// The distance from the middle of the hypotheses, as a multiple of their difference, from which a mean is far from both.
+/// In simulations of 1,500 tests of 0 against 20 Elo, the interval contains the mean in 94.7 % at 1.9, 93.3 % at 2.9 and
+/// 92.7 % at 7.5 times the difference; the usual interval in 95.2, 95.1 and 96.0 %.
+const FAR: f64 = 2.5;
+
 /// A sequential test that has stopped.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StoppedTest {
@@ -48,8 +53,9 @@ pub struct MedianEstimate {
 }
 
 impl StoppedTest {
-    /// The estimate of the mean, between 0 and 1; `None` if all clusters are equal, or if the test could not stop before: the
-    /// usual interval is then valid.
+    /// The estimate of the mean, between 0 and 1; `None` if the usual interval is valid: if all clusters are equal, if the
+    /// test could not stop before, or if the mean is far from both hypotheses. Far away, the time of stopping varies
+    /// little, so it causes little bias, and the overshoot, which the estimate ignores, is large.
     ///
     /// # Examples
     /// ```
@@ -62,7 +68,9 @@ impl StoppedTest {
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
     pub fn estimate(&self) -> Option<MedianEstimate> {
-        if self.clusters <= self.first || self.deviation.is_nan() || self.deviation <= 0.0 {
+        let middle = f64::midpoint(self.means.0, self.means.1);
+        let is_far = (self.mean - middle).abs() > FAR * (self.means.1 - self.means.0);
+        if self.clusters <= self.first || self.deviation.is_nan() || self.deviation <= 0.0 || is_far {
             return None;
         }
         let at = |level: f64| {

@@ -369,16 +369,18 @@ impl Network {
         vectors.add(weights, &mut same, on);
         for candidate in candidates {
             let after = scene.after(view, candidate.action);
-            let mut summaries = before;
-            let mut sums = same;
+            let (mut summaries, mut sums) = (&before, same);
+            let mut changed = [LayoutSummary::default(); MAX_SEATS];
             on.clear();
             if !after.changed().is_empty() || after.caller != scene.caller {
+                changed[..scene.seats].copy_from_slice(&before[..scene.seats]);
                 sums = base;
                 for (distance, side) in after.changed() {
                     let distance = usize::from(*distance);
                     subtract(&mut sums, &parts[distance]);
-                    summaries[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
+                    changed[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
                 }
+                summaries = &changed;
                 let summaries = &summaries[..scene.seats];
                 features.comparison(scene, after.caller, totals, summaries, |input| on.push(input as u16));
             }

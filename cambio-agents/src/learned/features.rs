@@ -202,6 +202,8 @@ impl Blocks {
 pub(super) struct Features {
     pub(super) deck: DeckClasses,
     pub(super) groups: Vec<InputGroup>,
+    /// The groups as bits, by their place in [`InputGroup::ALL`].
+    bits: u8,
     blocks: Blocks,
 }
 
@@ -227,12 +229,13 @@ impl Features {
         let mut groups = groups.to_vec();
         groups.sort_unstable();
         groups.dedup();
-        Features { blocks: Blocks::new(&deck, &groups), groups, deck }
+        let bits = groups.iter().fold(0, |bits, &group| bits | 1 << group as u8);
+        Features { blocks: Blocks::new(&deck, &groups), groups, bits, deck }
     }
 
     #[inline]
     fn has(&self, group: InputGroup) -> bool {
-        self.groups.contains(&group)
+        self.bits >> group as u8 & 1 == 1
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,13 +1,12 @@
 //! Training data of policy networks: decisions with all their candidates, and positions for the critic.
 
 use cambio_agents::{Network, NetworkEvaluation};
-use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Seat, Spot, State, Table, View};
 
-use super::{Collector, SelfPlay, soft};
+use super::{Collector, RoundValues, SelfPlay, soft};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
-use crate::samples::{PolicySamples, RoundShares};
+use crate::samples::{PolicySamples, RoundEnd};
 
 /// Draws each decision from the network's probabilities.
 #[derive(Default)]
@@ -68,6 +67,7 @@ impl Collector for PolicyCollector {
         samples.choices.end();
         samples.chances.push(probability(evaluation, index));
         samples.seats.push(seat.index() as u8);
+        samples.luck.push(referee.observer().luck(seat));
         on.clear();
         inputs.on_position(evaluation, |input| on.push(input as u16));
         inputs.look(&OpenView { state, seat }, history, standing, open);
@@ -80,8 +80,8 @@ impl Collector for PolicyCollector {
         true
     }
 
-    fn round_ends(&mut self, _: &Play, shares: &[f32; MAX_SEATS]) {
-        self.samples.rounds.push(RoundShares { end: self.samples.chances.len(), shares: *shares });
+    fn round_ends(&mut self, _: &Play, result: &RoundValues) {
+        self.samples.rounds.push(RoundEnd { end: self.samples.chances.len(), values: *result });
     }
 
     fn data(self) -> PolicySamples {

@@ -5,10 +5,9 @@
 //! the best candidate there. An exploratory decision cuts the trace: earlier decisions do not receive later returns.
 
 use cambio_agents::{Network, NetworkEvaluation};
-use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Seat};
 
-use super::{Collector, SelfPlay, soft};
+use super::{Collector, RoundValues, SelfPlay, soft};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
 use crate::samples::Samples;
@@ -23,6 +22,8 @@ struct LearnedDecision {
     end: usize,
     /// The network's value of the best candidate, or with a temperature the mean value under the softmax.
     value: f32,
+    /// The luck of the seat in the match before the decision.
+    luck: f32,
     /// Whether the decision was exploratory.
     explored: bool,
 }
@@ -84,9 +85,9 @@ impl Collector for ValueCollector {
                 // Drops the other seats' earlier decisions, because the exploration changes their outcome.
                 self.decisions.retain(|decision| decision.seat == seat);
             }
-            let start = self.on.len();
+            let (start, luck) = (self.on.len(), referee.observer().luck(seat));
             network.inputs().on(&view, evaluation, index, |input| self.on.push(input as u16));
-            self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, explored });
+            self.decisions.push(LearnedDecision { seat, start, end: self.on.len(), value, luck, explored });
         }
         self.evaluation.actions().nth(index).expect("it is one of them")
     }
@@ -95,10 +96,14 @@ impl Collector for ValueCollector {
         !self.explored
     }
 
-    fn round_ends(&mut self, play: &Play, shares: &[f32; MAX_SEATS]) {
-        let mut returns = *shares;
+    fn round_ends(&mut self, play: &Play, result: &RoundValues) {
+        // Of each seat, the return after the decision, and the luck up to there.
+        let RoundValues { mut shares, mut luck } = *result;
         for decision in self.decisions.iter().rev() {
-            let back = &mut returns[decision.seat.index()];
+            let (back, later) = (&mut shares[decision.seat.index()], &mut luck[decision.seat.index()]);
+            // The luck after the decision has the mean 0, so it can be subtracted without bias.
+            *back -= *later - decision.luck;
+            *later = decision.luck;
             self.samples.push(&self.on[decision.start..decision.end], *back);
             let before = if decision.explored {
                 decision.value

@@ -1,4 +1,8 @@
+use cambio_core::rules::MAX_SEATS;
+
 use super::*;
+use crate::play::RoundValues;
+use crate::samples::RoundEnd;
 
 fn samples() -> Samples {
     let mut samples = Samples::default();
@@ -183,17 +187,26 @@ fn a_policy_takes_what_has_an_advantage_until_the_ratio_is_clipped() {
 
 #[test]
 fn advantages_are_those_of_a_round_computed_by_hand() {
-    use crate::samples::RoundShares;
-    let mut shares = [0.0; cambio_core::rules::MAX_SEATS];
-    shares[0] = 1.0;
-    let rounds = vec![RoundShares { end: 3, shares }, RoundShares { end: 4, shares }];
-    let samples = PolicySamples { seats: vec![0, 1, 0, 1], rounds, ..PolicySamples::default() };
+    let at = |seat_0, seat_1| {
+        let mut values = [0.0; MAX_SEATS];
+        values[..2].copy_from_slice(&[seat_0, seat_1]);
+        values
+    };
+    let rounds = [(3, at(0.0, 0.0)), (4, at(0.1, -0.2))];
+    let rounds = rounds.map(|(end, luck)| RoundEnd { end, values: RoundValues { shares: at(1.0, 0.0), luck } });
+    let samples = PolicySamples {
+        seats: vec![0, 1, 0, 1],
+        luck: vec![0.0, 0.0, 0.0, -0.1],
+        rounds: rounds.to_vec(),
+        ..PolicySamples::default()
+    };
     let (advantages, returns) = samples.advantages(&[0.5, 0.4, 0.7, 0.6], 0.5);
-    // Seat 0: 1 - 0.7 at its last decision; 0.7 - 0.5 plus half of that at its first. Seat 1 loses both rounds.
-    for (found, wanted) in advantages.iter().zip([0.35, -0.4, 0.3, -0.6]) {
+    // Seat 0: 1 - 0.7 at its last decision; 0.7 - 0.5 plus half of that at its first. Seat 1 loses both rounds, the second
+    // with a bad luck of 0.1 after its decision.
+    for (found, wanted) in advantages.iter().zip([0.35, -0.4, 0.3, -0.5]) {
         assert!((found - wanted).abs() < 1e-6, "{advantages:?}");
     }
-    for (found, wanted) in returns.iter().zip([0.85, 0.0, 1.0, 0.0]) {
+    for (found, wanted) in returns.iter().zip([0.85, 0.0, 1.0, 0.1]) {
         assert!((found - wanted).abs() < 1e-6, "{returns:?}");
     }
 }
