@@ -128,7 +128,7 @@ fn a_policy_draws_its_decisions_with_the_probabilities_that_it_names() {
     assert!(decisions > 400.0 && error > 5.0, "{decisions} decisions, {error}");
     let difference = sum(|agent| agent.first - agent.expected);
     assert!(difference.abs() < 3.5 * error, "{difference}, standard error {error}");
-    // The values of a network without temperature are no probabilities: it takes the best decision.
+    // A network of values takes the best decision, so its probabilities are 0 and 1.
     let mut agents = [counted(&network(&rules)), counted(&network(&rules))];
     let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, 0) };
     play_match(&match_setup, &mut agents, &mut ()).unwrap();

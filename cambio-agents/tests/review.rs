@@ -74,7 +74,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 #[test]
 fn chances_are_of_one_whole_and_foretell_who_wins() {
     let (mut brier, mut number) = (0.0, 0.0);
-    for deal in 0..amount(5, 12) {
+    for deal in 0..amount(10, 40) {
         let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(8, 16));
         for (_, _, review) in &watcher.told {
             let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();

@@ -427,7 +427,7 @@ impl StoredResponder {
     /// Reads the folder of a complete training.
     ///
     /// # Errors
-    /// If the training is not complete, or is not that of a responder.
+    /// If the training is not complete, or did not train a responder.
     pub fn read(path: &Path) -> Result<StoredResponder, LearnError> {
         let (bound, judged): (Vec<JudgedRow>, Vec<JudgedRow>) =
             (read_rows(&path.join(BOUND))?, read_rows(&path.join(JUDGED))?);

@@ -119,8 +119,8 @@ impl Learner {
     /// Creates a learner that starts from the network `from`, or from random weights.
     ///
     /// # Errors
-    /// If the recipe is invalid, or names other inputs than those of the network, if the rules do not allow its numbers of seats, if an agent cannot play under these
-    /// rules or is not reproducible, or if the records cannot be used.
+    /// If the recipe is invalid or its inputs are not the inputs of the network, if the rules do not allow its numbers of
+    /// seats, if an agent cannot play under these rules or is not reproducible, or if the records cannot be used.
     pub fn new(
         mut recipe: Recipe,
         rules: &Rules,

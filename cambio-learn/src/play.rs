@@ -19,6 +19,7 @@ use cambio_core::{
 use crate::error::LearnError;
 use crate::recipe::{Play, Recipe, Rival};
 use crate::rng::SeededRng;
+use crate::samples::RoundValues;
 
 pub(crate) use policy::PolicyCollector;
 pub(crate) use value::ValueCollector;
@@ -63,15 +64,6 @@ pub(crate) struct League {
     pub(crate) values: BTreeMap<usize, Arc<MatchValues>>,
 }
 
-/// The values of a round that has ended, by seat.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundValues {
-    /// The win share, or the chance to win the match.
-    pub(crate) shares: [f32; MAX_SEATS],
-    /// The luck in the match up to the end of the round; 0 if it is not measured.
-    pub(crate) luck: [f32; MAX_SEATS],
-}
-
 /// The referee of a match of self-play.
 type SelfPlay<'a> = Referee<Guarded<Box<dyn Agent>>, NetworkMatch<'a>>;
 
@@ -86,7 +78,7 @@ pub(crate) trait Collector {
     /// Decides for the seat to act.
     fn decide(&mut self, play: &Play, network: &Network, referee: &SelfPlay<'_>, chance: &mut SeededRng) -> Action;
 
-    /// Whether the decisions of the round so far are those of the network, without exploration.
+    /// Whether the network has decided the round so far without exploration.
     fn is_judged(&self) -> bool;
 
     /// A round ended.

@@ -36,8 +36,8 @@ pub struct Recipe {
     pub rivals: BTreeMap<String, f64>,
     /// The file of the starting network, relative to the current folder, or [`Recipe::SHIPPED`].
     pub from: Option<String>,
-    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`]; by default those of
-    /// the starting network, or all groups.
+    /// The groups of inputs of the network beyond the basic ones, by the names of [`InputGroup`]; by default the
+    /// groups of the starting network, or all groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
     /// What the network learns.
@@ -494,7 +494,7 @@ impl Recipe {
         Ok(())
     }
 
-    /// The inputs of the network, which then are in the recipe. `from` are those of the starting network.
+    /// The inputs of the network, whose groups are then in the recipe. `from` are the inputs of the starting network.
     pub(crate) fn network_inputs(
         &mut self,
         rules: &Rules,

@@ -3,8 +3,6 @@
 
 use cambio_core::rules::MAX_SEATS;
 
-use crate::play::RoundValues;
-
 /// Afterstates with their targets, in flat arrays.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub(crate) struct Samples {
@@ -93,6 +91,15 @@ pub(crate) struct PolicySamples {
     pub(crate) positions: Samples,
     /// The rounds, in order.
     pub(crate) rounds: Vec<RoundEnd>,
+}
+
+/// The values of a round that has ended, by seat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundValues {
+    /// The win share, or the chance to win the match.
+    pub(crate) shares: [f32; MAX_SEATS],
+    /// The luck in the match up to the end of the round; 0 if it is not measured.
+    pub(crate) luck: [f32; MAX_SEATS],
 }
 
 /// The end of a round in [`PolicySamples`].

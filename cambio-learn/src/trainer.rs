@@ -3,13 +3,16 @@
 //! Every number is computed in a fixed order with operations that IEEE 754 defines exactly, so the same samples give
 //! the same bits on every machine and for every SIMD width.
 
+mod steps;
+
 use std::ops::Range;
 
 use cambio_agents::{FloatNetwork, Network};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Simd};
 
 use crate::rng::SeededRng;
 use crate::samples::{ChoiceSamples, PolicySamples, Samples};
+use steps::{ChoiceStep, PolicyStep, Prediction, ValueStep};
 
 const WIDTH: usize = FloatNetwork::WIDTH;
 const SECOND: usize = FloatNetwork::SECOND;
@@ -478,55 +481,6 @@ impl Activations {
     const NONE: Activations = Activations { active: [0.0; WIDTH], second: [0.0; SECOND], logit: 0.0 };
 }
 
-/// The body of [`Trainer::step_values`], for every SIMD width. A closure would not be compiled for each width.
-struct ValueStep<'a> {
-    trainer: &'a mut Trainer,
-    samples: &'a Samples,
-    batch: Range<usize>,
-    rate: f32,
-}
-
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for ValueStep<'_> {
-    type Output = Loss;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Loss {
-        let mut loss = Loss::default();
-        for number in self.batch.clone() {
-            let (on, target) = self.samples.get(number);
-            loss.sum += f64::from(self.trainer.learn(simd, on, target));
-            loss.samples += 1;
-        }
-        self.trainer.update(self.batch.len(), self.rate);
-        loss
-    }
-}
-
-/// Like [`ValueStep`], for the decisions of an imitated agent.
-struct ChoiceStep<'a> {
-    trainer: &'a mut Trainer,
-    choices: &'a ChoiceSamples,
-    batch: Range<usize>,
-    rate: f32,
-}
-
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for ChoiceStep<'_> {
-    type Output = Loss;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Loss {
-        let (mut loss, mut forward) = (Loss::default(), Vec::new());
-        for number in self.batch.clone() {
-            loss.sum += f64::from(self.trainer.imitate(simd, self.choices, number, &mut forward));
-            loss.samples += 1;
-        }
-        self.trainer.update(self.batch.len(), self.rate);
-        loss
-    }
-}
-
 /// The objective of a policy: the clipped surrogate of proximal policy optimization (Schulman et al. 2017), plus the
 /// entropy of the probabilities.
 #[derive(Clone, Copy, Debug)]
@@ -535,55 +489,6 @@ pub(crate) struct Surrogate {
     pub(crate) clip: f32,
     /// The value of one nat of entropy, in win shares.
     pub(crate) entropy: f32,
-}
-
-/// Like [`ValueStep`], for the decisions of a policy.
-struct PolicyStep<'a> {
-    trainer: &'a mut Trainer,
-    samples: &'a PolicySamples,
-    advantages: &'a [f32],
-    batch: Range<usize>,
-    rate: f32,
-    surrogate: Surrogate,
-}
-
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for PolicyStep<'_> {
-    type Output = Loss;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Loss {
-        let (mut loss, mut forward) = (Loss::default(), Vec::new());
-        for number in self.batch.clone() {
-            let advantage = self.advantages[number];
-            let entropy = self.trainer.improve(simd, self.samples, number, advantage, self.surrogate, &mut forward);
-            loss.sum += f64::from(entropy);
-            loss.samples += 1;
-        }
-        self.trainer.update(self.batch.len(), self.rate);
-        loss
-    }
-}
-
-/// The body of [`Trainer::predict`].
-struct Prediction<'a> {
-    trainer: &'a Trainer,
-    samples: &'a Samples,
-}
-
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-impl WithSimd for Prediction<'_> {
-    type Output = Vec<f32>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f32> {
-        let mut forward = Activations::NONE;
-        let predict = |number| {
-            self.trainer.forward(simd, self.samples.get(number).0, &mut forward);
-            sigmoid(forward.logit)
-        };
-        (0..self.samples.len()).map(predict).collect()
-    }
 }
 
 /// Adds `by` times the numbers of `from` to `to`. Numbers that do not fill a whole SIMD vector are skipped.

@@ -131,7 +131,7 @@ fn a_network_keeps_the_inputs_of_its_recipe_and_of_its_beginning() {
     assert_eq!(
         groups(recipe(), Some(&network)).unwrap().0,
         names,
-        "a recipe without inputs takes those of its beginning"
+        "a recipe without inputs takes the inputs of its starting network"
     );
     let error = groups(with(&["caller"]), Some(&network)).unwrap_err().to_string();
     let wanted = r#"`inputs` must be ["matches", "pairs"], the groups of the starting network, found ["caller"]"#;

@@ -8,7 +8,7 @@ use cambio_core::{Card, Rules};
 /// The number of buckets for the upper bound on a card's points that follows from its history.
 pub(super) const BOUNDS: usize = 12;
 
-/// The maximum number of ranks that a network tells apart. Further ranks count as the last of them.
+/// The maximum number of ranks that a network distinguishes. Further ranks count as the last of them.
 const MAX_RANKS: usize = u64::BITS as usize;
 
 /// Lookup tables computed from the rules: cards by class, and the scale of points.

@@ -120,8 +120,8 @@ impl NetworkInputs {
         features.candidate(scene, &after, &candidate.key, totals, summaries, on);
     }
 
-    /// Calls `on` for each active input of the position before the decision, after [`NetworkInputs::look`]: the inputs
-    /// of a candidate without those of its kind.
+    /// Calls `on` for each active input of the position before the decision, after [`NetworkInputs::look`]. These are
+    /// inputs of candidates, without the inputs for the kind of decision.
     ///
     /// # Panics
     /// If the decision has only one candidate.

@@ -3,10 +3,10 @@
 use cambio_agents::{Network, NetworkEvaluation};
 use cambio_core::{Action, Card, Seat, Spot, State, Table, View};
 
-use super::{Collector, RoundValues, SelfPlay, soft};
+use super::{Collector, SelfPlay, soft};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
-use crate::samples::{PolicySamples, RoundEnd};
+use crate::samples::{PolicySamples, RoundEnd, RoundValues};
 
 /// Draws each decision from the network's probabilities.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct PolicyCollector {
     on: Vec<u16>,
 }
 
-/// The view of a seat that sees every card, for the critic.
+/// The critic's view: the view of a seat that sees every card.
 struct OpenView<'a> {
     state: &'a State,
     seat: Seat,

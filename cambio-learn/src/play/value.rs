@@ -7,10 +7,10 @@
 use cambio_agents::{Network, NetworkEvaluation};
 use cambio_core::{Action, Seat};
 
-use super::{Collector, RoundValues, SelfPlay, soft};
+use super::{Collector, SelfPlay, soft};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
-use crate::samples::Samples;
+use crate::samples::{RoundValues, Samples};
 use crate::trainer::sigmoid;
 
 /// A decision of the network to train on.

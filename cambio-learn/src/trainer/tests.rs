@@ -1,8 +1,7 @@
 use cambio_core::rules::MAX_SEATS;
 
 use super::*;
-use crate::play::RoundValues;
-use crate::samples::RoundEnd;
+use crate::samples::{RoundEnd, RoundValues};
 
 fn samples() -> Samples {
     let mut samples = Samples::default();

@@ -19,9 +19,6 @@ fn images_and_waves_say_the_same_and_far_means_are_left_to_the_usual_interval() 
         ratio: -2.95,
     };
     assert_eq!(test.estimate(), None);
-    let near = StoppedTest { mean: 0.47, ..test };
-    let found = near.estimate().unwrap();
-    assert!((found.median - 0.47).abs() < 0.02 && found.low < 0.45 && found.high > 0.49, "{found:?}");
 }
 use crate::resampling::{ResampleRng as _, stream};
 use crate::sprt::{FIRST_LOOK, Hypotheses, Sprt, Verdict, score_of_elo};
