@@ -46,7 +46,7 @@ fn the_expected_luck_is_0_for_any_baseline() {
         for [one, other] in pairs {
             for seats in [2, 4] {
                 let agents: Vec<&str> = (0..seats).map(|seat| if seat == 0 { one } else { other }).collect();
-                let deals = amount(if index == 0 { 400 } else { 60 }, if index == 0 { 100_000 } else { 10_000 });
+                let deals = amount(if index == 0 { 200 } else { 40 }, if index == 0 { 100_000 } else { 10_000 });
                 for model in [terrible(), OutcomeModel::shipped(&rules, seats)] {
                     let played = play(&rules, &agents, &model, deals);
                     let (mean, variance) = mean_and_variance(played.iter().map(|[luck, _]| *luck));
@@ -66,7 +66,7 @@ fn the_expected_luck_is_0_for_any_baseline() {
 #[test]
 fn the_bundled_baseline_more_than_halves_the_variance() {
     let rules = Rules::preset("classic").unwrap();
-    let played = play(&rules, &["learned", "sharp"], &OutcomeModel::shipped(&rules, 2), amount(500, 20_000));
+    let played = play(&rules, &["learned", "sharp"], &OutcomeModel::shipped(&rules, 2), amount(300, 20_000));
     let (_, raw) = mean_and_variance(played.iter().map(|[_, won]| *won));
     let (_, adjusted) = mean_and_variance(played.iter().map(|[luck, won]| won - luck));
     println!("variance {raw:.4}, without luck {adjusted:.4}: ratio {:.2}", raw / adjusted);

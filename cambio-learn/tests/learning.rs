@@ -103,17 +103,17 @@ fn a_policy_does_not_depend_on_threads_or_interruptions() {
 #[test]
 fn a_policy_learns_to_beat_random_play() {
     let path = fresh("policy-random");
-    let recipe = Recipe { method: Method::Policy, matches: 40_000, generation: 64, ..recipe() };
+    let recipe = Recipe { method: Method::Policy, matches: 20_000, generation: 64, ..recipe() };
     let rivals = [("self".to_owned(), 1.0)].into();
     let evaluation = Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() };
-    let training = Training { rate: 3e-3, ..Training::default() };
+    let training = Training { batch: 64, ..Training::default() };
     let recipe = Recipe { seats: vec![2], rivals, evaluation, training, ..recipe };
     let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
     learn(&mut folder, 2, None);
     let (network, _) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
     let random = roster().parse("random").unwrap();
     let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
-    assert!(judgement.share.low().unwrap() > 0.54, "{judgement:?}");
+    assert!(judgement.share.low().unwrap() > 0.53, "{judgement:?}");
     std::fs::remove_dir_all(path).unwrap();
 }
 
@@ -167,7 +167,7 @@ fn a_responder_ends_with_its_best_level_on_fresh_deals() {
     // `max_by_key` returns the last of equal rows, so in reversed order the first of equally good levels.
     let best = judged.iter().rev().max_by_key(share).unwrap();
     let bound = cells(text(&files, "bound.csv"));
-    assert_eq!((bound.len(), &bound[0][..2], bound[0][7]), (1, &best[..2], "40"));
+    assert_eq!((bound.len(), &bound[0][..2], bound[0][8]), (1, &best[..2], "40"));
     assert_ne!(bound[0][4], best[4], "the deals differ");
     let level = files.iter().find(|(name, _)| *name == format!("{}.net", best[1])).unwrap();
     let network = files.iter().find(|(name, _)| name == "network.net").unwrap();
@@ -267,12 +267,12 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
 #[test]
 fn it_learns_to_beat_random_play() {
     let path = fresh("random");
-    let recipe = Recipe { matches: 80_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
+    let recipe = Recipe { matches: 40_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
     let recipe = Recipe { evaluation: Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() }, ..recipe };
     let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
     learn(&mut folder, 2, None);
     let (network, facts) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
-    assert_eq!(facts.made["matches"], 80_000);
+    assert_eq!(facts.made["matches"], 40_000);
     let random = roster().parse("random").unwrap();
     let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
     assert!(judgement.share.low().unwrap() > 0.6, "{judgement:?}");
