@@ -380,7 +380,7 @@ impl LearnFolder {
     fn best_level(&self) -> (u64, u64) {
         let mut best: Option<(f64, u64, u64)> = None;
         for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
-            let share = rows.iter().map(|row| row.win_share).sum::<f64>() / rows.len() as f64;
+            let share = mean_share(rows);
             if best.is_none_or(|(highest, ..)| share > highest) {
                 best = Some((share, rows[0].level, rows[0].matches));
             }
@@ -396,6 +396,11 @@ impl LearnFolder {
         });
         Ok(write_whole(&self.path.join(name), &self.learner.network().to_bytes(&made))?)
     }
+}
+
+/// The mean win share of a level over its agents and numbers of seats.
+fn mean_share(rows: &[JudgedRow]) -> f64 {
+    rows.iter().map(|row| row.win_share).sum::<f64>() / rows.len() as f64
 }
 
 fn level_file(level: u64) -> PathBuf {
@@ -433,8 +438,8 @@ impl StoredResponder {
             (read_rows(&path.join(BOUND))?, read_rows(&path.join(JUDGED))?);
         let incomplete = || LearnError::Folder(format!("{} is not a complete training of a responder", path.display()));
         let level = bound.first().ok_or_else(incomplete)?.level;
-        let shares: Vec<f64> = judged.iter().filter(|row| row.level == level).map(|row| row.win_share).collect();
-        let selected = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+        let mut levels = judged.chunk_by(|one, other| one.level == other.level);
+        let selected = levels.find(|rows| rows[0].level == level).map(mean_share).ok_or_else(incomplete)?;
         Ok(StoredResponder { recipe: stored_recipe(path)?, selected, bound })
     }
 }

@@ -299,6 +299,12 @@ impl Observer for NetworkMatch<'_> {
     }
 }
 
+/// The weights of the candidates in a softmax: proportional to their probabilities.
+fn weights(evaluation: &NetworkEvaluation, temperature: f32) -> impl Iterator<Item = f32> {
+    let most = evaluation.logits().fold(f64::MIN, f64::max);
+    evaluation.logits().map(move |logit| libm::expf((logit - most) as f32 / temperature))
+}
+
 /// Draws a candidate by softmax: with a probability proportional to exp(logit / temperature).
 fn soft(evaluation: &NetworkEvaluation, temperature: f32, chance: &mut SeededRng) -> usize {
     // The maximum of the values plus Gumbel noise has the softmax distribution (Gumbel 1954).

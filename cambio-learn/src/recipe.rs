@@ -138,7 +138,7 @@ impl Default for Play {
 impl Play {
     pub(crate) fn temperature_after(&self, share: f32) -> f32 {
         let Some(last) = self.final_temperature else { return self.temperature };
-        self.temperature * libm::powf(last / self.temperature, share)
+        by_constant_factor(self.temperature, last, share)
     }
 }
 
@@ -190,7 +190,7 @@ impl PolicyTraining {
     }
 
     pub(crate) fn entropy_after(&self, share: f32) -> f32 {
-        self.entropy * libm::powf(self.final_entropy / self.entropy, share)
+        by_constant_factor(self.entropy, self.final_entropy, share)
     }
 }
 
@@ -268,6 +268,11 @@ pub struct Imitation {
 
 const fn tenth() -> f64 {
     0.1
+}
+
+/// The number after a share of the way from `first` to `last`, if it changes by the same factor at each step.
+fn by_constant_factor(first: f32, last: f32, share: f32) -> f32 {
+    first * libm::powf(last / first, share)
 }
 
 /// The group of inputs with this name.

@@ -12,7 +12,7 @@ use pulp::{Arch, Simd};
 
 use crate::rng::SeededRng;
 use crate::samples::{ChoiceSamples, PolicySamples, Samples};
-use steps::{ChoiceStep, PolicyStep, Prediction, ValueStep};
+use steps::{Choices, Policy, Prediction, Step, Values};
 
 const WIDTH: usize = FloatNetwork::WIDTH;
 const SECOND: usize = FloatNetwork::SECOND;
@@ -238,12 +238,13 @@ impl Trainer {
 
     /// A gradient step on decisions with their returns.
     pub(crate) fn step_values(&mut self, samples: &Samples, batch: Range<usize>, rate: f32) -> Loss {
-        self.arch.dispatch(ValueStep { trainer: self, samples, batch, rate })
+        self.arch.dispatch(Step { trainer: self, lesson: Values(samples), batch, rate })
     }
 
     /// A gradient step on the decisions of an imitated agent.
     pub(crate) fn step_choices(&mut self, choices: &ChoiceSamples, batch: Range<usize>, rate: f32) -> Loss {
-        self.arch.dispatch(ChoiceStep { trainer: self, choices, batch, rate })
+        let lesson = Choices { choices, forward: Vec::new() };
+        self.arch.dispatch(Step { trainer: self, lesson, batch, rate })
     }
 
     /// A gradient step on the decisions of a policy, with the advantage of each decision.
@@ -255,7 +256,8 @@ impl Trainer {
         rate: f32,
         surrogate: Surrogate,
     ) -> Loss {
-        self.arch.dispatch(PolicyStep { trainer: self, samples, advantages, batch, rate, surrogate })
+        let lesson = Policy { samples, advantages, surrogate, forward: Vec::new() };
+        self.arch.dispatch(Step { trainer: self, lesson, batch, rate })
     }
 
     /// The predicted win share of each sample.
@@ -275,6 +277,28 @@ impl Trainer {
         -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
     }
 
+    /// Computes the activations for each candidate of a decision, and returns the highest logit and the sum of
+    /// exp(logit − highest).
+    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+    #[inline(always)]
+    fn softmax<S: Simd>(
+        &self,
+        simd: S,
+        choices: &ChoiceSamples,
+        number: usize,
+        forward: &mut Vec<Activations>,
+    ) -> (f32, f32) {
+        let candidates = choices.get(number).len();
+        forward.resize(candidates.max(forward.len()), Activations::NONE);
+        let mut most = f32::MIN;
+        for ((on, _), forward) in choices.get(number).zip(&mut *forward) {
+            self.forward(simd, on, forward);
+            most = most.max(forward.logit);
+        }
+        let sum: f32 = forward[..candidates].iter().map(|forward| libm::expf(forward.logit - most)).sum();
+        (most, sum)
+    }
+
     /// Adds the gradient of one decision, with the cross-entropy of a softmax over its candidates; returns the loss.
     #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
@@ -285,14 +309,7 @@ impl Trainer {
         number: usize,
         forward: &mut Vec<Activations>,
     ) -> f32 {
-        let candidates = choices.get(number).len();
-        forward.resize(candidates.max(forward.len()), Activations::NONE);
-        let mut most = f32::MIN;
-        for ((on, _), forward) in choices.get(number).zip(&mut *forward) {
-            self.forward(simd, on, forward);
-            most = most.max(forward.logit);
-        }
-        let sum: f32 = forward[..candidates].iter().map(|forward| libm::expf(forward.logit - most)).sum();
+        let (most, sum) = self.softmax(simd, choices, number, forward);
         let mut loss = 0.0;
         for ((on, taken), forward) in choices.get(number).zip(&*forward) {
             let probability = libm::expf(forward.logit - most) / sum;
@@ -314,14 +331,7 @@ impl Trainer {
         surrogate: Surrogate,
         forward: &mut Vec<Activations>,
     ) -> f32 {
-        let candidates = samples.choices.get(number).len();
-        forward.resize(candidates.max(forward.len()), Activations::NONE);
-        let mut most = f32::MIN;
-        for ((on, _), forward) in samples.choices.get(number).zip(&mut *forward) {
-            self.forward(simd, on, forward);
-            most = most.max(forward.logit);
-        }
-        let sum: f32 = forward[..candidates].iter().map(|forward| libm::expf(forward.logit - most)).sum();
+        let (most, sum) = self.softmax(simd, &samples.choices, number, forward);
         let log_sum = most + libm::logf(sum);
         let (mut entropy, mut ratio) = (0.0, 1.0);
         for ((_, taken), forward) in samples.choices.get(number).zip(&*forward) {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{InputGroup, JointKnowledge, Network, OutcomeModel, roster};
+use cambio_agents::{InputGroup, JointKnowledge, Network, NetworkMetadata, OutcomeModel, roster};
 use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
-    Bound, Evaluation, LearnError, LearnFolder, LearnThreads, Method, OutcomeRecipe, Recipe, Training, judge,
-    train_outcome_model,
+    Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Method, OutcomeRecipe, Recipe,
+    Training, judge, train_outcome_model,
 };
 
 fn recipe() -> Recipe {
@@ -100,6 +100,16 @@ fn a_policy_does_not_depend_on_threads_or_interruptions() {
     assert!(Network::from_bytes(network).unwrap().0.is_policy());
 }
 
+/// Trains a network in this folder, which is removed, and evaluates it against random play.
+fn against_random(path: &Path, recipe: Recipe) -> (EvaluationResult, NetworkMetadata) {
+    let mut folder = LearnFolder::create(path, recipe, &rules(), &roster()).unwrap();
+    learn(&mut folder, 2, None);
+    let (network, facts) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
+    std::fs::remove_dir_all(path).unwrap();
+    let random = roster().parse("random").unwrap();
+    (judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap(), facts)
+}
+
 #[test]
 fn a_policy_learns_to_beat_random_play() {
     let path = fresh("policy-random");
@@ -108,13 +118,8 @@ fn a_policy_learns_to_beat_random_play() {
     let evaluation = Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() };
     let training = Training { batch: 64, ..Training::default() };
     let recipe = Recipe { seats: vec![2], rivals, evaluation, training, ..recipe };
-    let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
-    learn(&mut folder, 2, None);
-    let (network, _) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
-    let random = roster().parse("random").unwrap();
-    let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
+    let (judgement, _) = against_random(&path, recipe);
     assert!(judgement.share.low().unwrap() > 0.53, "{judgement:?}");
-    std::fs::remove_dir_all(path).unwrap();
 }
 
 #[test]
@@ -269,14 +274,9 @@ fn it_learns_to_beat_random_play() {
     let path = fresh("random");
     let recipe = Recipe { matches: 40_000, generation: 64, ..Recipe::exploiting("random", "mini-m1", 2) };
     let recipe = Recipe { evaluation: Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() }, ..recipe };
-    let mut folder = LearnFolder::create(&path, recipe, &rules(), &roster()).unwrap();
-    learn(&mut folder, 2, None);
-    let (network, facts) = Network::from_bytes(&std::fs::read(path.join("network.net")).unwrap()).unwrap();
+    let (judgement, facts) = against_random(&path, recipe);
     assert_eq!(facts.made["matches"], 40_000);
-    let random = roster().parse("random").unwrap();
-    let judgement = judge(&network, &random, 2, 1 << 50, 1000, &Executor::new(2).unwrap()).unwrap();
     assert!(judgement.share.low().unwrap() > 0.6, "{judgement:?}");
-    std::fs::remove_dir_all(path).unwrap();
 }
 
 #[test]

@@ -108,16 +108,8 @@ impl NetworkInputs {
         let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
         let candidate = &evaluation.candidates[index];
         let after = scene.after(view, candidate.action);
-        features.scene(scene, totals, &mut on);
-        let mut summaries = [LayoutSummary::default(); MAX_SEATS];
-        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
-            let changed = after.changed().iter().find(|&&(other, _)| usize::from(other) == distance);
-            let side = changed.map_or(&scene.sides[distance], |(_, side)| side);
-            *summary = features.side(scene, distance, side, &mut on);
-        }
-        let summaries = &summaries[..scene.seats];
-        features.comparison(scene, after.caller, totals, summaries, &mut on);
-        features.candidate(scene, &after, &candidate.key, totals, summaries, on);
+        let summaries = features.position(scene, &after, totals, &mut on);
+        features.candidate(scene, &after, &candidate.key, totals, &summaries[..scene.seats], on);
     }
 
     /// Calls `on` for each active input of the position before the decision, after [`NetworkInputs::look`]. These are
@@ -128,15 +120,10 @@ impl NetworkInputs {
     pub fn on_position(&self, evaluation: &NetworkEvaluation, mut on: impl FnMut(usize)) {
         assert!(evaluation.candidates.len() > 1, "a decision with a choice");
         let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
-        features.scene(scene, totals, &mut on);
-        let mut summaries = [LayoutSummary::default(); MAX_SEATS];
-        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
-            *summary = features.side(scene, distance, &scene.sides[distance], &mut on);
-        }
-        let summaries = &summaries[..scene.seats];
-        features.comparison(scene, scene.caller, totals, summaries, &mut on);
-        features.faces(&scene.before(), &mut on);
-        features.ranks(scene, &scene.before(), summaries, &mut on);
+        let before = scene.before();
+        let summaries = features.position(scene, &before, totals, &mut on);
+        features.faces(&before, &mut on);
+        features.ranks(scene, &before, &summaries[..scene.seats], on);
     }
 }
 
@@ -367,10 +354,10 @@ impl Network {
         on.clear();
         features.comparison(scene, scene.caller, totals, &before[..scene.seats], |input| on.push(input as u16));
         vectors.add(weights, &mut same, on);
+        let mut changed = before;
         for candidate in candidates {
             let after = scene.after(view, candidate.action);
             let (mut summaries, mut sums) = (&before, same);
-            let mut changed = [LayoutSummary::default(); MAX_SEATS];
             on.clear();
             if !after.changed().is_empty() || after.caller != scene.caller {
                 changed[..scene.seats].copy_from_slice(&before[..scene.seats]);

@@ -347,6 +347,26 @@ impl Features {
         }
     }
 
+    /// Activates the inputs of a position, without the inputs of the candidate that leads to it, and returns the summary
+    /// of each layout.
+    pub(super) fn position(
+        &self,
+        scene: &DecisionContext,
+        after: &Afterstate,
+        totals: &RelativeTotals,
+        mut on: impl FnMut(usize),
+    ) -> [LayoutSummary; MAX_SEATS] {
+        self.scene(scene, totals, &mut on);
+        let mut summaries = [LayoutSummary::default(); MAX_SEATS];
+        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
+            let changed = after.changed().iter().find(|&&(other, _)| usize::from(other) == distance);
+            let side = changed.map_or(&scene.sides[distance], |(_, side)| side);
+            *summary = self.side(scene, distance, side, &mut on);
+        }
+        self.comparison(scene, after.caller, totals, &summaries[..scene.seats], on);
+        summaries
+    }
+
     /// Activates the inputs for the comparison of the layouts, from their summaries and the callers.
     #[inline]
     pub(super) fn comparison(

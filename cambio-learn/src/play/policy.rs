@@ -3,7 +3,7 @@
 use cambio_agents::{Network, NetworkEvaluation};
 use cambio_core::{Action, Card, Seat, Spot, State, Table, View};
 
-use super::{Collector, SelfPlay, soft};
+use super::{Collector, SelfPlay, soft, weights};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
 use crate::samples::{PolicySamples, RoundEnd, RoundValues};
@@ -65,7 +65,8 @@ impl Collector for PolicyCollector {
             samples.choices.push(on, candidate == index);
         }
         samples.choices.end();
-        samples.chances.push(probability(evaluation, index));
+        let sum: f32 = weights(evaluation, 1.0).sum();
+        samples.chances.push(weights(evaluation, 1.0).nth(index).expect("it is one of them") / sum);
         samples.seats.push(seat.index() as u8);
         samples.luck.push(referee.observer().luck(seat));
         on.clear();
@@ -87,18 +88,4 @@ impl Collector for PolicyCollector {
     fn data(self) -> PolicySamples {
         self.samples
     }
-}
-
-/// The probability of a candidate under the softmax of the logits.
-fn probability(evaluation: &NetworkEvaluation, index: usize) -> f32 {
-    let most = evaluation.logits().fold(f64::MIN, f64::max);
-    let (mut sum, mut own) = (0.0, 0.0);
-    for (candidate, logit) in evaluation.logits().enumerate() {
-        let weight = libm::expf((logit - most) as f32);
-        sum += weight;
-        if candidate == index {
-            own = weight;
-        }
-    }
-    own / sum
 }

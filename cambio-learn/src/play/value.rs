@@ -7,7 +7,7 @@
 use cambio_agents::{Network, NetworkEvaluation};
 use cambio_core::{Action, Seat};
 
-use super::{Collector, SelfPlay, soft};
+use super::{Collector, SelfPlay, soft, weights};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
 use crate::samples::{RoundValues, Samples};
@@ -128,10 +128,8 @@ fn explore(evaluation: &NetworkEvaluation, chance: &mut SeededRng) -> usize {
 
 /// The mean win share under the softmax.
 fn soft_value(evaluation: &NetworkEvaluation, temperature: f32) -> f32 {
-    let most = evaluation.logits().fold(f64::MIN, f64::max);
     let (mut all, mut sum) = (0.0, 0.0);
-    for logit in evaluation.logits() {
-        let weight = libm::expf((logit - most) as f32 / temperature);
+    for (weight, logit) in weights(evaluation, temperature).zip(evaluation.logits()) {
         all += weight;
         sum += weight * sigmoid(logit as f32);
     }
