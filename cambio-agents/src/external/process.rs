@@ -99,13 +99,9 @@ impl Process {
                 Received::Piece(piece) => self.received.extend_from_slice(&piece),
                 Received::Nothing if super::is_interrupted() => return Err(AgentError::Interrupted),
                 Received::Nothing if Instant::now() < end => {}
-                Received::Nothing if self.received.is_empty() => {
-                    return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms").into());
-                }
+                // How much of a line has arrived depends on the speed of the bot, so the message does not contain it.
                 Received::Nothing => {
-                    let part = shown(&self.received);
-                    let what = "the bot gave no whole line to answer";
-                    return Err(format!("{what} `{question}` within {deadline_ms} ms, only {part}").into());
+                    return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms").into());
                 }
                 Received::End => {
                     return Err(self.how_it_ended(&format!("instead of answering `{question}`")).into());
