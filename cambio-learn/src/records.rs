@@ -1,7 +1,6 @@
 //! Records for imitation: read once, split by deals, and drawn in a shuffled order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use cambio_core::record::InvalidRecord;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::text::excerpt;
 use cambio_core::{Record, Rules, RulesSpec};
+use cambio_exec::open_regular;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ fn read_lines(
     let named = Path::new(file);
     let path: PathBuf = if named.is_dir() { named.join(IN_RUN) } else { named.to_owned() };
     let unreadable = |error: std::io::Error| LearnError::Records(format!("{} cannot be read: {error}", path.display()));
-    let mut input = BufReader::new(File::open(&path).map_err(unreadable)?);
+    let mut input = BufReader::new(open_regular(&path).map_err(unreadable)?);
     let (mut bytes, mut line) = (Vec::new(), 0);
     loop {
         bytes.clear();
