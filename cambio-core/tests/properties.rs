@@ -7,10 +7,10 @@ use crate::play::{
     EventCounts, Game, Manner, Model, RepeatedChance, all_cards, amount, deck_of, games, mini_games, odd_games, play,
 };
 use cambio_core::encode::ActionSpace;
-use cambio_core::engine::{Dice, RaceOrder, Setup, Sink, SnapOutcome};
+use cambio_core::engine::{Dice, EndReason, RaceOrder, Setup, Sink, SnapOutcome};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Stream};
-use cambio_core::rules::knob::Cap;
+use cambio_core::rules::knob::{Cap, LimitInLap};
 use cambio_core::{
     Action, Card, Event, Knowledge, Observer, Phase, Rules, Seat, SeatSet, Sighting, Spot, Standing, State, View as _,
 };
@@ -324,7 +324,31 @@ impl Spy {
             Seat::ALL[..seats_of(world)].iter().for_each(|&seat| state_view_agrees(world, seat));
             self.play_out(world.clone());
             self.play_twice(world.clone());
+            self.play_limited(world.clone());
         }
+    }
+
+    /// [`State::limit_turns`] ends the round after that many more turns, and changes nothing before.
+    fn play_limited(&mut self, world: State) {
+        let more = self.stream.below(6) as usize;
+        let limit = world.table().turns() + more;
+        let mut worlds = [world.clone(), world];
+        worlds[1].limit_turns(more);
+        worlds[1].limit_turns(more + 1);
+        let mut dice = [0, 1].map(|_| Dice(self.stream.clone()));
+        while !worlds[1].is_over() {
+            assert_eq!(worlds[0].table(), worlds[1].table());
+            let choices = worlds[1].choices();
+            let action = choices.nth(self.stream.below(choices.len() as u32) as usize).unwrap();
+            for (world, dice) in worlds.iter_mut().zip(&mut dice) {
+                world.apply(action, dice, &mut ()).unwrap();
+            }
+        }
+        // A last lap after a call may go on beyond the limit.
+        let table = worlds[1].table();
+        let waits = table.rules().spec().limit_in_lap == LimitInLap::Waits;
+        assert!(table.turns() <= limit || (waits && !table.callers().is_empty()), "{} and {limit}", table.turns());
+        assert!(table == worlds[0].table() || table.ended() == Some(EndReason::TurnLimit));
     }
 
     /// If seats snap only known matches, [`State::ask_knowing_only`] does not change the round.

@@ -64,6 +64,8 @@ pub(crate) struct Hidden {
     pub(crate) unasked: SeatSet,
     /// Whether snap windows skip seats that know no matching card.
     pub(crate) asks_knowing: bool,
+    /// The number of turns after which the round ends: the rules' limit, or a lower one for playouts.
+    pub(crate) turn_limit: u16,
 }
 
 /// Whether the stock has an order.
@@ -279,6 +281,7 @@ impl State {
                 touchers: SeatSet::EMPTY,
                 unasked: SeatSet::EMPTY,
                 asks_knowing: false,
+                turn_limit: rules.spec().turn_limit.count() as u16,
             },
         }
     }
@@ -423,6 +426,15 @@ impl State {
     /// Playouts of policies that never gamble skip most of their decisions this way.
     pub fn ask_knowing_only(&mut self) {
         self.hidden.asks_knowing = true;
+    }
+
+    /// Ends the round after this many more turns, as if the rules had this `turn_limit`, if their limit is not lower. The
+    /// views of the seats do not show the new limit.
+    ///
+    /// Some policies never end a round: playouts with a limit do not spend their time on such rounds.
+    pub fn limit_turns(&mut self, more: usize) {
+        let limit = u16::try_from(self.table.turns() + more).unwrap_or(u16::MAX);
+        self.hidden.turn_limit = self.hidden.turn_limit.min(limit);
     }
 
     /// Redeals all cards that no seat has ever seen: the stock, and the unseen cards on the table. No decision so far

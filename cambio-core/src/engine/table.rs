@@ -399,14 +399,14 @@ impl Table {
         let may_go_on =
             spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits && self.can_call(self.turn);
         self.first_caller == Some(self.turn.next(self.seats()))
-            || (self.is_limit_reached() && !may_go_on)
+            || (self.is_limit_reached(spec.turn_limit.count()) && !may_go_on)
             || (spec.stock_empty == StockEmpty::EndRound && self.stock_len == 0)
     }
 
-    pub(crate) fn is_limit_reached(&self) -> bool {
-        let spec = self.rules.spec();
-        self.turns() >= spec.turn_limit.count()
-            && (self.first_caller.is_none() || spec.limit_in_lap == LimitInLap::Ends)
+    /// Whether the round ends after the current turn because it has this many turns.
+    pub(crate) fn is_limit_reached(&self, turn_limit: usize) -> bool {
+        self.turns() >= turn_limit
+            && (self.first_caller.is_none() || self.rules.spec().limit_in_lap == LimitInLap::Ends)
     }
 
     /// The first seat from the starter on whose layout is empty and that is not safe yet.

@@ -401,6 +401,7 @@ impl Knowledge {
             touchers: SeatSet::EMPTY,
             unasked: SeatSet::EMPTY,
             asks_knowing: false,
+            turn_limit: table.rules().spec().turn_limit.count() as u16,
         };
         let mut unknown = self.occupied.without(self.known());
         for (spot, index) in from_the_highest(placed) {

@@ -210,7 +210,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if spec.empty_hand == EmptyHand::EndsRoundAtTurn && table.emptied().is_some() {
             return self.end(EndReason::EmptyHand);
         }
-        if table.is_limit_reached() {
+        if table.is_limit_reached(usize::from(self.state.hidden.turn_limit)) {
             return self.end(EndReason::TurnLimit);
         }
         if spec.stock_empty == StockEmpty::EndRound && table.stock_len == 0 {
