@@ -2,8 +2,8 @@
 //!
 //! A one-ply search over the player's network, as in SPARTA (Lerer, Hu, Foerster and Brown 2020), with changes. Worlds
 //! are drawn by the likelihood of the other seats' decisions under the network. All candidates are played out in the
-//! same worlds with the same random numbers, and compared with the network's choice. The differences are averaged with
-//! the network's own estimates, so that noise does not overrule them. Candidates that fall behind are dropped.
+//! same worlds with the same random numbers. Their differences are averaged with the network's own estimates, so that
+//! noise does not overrule them. Candidates that fall behind are dropped.
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
@@ -13,11 +13,12 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat
 use rand::Rng as _;
 
 use crate::bits::Bits;
-use crate::inference::{Inference, SamplingSettings};
+use crate::inference::SamplingSettings;
 use crate::learned::Network;
 use crate::params;
+use crate::playout::limit_turns;
 use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
-use crate::search::{Arm, explained, strided};
+use crate::search::{Arm, InferredWorlds, Race, RaceSettings, explained};
 use crate::value::{Utility, Valuer};
 
 params! {
@@ -37,15 +38,17 @@ params! {
         margin: f64 = 0.6 in 0.0..=100.0,
         /// The assumed standard error of the differences that the network estimates between candidates, in win shares.
         trust: f64 = 0.06 in 0.0001..=10.0,
+        /// Drops a candidate when it is this many standard errors behind the best.
+        errors: f64 = 2.0 in 0.0..=1000.0,
+        /// The gain in win shares that is too small to search for.
+        tie: f64 = 0.002 in 0.0..=1.0,
     }
 }
 
-/// The number of worlds in which all candidates are tried before any is dropped.
-const BATCH: usize = 16;
+/// The maximum number of worlds that are drawn at a time.
+const BLOCK: u32 = 60;
 /// Makes the random bits of playouts different from the random bits of worlds.
 const PLAYOUTS: u64 = 0x5555;
-/// The prior variance of a difference, and the weight of this prior as a number of worlds.
-const VARIANCE: (f64, f64) = (0.15, 8.0);
 
 /// The learned player with a search.
 ///
@@ -74,7 +77,7 @@ pub struct Lookahead {
 struct LookaheadState {
     seat: Seat,
     stream: Stream,
-    inference: Inference<NetworkPolicy>,
+    worlds: InferredWorlds<NetworkPolicy>,
     valuer: Valuer,
 }
 
@@ -94,7 +97,8 @@ impl Lookahead {
     }
 
     /// The candidates of the last decision that were played out: first the network's own choice, with the sum 0, then
-    /// the other candidates, with the sums of their gains over that choice. Empty if there was only one candidate.
+    /// the other candidates, with the sums of their gains over that choice in the worlds that both were tried in. Empty if
+    /// there was only one candidate.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
@@ -113,16 +117,16 @@ impl Agent for Lookahead {
             );
         }
         let utility = if rules.spec().match_end == MatchEnd::Rounds(1) { Utility::Win } else { Utility::Match };
-        let (inference, valuer) = (Inference::new(briefing, past), Valuer::new(utility));
-        self.seated = Some(LookaheadState { seat, stream: stream.clone(), inference, valuer });
+        let (worlds, valuer) = (InferredWorlds::new(briefing, past), Valuer::new(utility));
+        self.seated = Some(LookaheadState { seat, stream: stream.clone(), worlds, valuer });
         Ok(())
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
         let Some(seated) = &mut self.seated else { return };
         match notice {
-            Notice::Event(sighting) => seated.inference.notice(sighting),
-            Notice::Table(table) => seated.inference.spectate(table),
+            Notice::Event(sighting) => seated.worlds.inference.notice(sighting),
+            Notice::Table(table) => seated.worlds.inference.spectate(table),
             Notice::RoundBegins(standing) => {
                 seated.valuer.round_begins(standing);
                 self.policy.round_begins(standing);
@@ -155,144 +159,56 @@ impl LookaheadState {
         arms: &mut Vec<Arm>,
     ) -> Action {
         arms.clear();
-        let choice = policy.decide(view, self.inference.past());
+        let choice = policy.decide(view, self.worlds.inference.past());
         let (evaluation, inputs) = (policy.evaluation(), policy.network().inputs());
         let best = evaluation.best();
         let logits: Vec<f64> = evaluation.logits().collect();
         // The network's own choice comes first.
         let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= logits[best] - params.margin);
-        let candidates: Vec<PlayedCandidate> =
-            std::iter::once(PlayedCandidate { action: choice, prior: 0.0, ..PlayedCandidate::NONE })
-                .chain(rivals.map(|index| PlayedCandidate {
-                    action: evaluation.choice_of(inputs, view, index),
-                    prior: share(logits[index]) - share(logits[best]),
-                    ..PlayedCandidate::NONE
-                }))
-                .collect();
-        if candidates.len() == 1 {
-            return choice;
+        let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), share(logits[index])));
+        let mut race = Race::default();
+        race.begin(std::iter::once((choice, share(logits[best]))).chain(rivals));
+        if !race.is_decided() {
+            self.race(view, params, policy, &mut race);
+            arms.extend(race.gains());
         }
-        let candidates = self.race(view, params, policy, candidates);
-        arms.extend(candidates.iter().map(|candidate| Arm {
-            action: candidate.action,
-            visits: candidate.tries as u32,
-            sum: candidate.sum,
-            squares: candidate.squares,
-        }));
-        let estimate = |candidate: &PlayedCandidate| candidate.estimate(params.trust).0;
-        let better = candidates[1..].iter().filter(|&candidate| estimate(candidate) > 0.0);
-        better.reduce(|best, one| if estimate(one) > estimate(best) { one } else { best }).map_or(choice, |c| c.action)
+        race.best()
     }
 
-    /// Plays the candidates out, all in the same worlds, until no rival is left, or a single, clearly better one.
-    fn race(
-        &mut self,
-        view: &Observation<'_>,
-        params: &LookaheadParams,
-        policy: &mut NetworkPolicy,
-        mut candidates: Vec<PlayedCandidate>,
-    ) -> Vec<PlayedCandidate> {
+    /// Plays the candidates out, all in the same worlds, until one is left.
+    fn race(&mut self, view: &Observation<'_>, params: &LookaheadParams, policy: &mut NetworkPolicy, race: &mut Race) {
         let base = self.stream.next_u64();
-        let draw = SamplingSettings {
-            worlds: params.worlds as usize,
-            proposals: params.proposals as usize,
-            last: params.last as usize,
-            epsilon: params.epsilon,
-        };
-        let worlds = self.inference.draw(view, policy, &draw, base);
-        // Resampled worlds are in the order of their proposals, so equal worlds are adjacent; `strided` separates them.
-        let mut live: Vec<usize> = (1..candidates.len()).collect();
-        let mut tried = 0;
-        while tried < worlds.len() && !live.is_empty() {
-            let until = (tried + BATCH).min(worlds.len());
-            for number in tried..until {
-                let world = &worlds[strided(number, worlds.len())];
-                let bits = Bits::new(base ^ PLAYOUTS, number as u32);
-                let least = self.play_out(policy, world, candidates[0].action, bits);
-                candidates[0].tries += 1.0;
-                for &index in &live {
-                    let more = self.play_out(policy, world, candidates[index].action, bits) - least;
-                    candidates[index].add(more);
-                }
+        // Most races end early, so the worlds are drawn in blocks.
+        let worlds = params.worlds.min(BLOCK) as usize;
+        let proposals = (params.proposals as usize * worlds).div_ceil(params.worlds as usize);
+        let block = SamplingSettings { worlds, proposals, last: params.last as usize, epsilon: params.epsilon };
+        self.worlds.prepare(base, block);
+        let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(params.trust) };
+        for number in 0..params.worlds {
+            let world = self.worlds.world(view, policy, number).clone();
+            let bits = Bits::new(base ^ PLAYOUTS, number);
+            while let Some(action) = race.next() {
+                race.add(self.play_out(policy, &world, action, bits));
             }
-            tried = until;
-            let estimate = |index: usize| candidates[index].estimate(params.trust);
-            let lead = live.iter().map(|&index| estimate(index).0).fold(0.0, f64::max);
-            live.retain(|&index| {
-                let (mean, error) = estimate(index);
-                mean + error > lead
-            });
-            if let [last] = live[..] {
-                let (mean, error) = estimate(last);
-                if mean > 2.0 * error {
-                    break;
-                }
+            race.end_world(&settings);
+            if race.is_decided() {
+                break;
             }
         }
-        candidates
+        race.finish(&settings);
     }
 
     /// The utility of a decision in a world if all seats continue with the network.
     fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: Bits) -> f64 {
-        let (mut world, mut past, mut dice) = (world.clone(), self.inference.past().clone(), Dice(bits));
+        let (mut world, mut past, mut dice) = (world.clone(), self.worlds.inference.past().clone(), Dice(bits));
+        limit_turns(&mut world);
         world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
         policy.play_out(&mut world, &mut past, &mut dice);
         self.valuer.values(&world)[self.seat.index()]
     }
 }
 
-/// A candidate that is played out, against the network's own choice.
-#[derive(Clone, Copy, Debug)]
-struct PlayedCandidate {
-    action: Action,
-    /// The difference from the network's own choice, as the network estimates it.
-    prior: f64,
-    tries: f64,
-    /// The sum of the measured differences; the next field is the sum of their squares.
-    sum: f64,
-    squares: f64,
-}
-
-impl PlayedCandidate {
-    const NONE: PlayedCandidate =
-        PlayedCandidate { action: Action::Pass, prior: 0.0, tries: 0.0, sum: 0.0, squares: 0.0 };
-
-    fn add(&mut self, difference: f64) {
-        self.tries += 1.0;
-        self.sum += difference;
-        self.squares += difference * difference;
-    }
-
-    /// The estimated difference and its standard error: the mean of the playouts and the network's estimate, weighted
-    /// by precision. `trust` is the standard error of the network's estimate.
-    fn estimate(&self, trust: f64) -> (f64, f64) {
-        let tries = self.tries.max(1.0);
-        let mean = self.sum / tries;
-        let (variance, as_many) = VARIANCE;
-        let spread = (self.squares - tries * mean * mean + variance * as_many) / (self.tries + as_many);
-        let (playouts, network) = (self.tries / spread, 1.0 / (trust * trust));
-        ((mean * playouts + self.prior * network) / (playouts + network), 1.0 / (playouts + network).sqrt())
-    }
-}
-
 /// Converts a logit to a win share.
 fn share(logit: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-logit))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_estimate_begins_with_what_the_network_says_and_ends_with_what_was_seen() {
-        let mut candidate = PlayedCandidate { prior: -0.1, ..PlayedCandidate::NONE };
-        let (mean, error) = candidate.estimate(0.05);
-        assert!((mean + 0.1).abs() < 1e-12 && (error - 0.05).abs() < 1e-12, "{mean} {error}");
-        for number in 0..10_000 {
-            candidate.add(if number % 10 < 6 { 1.0 } else { -1.0 });
-        }
-        let (mean, error) = candidate.estimate(0.05);
-        assert!((mean - 0.2).abs() < 0.015 && error < 0.011, "{mean} {error}");
-    }
 }

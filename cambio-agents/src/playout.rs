@@ -63,7 +63,8 @@ pub(crate) struct Playouts<P: Policy> {
 }
 
 impl<P: Policy> Playouts<P> {
-    /// Prepares a sampled world. If no seat snaps unknown cards, windows ask only the seats that know a match.
+    /// Prepares a sampled world: limits its turns, and if no seat snaps unknown cards, windows ask only the seats that know
+    /// a match.
     #[inline]
     pub(crate) fn enter(&self, world: &mut State) {
         let gambles = match self.policy {
@@ -74,6 +75,7 @@ impl<P: Policy> Playouts<P> {
         if !gambles {
             world.ask_knowing_only();
         }
+        limit_turns(world);
     }
 
     /// The decision of the seat to act.
@@ -137,6 +139,12 @@ impl<P: Policy> Playouts<P> {
         }
         None
     }
+}
+
+/// Ends a playout after 15 more turns of each seat. Between heuristics, 0.5 % of the rounds of `classic` and `original` at
+/// two and four seats are longer, and 4 to 10 % of the rounds of `faessler`; many of them go on to the rules' limit.
+pub(crate) fn limit_turns(world: &mut State) {
+    world.limit_turns(15 * world.table().seats());
 }
 
 /// The heuristic's decision for a seat that is assumed to know every card, or no card.

@@ -1,27 +1,28 @@
 //! Rollout search: tries each decision in sampled worlds, and plays the round out with the blueprint.
 //!
 //! This is the method of SPARTA (Lerer, Hu, Foerster and Brown 2020, "Improving Policies via Search in Cooperative
-//! Partially Observable Games") for one searching seat. Each iteration samples a world from the seat's information set,
+//! Partially Observable Games") for one searching seat. A playout samples a world from the seat's information set,
 //! carries out a decision, and plays on with the blueprint in every seat, which uses only the seat's knowledge *in that
-//! world*. UCB1 (Auer, Cesa-Bianchi and Fischer 2002) selects the decision, with a smaller exploration constant.
+//! world*. All decisions are tried in the same worlds with the same random numbers, and decisions that fall behind are
+//! dropped.
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
-use crate::bits::{Bits, logarithm};
+use crate::bits::Bits;
 use crate::params;
 use crate::playout::{ValueOf, is_plausible, value_of};
 use crate::policy::{Blueprint, HistorySink, Policy, ValuePolicy};
 use crate::search::{
-    Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams, choose, explained,
+    Arm, BeliefKind, Budget, Race, RaceSettings, SearchParams, SearchSettings, SearchState, TimeParams, explained,
 };
 use crate::value::Utility;
 
 params! {
     /// The parameters of [`Rollout`].
     pub struct RolloutParams {
-        /// The number of playouts for a decision, each in a new world.
+        /// The maximum number of playouts for a decision. The search ends earlier when one decision is clearly best.
         n: u32 = 1000 in 1..=1_000_000,
         /// The time budget.
         ..time: TimeParams,
@@ -30,6 +31,10 @@ params! {
         utility: Utility = Utility::Points,
         /// Belief: the probability that another seat deviates from the blueprint; 1 turns inference off.
         epsilon: f64 = 0.15 in 0.001..=1.0,
+        /// Drops a decision when it is this many standard errors behind the best; inf tries all decisions to the end.
+        errors: f64 = 3.0 in 0.0..=1000.0,
+        /// The gain in utility that is too small to search for.
+        tie: f64 = 0.002 in 0.0..=1.0,
         /// The common parameters of all searches.
         ..search: SearchParams,
     }
@@ -51,6 +56,8 @@ pub struct Rollout<P: Policy = Blueprint> {
     settings: SearchSettings<P>,
     /// The state during a match; `None` before the first match.
     seated: Option<SearchState<P>>,
+    racing: RaceSettings,
+    race: Race,
     arms: Vec<Arm>,
 }
 
@@ -86,34 +93,47 @@ impl<P: Policy> Rollout<P> {
     }
 
     fn seek(policy: P, values: Option<ValueOf<P>>, params: &RolloutParams) -> Rollout<P> {
-        let RolloutParams { n, time, utility, epsilon, search } = *params;
+        let RolloutParams { n, time, utility, epsilon, errors, tie, search } = *params;
         let settings = SearchSettings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
-        Rollout { settings, seated: None, arms: Vec::new() }
+        let racing = RaceSettings { errors, tie, trust: None };
+        Rollout { settings, seated: None, racing, race: Race::default(), arms: Vec::new() }
     }
 
-    /// The decisions that the last search tried, in the order of the choices.
+    /// The decisions that the last search tried, the blueprint's decision first.
     pub fn arms(&self) -> &[Arm] {
         &self.arms
     }
 
     fn search(&mut self, view: &Observation<'_>) -> Action {
-        let Rollout { settings, seated, arms } = self;
+        let Rollout { settings, seated, racing, race, .. } = self;
         let seated = seated.as_mut().expect("a match begins with a briefing");
         let base = seated.base();
         settings.prepare(seated);
         let mut countdown = settings.budget.begin();
-        while let Some(iteration) = countdown.next() {
-            let index = select(arms, iteration, settings.exploration);
-            let mut dice = Dice(Bits::new(base, iteration));
-            let mut world = settings.world(seated, view, iteration, &mut dice.0);
-            let mut past = seated.past.clone();
+        for number in 0.. {
+            let mut bits = Bits::new(base, number);
+            let mut world = settings.world(seated, view, number, &mut bits);
             settings.playouts.enter(&mut world);
-            // A legal decision is legal in every world of the information set.
-            world.carry_out(arms[index].action, &mut dice, &mut HistorySink(&mut past));
-            let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
-            arms[index].add(values[view.seat().index()]);
+            while let Some(action) = race.next()
+                && countdown.next().is_some()
+            {
+                let (mut world, mut past, mut dice) = (world.clone(), seated.past.clone(), Dice(bits));
+                // A legal decision is legal in every world of the information set.
+                world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
+                let values = settings.outcome(&seated.valuer, &mut world, view.seat(), &mut past, &mut dice);
+                race.add(values[view.seat().index()]);
+            }
+            // The budget may end in the middle of a world.
+            if race.next().is_some() {
+                break;
+            }
+            race.end_world(racing);
+            if race.is_decided() {
+                break;
+            }
         }
-        choose(arms, settings.last, &mut seated.stream).expect("the seat to act has a choice").action
+        race.finish(racing);
+        race.choose(settings.last, &mut seated.stream)
     }
 }
 
@@ -134,10 +154,11 @@ impl<P: Policy> Agent for Rollout<P> {
         let choices = view.choices();
         let preferred = self.settings.playouts.blueprint.decide(view, &seated.past);
         self.arms.clear();
-        let tried =
-            choices.iter().filter(|&action| action == preferred || is_plausible(view, action, |spot| view.face(spot)));
-        self.arms.extend(tried.map(Arm::new));
-        Ok(if self.arms.len() == 1 { self.arms[0].action } else { self.search(view) })
+        let is_tried = |action: &Action| is_plausible(view, *action, |spot| view.face(spot)) && *action != preferred;
+        self.race.begin(std::iter::once(preferred).chain(choices.iter().filter(is_tried)).map(|action| (action, 0.0)));
+        let action = if self.race.is_decided() { preferred } else { self.search(view) };
+        self.arms.extend(self.race.arms());
+        Ok(action)
     }
 
     fn is_spectator(&self) -> bool {
@@ -147,20 +168,4 @@ impl<P: Policy> Agent for Rollout<P> {
     fn explain(&self, _: &Observation<'_>, _: Action) -> Option<Explanation> {
         Some(explained("estimated utility", &self.arms))
     }
-}
-
-/// The index of the arm that UCB1 selects. Arms without visits come first, in order.
-fn select(arms: &[Arm], iteration: u32, exploration: f64) -> usize {
-    if let Some(index) = arms.iter().position(|arm| arm.visits == 0) {
-        return index;
-    }
-    let log = logarithm(iteration);
-    let (mut best, mut most) = (0, f64::NEG_INFINITY);
-    for (index, arm) in arms.iter().enumerate() {
-        let bound = arm.mean() + exploration * (log / f64::from(arm.visits)).sqrt();
-        if bound > most {
-            (best, most) = (index, bound);
-        }
-    }
-    best
 }

@@ -2,6 +2,7 @@
 
 mod arm;
 mod budget;
+mod race;
 
 use cambio_core::engine::Dice;
 use cambio_core::rng::Stream;
@@ -22,6 +23,7 @@ pub use arm::{Arm, FinalChoice};
 pub(crate) use arm::{best, choose, explained};
 pub(crate) use budget::Budget;
 pub use budget::TimeParams;
+pub(crate) use race::{Race, RaceSettings};
 
 params! {
     /// The common parameters of all searches.
@@ -250,9 +252,10 @@ impl<P: Policy> SearchSettings<P> {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.prepare(),
             Worlds::Policy(inferred) => {
-                inferred.worlds.clear();
-                inferred.base = seated.stream.next_u64();
-                inferred.most = (self.budget.most_iterations() as usize).min(BLOCK);
+                let worlds = (self.budget.most_iterations() as usize).min(BLOCK);
+                let epsilon = self.likelihood.epsilon;
+                let block = SamplingSettings { worlds, proposals: 3 * worlds, epsilon, ..SamplingSettings::default() };
+                inferred.prepare(seated.stream.next_u64(), block);
             }
         }
     }
@@ -268,10 +271,7 @@ impl<P: Policy> SearchSettings<P> {
     ) -> State {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.sample(view, bits),
-            Worlds::Policy(inferred) => {
-                let epsilon = self.likelihood.epsilon;
-                inferred.world(view, &mut self.playouts.blueprint, epsilon, iteration)
-            }
+            Worlds::Policy(inferred) => inferred.world(view, &mut self.playouts.blueprint, iteration).clone(),
         }
     }
 }
@@ -317,35 +317,36 @@ impl<P: Policy> SearchState<P> {
 /// The maximum number of worlds that are drawn at a time, from three times as many proposals.
 const BLOCK: usize = 500;
 
-/// An inference, and the worlds that were drawn from it for the current decision.
+/// An inference, and a block of worlds that were drawn from it for the current decision.
 #[derive(Clone, Debug)]
-struct InferredWorlds<P: Policy> {
-    inference: Inference<P>,
+pub(crate) struct InferredWorlds<P: Policy> {
+    pub(crate) inference: Inference<P>,
     base: u64,
-    /// The number of worlds in a block.
-    most: usize,
+    block: SamplingSettings,
     worlds: Vec<State>,
 }
 
 impl<P: Policy> InferredWorlds<P> {
-    fn new(briefing: &Briefing<'_>, past: P::History) -> InferredWorlds<P> {
-        InferredWorlds { inference: Inference::new(briefing, past), base: 0, most: 1, worlds: Vec::new() }
+    pub(crate) fn new(briefing: &Briefing<'_>, past: P::History) -> InferredWorlds<P> {
+        let inference = Inference::new(briefing, past);
+        InferredWorlds { inference, base: 0, block: SamplingSettings::default(), worlds: Vec::new() }
     }
 
-    fn world(&mut self, view: &Observation<'_>, policy: &mut P, epsilon: f64, iteration: u32) -> State {
-        let (block, index) = (iteration as usize / self.most, iteration as usize % self.most);
+    /// Prepares to draw the worlds of one decision, in blocks with these settings.
+    pub(crate) fn prepare(&mut self, base: u64, block: SamplingSettings) {
+        (self.base, self.block) = (base, block);
+        self.worlds.clear();
+    }
+
+    /// The world with this number. The numbers must be requested in order.
+    pub(crate) fn world(&mut self, view: &Observation<'_>, policy: &mut P, number: u32) -> &State {
+        let (block, index) = (number as usize / self.block.worlds, number as usize % self.block.worlds);
         if index == 0 {
-            let draw = SamplingSettings {
-                worlds: self.most,
-                proposals: 3 * self.most,
-                epsilon,
-                ..SamplingSettings::default()
-            };
             let base = self.base.wrapping_add((block as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            self.worlds = self.inference.draw(view, policy, &draw, base);
+            self.worlds = self.inference.draw(view, policy, &self.block, base);
         }
-        // Equal worlds are adjacent, but successive iterations should use different worlds.
-        self.worlds[strided(index, self.most)].clone()
+        // Equal worlds are adjacent, but successive numbers should get different worlds.
+        &self.worlds[strided(index, self.block.worlds)]
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct SearchTree {
     path: Vec<PathStep>,
     /// The decisions that the current world offers.
     offered: Vec<Action>,
+    /// Their places among the edges of the current node.
+    places: Vec<u16>,
 }
 
 /// How a tree grows.
@@ -177,28 +179,24 @@ impl SearchTree {
     /// Selects by UCB1 among the decisions that this world offers, with the availability count of each.
     fn select_available(&mut self, node: usize, world: &State, growth: &TreeSettings) -> usize {
         self.offer(world, growth);
-        let offered = std::mem::take(&mut self.offered);
-        self.merge(node, &offered);
-        let Node { first, edges, .. } = self.nodes[node];
-        let range = first as usize..first as usize + usize::from(edges);
-        let (mut best, mut most) = (None, f64::NEG_INFINITY);
-        for index in range {
+        self.place(node);
+        let first = self.nodes[node].first as usize;
+        let (mut best, mut most) = (usize::MAX, f64::NEG_INFINITY);
+        for &place in &self.places {
+            let index = first + usize::from(place);
             let edge = &mut self.edges[index];
-            if !offered.contains(&edge.arm.action) {
-                continue;
-            }
             edge.available += 1;
             let bound = if edge.arm.visits == 0 {
                 f64::INFINITY
             } else {
                 edge.mean + growth.exploration * logarithm(edge.available).sqrt() * edge.width
             };
-            if bound > most {
-                (best, most) = (Some(index), bound);
+            // Of equal bounds, the oldest edge of the node has precedence.
+            if bound > most || (bound >= most && index < best) {
+                (best, most) = (index, bound);
             }
         }
-        self.offered = offered;
-        best.expect("the seat to act has a choice")
+        best
     }
 
     /// Lists the plausible decisions of the seat to act.
@@ -214,25 +212,30 @@ impl SearchTree {
         }
     }
 
-    /// Adds the decisions that the node does not have yet. If there are any, the node's edges move to the end of
-    /// `edges`.
-    fn merge(&mut self, node: usize, offered: &[Action]) {
+    /// Finds the edges of the offered decisions among the edges of the node, and adds the edges that it does not have yet.
+    /// In that case the node's edges move to the end of `edges`.
+    fn place(&mut self, node: usize) {
         let Node { first, edges, .. } = self.nodes[node];
         let range = first as usize..first as usize + usize::from(edges);
-        let is_new = |action: &Action| !self.edges[range.clone()].iter().any(|edge| edge.arm.action == *action);
-        let new = offered.iter().filter(|action| is_new(action)).count();
-        if new == 0 {
-            return;
+        let (own, mut next, mut number) = (&self.edges[range.clone()], 0, edges);
+        self.places.clear();
+        for action in &self.offered {
+            let is_it = |edge: &Edge| edge.arm.action == *action;
+            // Most worlds offer the decisions in the order of the edges.
+            let found = if own.get(next).is_some_and(is_it) { Some(next) } else { own.iter().position(is_it) };
+            let place = found.unwrap_or(usize::from(number));
+            number += u16::from(found.is_none());
+            next = place + 1;
+            self.places.push(place as u16);
         }
-        let moved = self.edges.len();
-        self.edges.extend_from_within(range.clone());
-        for &action in offered {
-            if !self.edges[moved..].iter().any(|edge| edge.arm.action == action) {
-                self.edges.push(Edge::new(action));
-            }
+        if number > edges {
+            let moved = self.edges.len();
+            self.edges.extend_from_within(range);
+            let new = self.offered.iter().zip(&self.places).filter(|&(_, &place)| place >= edges);
+            self.edges.extend(new.map(|(&action, _)| Edge::new(action)));
+            self.nodes[node].first = moved as u32;
+            self.nodes[node].edges = number;
         }
-        self.nodes[node].first = moved as u32;
-        self.nodes[node].edges = (self.edges.len() - moved) as u16;
     }
 
     /// Continues at the information set of the seat to act: in the node of this set, or outside the tree if the set has

@@ -119,7 +119,6 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
     tree.offered = vec![Action::Draw, Action::Call];
     tree.grow(1, Seat::B, false);
     // The start of classic offers only `draw`; `call` was available once before, and had a lower value.
-    tree.merge(1, &[Action::Draw, Action::Call]);
     let first = tree.nodes[1].first as usize;
     for (index, visits, available, mean) in [(first, 900u32, 900, 0.5), (first + 1, 1, 1, 0.4)] {
         let edge = &mut tree.edges[index];
@@ -134,6 +133,13 @@ fn a_decision_is_judged_by_how_often_it_was_available_not_by_how_often_its_paren
     assert_eq!(tree.edges[chosen].arm.action, Action::Draw, "a decision that this world does not offer is not chosen");
     assert_eq!(tree.edges[first].available, 901);
     assert_eq!(tree.edges[first + 1].available, 1, "its availability is unchanged");
+    // Another world offers a decision that the node does not have yet.
+    tree.offered = vec![Action::Call, Action::Take, Action::Draw];
+    tree.place(1);
+    assert_eq!(tree.places, [1, 2, 0]);
+    let edges = &tree.edges[tree.nodes[1].first as usize..][..usize::from(tree.nodes[1].edges)];
+    let found: Vec<_> = edges.iter().map(|edge| (edge.arm.action, edge.available)).collect();
+    assert_eq!(found, [(Action::Draw, 901), (Action::Call, 1), (Action::Take, 0)]);
 }
 
 #[test]

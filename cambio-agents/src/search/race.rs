@@ -1,0 +1,244 @@
+//! Races: decisions are tried in the same worlds, and dropped when they fall behind.
+//!
+//! In the same world with the same random numbers, the utilities of two decisions are similar, so their difference has a
+//! smaller variance than with independent worlds. A decision is dropped when it is probably not better than the best one
+//! (Maron and Moore 1994, "Hoeffding races", with standard errors in place of Hoeffding's bound), and the race ends when
+//! one decision is left.
+
+use cambio_core::Action;
+
+use super::{Arm, FinalChoice, choose};
+use cambio_core::rng::Stream;
+
+/// The number of worlds in which all decisions are tried before any is dropped.
+const BATCH: usize = 8;
+/// The next check takes place after this share of the number of worlds so far.
+const CHECK_EVERY: f64 = 0.125;
+/// The weight of the prior variance of a difference, as a number of worlds. The prior variance is half the variance of
+/// the utilities.
+const PRIOR_WORLDS: f64 = 4.0;
+
+/// When a race drops a decision.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct RaceSettings {
+    /// A decision is dropped when its gain over the best is below `tie` at this many standard errors above its mean.
+    pub(crate) errors: f64,
+    /// The gain that is too small to matter.
+    pub(crate) tie: f64,
+    /// The standard error of the gains that are expected before the race; `None` if nothing is known.
+    pub(crate) trust: Option<f64>,
+}
+
+/// A race of the decisions at one position. The next race reuses the memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Race {
+    /// The first `number` are in this race.
+    racers: Vec<Racer>,
+    number: usize,
+    /// The numbers of the racers that are still tried.
+    live: Vec<usize>,
+    /// The utilities in the current world so far, one for each live racer.
+    row: Vec<f64>,
+    /// The number of the racer that is best so far.
+    lead: usize,
+    worlds: usize,
+    next_check: usize,
+}
+
+/// A decision in a race.
+#[derive(Clone, Debug)]
+struct Racer {
+    action: Action,
+    /// The utility that is expected before the race.
+    prior: f64,
+    /// The utilities in the worlds so far, until the decision was dropped.
+    utilities: Vec<f64>,
+}
+
+impl Race {
+    /// Begins a race of these decisions with their expected utilities. The first one leads until another is better.
+    pub(crate) fn begin(&mut self, decisions: impl IntoIterator<Item = (Action, f64)>) {
+        self.number = 0;
+        for (action, prior) in decisions {
+            if let Some(racer) = self.racers.get_mut(self.number) {
+                (racer.action, racer.prior) = (action, prior);
+                racer.utilities.clear();
+            } else {
+                self.racers.push(Racer { action, prior, utilities: Vec::new() });
+            }
+            self.number += 1;
+        }
+        self.live.clear();
+        self.live.extend(0..self.number);
+        self.row.clear();
+        (self.lead, self.worlds, self.next_check) = (0, 0, BATCH);
+    }
+
+    /// Whether one decision is left.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.live.len() == 1
+    }
+
+    /// The decision to try next in the current world; `None` if all were tried.
+    pub(crate) fn next(&self) -> Option<Action> {
+        self.live.get(self.row.len()).map(|&index| self.racers[index].action)
+    }
+
+    /// Adds the utility of the decision that [`Race::next`] returned.
+    pub(crate) fn add(&mut self, utility: f64) {
+        self.row.push(utility);
+    }
+
+    /// The best decision.
+    pub(crate) fn best(&self) -> Action {
+        self.racers[self.lead].action
+    }
+
+    /// Ends the current world, in which all decisions were tried.
+    pub(crate) fn end_world(&mut self, settings: &RaceSettings) {
+        for (&index, &utility) in self.live.iter().zip(&self.row) {
+            self.racers[index].utilities.push(utility);
+        }
+        self.row.clear();
+        self.worlds += 1;
+        if self.worlds == self.next_check {
+            self.next_check += BATCH.max((self.worlds as f64 * CHECK_EVERY) as usize);
+            self.check(settings);
+        }
+    }
+
+    /// Finds the best decision, without dropping others. A world that was not ended does not count.
+    pub(crate) fn finish(&mut self, settings: &RaceSettings) {
+        if self.worlds > 0 {
+            self.lead(settings);
+        }
+    }
+
+    /// Drops the decisions that are behind.
+    fn check(&mut self, settings: &RaceSettings) {
+        let variance = self.lead(settings);
+        let (lead, mut live) = (self.lead, std::mem::take(&mut self.live));
+        live.retain(|&index| {
+            let (gain, error) = self.gain(index, lead, variance, settings);
+            index == lead || gain + settings.errors * error >= settings.tie
+        });
+        self.live = live;
+    }
+
+    /// Finds the best decision. Returns the prior variance of a difference.
+    fn lead(&mut self, settings: &RaceSettings) -> f64 {
+        let number = (self.live.len() * self.worlds) as f64;
+        let all = || self.live.iter().flat_map(|&index| &self.racers[index].utilities);
+        let mean = all().sum::<f64>() / number;
+        let variance = all().map(|utility| (utility - mean) * (utility - mean)).sum::<f64>() / number / 2.0;
+        for index in 0..self.live.len() {
+            let index = self.live[index];
+            if index != self.lead && self.gain(index, self.lead, variance, settings).0 > 0.0 {
+                self.lead = index;
+            }
+        }
+        variance
+    }
+
+    /// The estimated gain of one live decision over another, and its standard error: the mean of the differences and the
+    /// expected difference, weighted by precision.
+    fn gain(&self, one: usize, other: usize, prior_variance: f64, settings: &RaceSettings) -> (f64, f64) {
+        let (one, other) = (&self.racers[one], &self.racers[other]);
+        let differences = one.utilities.iter().zip(&other.utilities).map(|(one, other)| one - other);
+        let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), gain| (sum + gain, squares + gain * gain));
+        let tries = self.worlds as f64;
+        let mean = sum / tries;
+        let spread = (squares - tries * mean * mean).max(0.0) + prior_variance * PRIOR_WORLDS;
+        let variance = spread / (tries + PRIOR_WORLDS) / tries;
+        let Some(trust) = settings.trust else { return (mean, variance.sqrt()) };
+        // Without any variance, the playouts are certain.
+        let share = trust * trust / (trust * trust + variance);
+        (share * mean + (1.0 - share) * (one.prior - other.prior), (share * variance).sqrt())
+    }
+
+    /// The tries of each decision.
+    pub(crate) fn arms(&self) -> impl Iterator<Item = Arm> {
+        self.racers[..self.number].iter().map(|racer| arm(racer.action, racer.utilities.iter().copied()))
+    }
+
+    /// The tries of each decision, by their gains over the first one in the same worlds.
+    pub(crate) fn gains(&self) -> impl Iterator<Item = Arm> {
+        let first = &self.racers[0].utilities;
+        self.racers[..self.number].iter().map(move |racer| {
+            arm(racer.action, racer.utilities.iter().zip(first).map(|(utility, first)| utility - first))
+        })
+    }
+
+    /// The decision that the search takes.
+    pub(crate) fn choose(&self, last: FinalChoice, stream: &mut Stream) -> Action {
+        if last == FinalChoice::Visits {
+            return self.best();
+        }
+        let arms: Vec<Arm> = self.arms().collect();
+        choose(&arms, last, stream).map_or(self.best(), |arm| arm.action)
+    }
+}
+
+fn arm(action: Action, utilities: impl Iterator<Item = f64>) -> Arm {
+    let mut arm = Arm::new(action);
+    utilities.for_each(|utility| arm.add(utility));
+    arm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: RaceSettings = RaceSettings { errors: 2.0, tie: 0.002, trust: None };
+
+    fn race(utilities: impl Fn(usize) -> Vec<f64>, settings: &RaceSettings) -> (Action, Vec<u32>) {
+        let decisions = [Action::Draw, Action::Take, Action::Call];
+        let mut race = Race::default();
+        race.begin(decisions.map(|action| (action, 0.0)));
+        for world in 0..1000 {
+            let all = utilities(world);
+            while let Some(action) = race.next() {
+                race.add(all[decisions.iter().position(|&one| one == action).unwrap()]);
+            }
+            race.end_world(settings);
+            if race.is_decided() {
+                break;
+            }
+        }
+        race.finish(settings);
+        (race.best(), race.arms().map(|arm| arm.visits).collect())
+    }
+
+    #[test]
+    fn decisions_that_fall_behind_are_dropped() {
+        // The worlds differ by much more than the decisions in one world.
+        let noise = |world: usize| (world * 7919 % 100) as f64 / 100.0;
+        let own = |world: usize| (world * 37 % 10) as f64 / 30.0 - 0.15;
+        let (best, visits) =
+            race(|world| vec![noise(world), noise(world) + 0.04 + own(world), noise(world) - 0.3], &SETTINGS);
+        assert_eq!(best, Action::Take);
+        assert!(visits[2] < visits[1] && visits[1] < 200, "{visits:?}");
+        // Among equal decisions the first one leads, and the race ends before its budget.
+        let (best, visits) = race(|world| vec![noise(world); 3], &SETTINGS);
+        assert!(best == Action::Draw && visits[0] < 1000, "{visits:?}");
+    }
+
+    #[test]
+    fn expected_gains_count_until_the_playouts_are_more_precise() {
+        let mut race = Race::default();
+        race.begin([(Action::Draw, 0.6), (Action::Take, 0.4)]);
+        let settings = RaceSettings { trust: Some(0.05), errors: f64::INFINITY, ..SETTINGS };
+        for world in 0..10_000 {
+            let one = if world % 10 < 6 { 1.0 } else { 0.0 };
+            race.add(0.5);
+            race.add(one);
+            race.end_world(&settings);
+            if world == 1 {
+                race.finish(&settings);
+                assert_eq!(race.best(), Action::Draw);
+            }
+        }
+        race.finish(&settings);
+        assert_eq!(race.best(), Action::Take);
+    }
+}
