@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, read_text, write_whole};
+use cambio_exec::{CancelToken, Executor, read_bytes, read_text, write_whole};
 use cambio_learn::{
     AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Learner, OutcomeRecipe,
     Recipe, RecipeError, StoredResponder, starting_network, stored_recipe, train_outcome_model,
@@ -20,6 +20,8 @@ use crate::say::say;
 
 const REPORT: &str = "report.html";
 const NETWORK: &str = "network.net";
+/// The maximum number of bytes of a network.
+const MOST_NETWORK: u64 = 1 << 30;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "resume"]).required(true).multiple(true)))]
@@ -205,7 +207,7 @@ fn say_best_responder(args: &Args) -> CliResult {
         }
     }
     let (path, StoredResponder { recipe, bound, .. }) = best.expect("there is a responder");
-    let network = std::fs::read(path.join(NETWORK))?;
+    let network = read_bytes(&path.join(NETWORK), MOST_NETWORK)?;
     write_whole(&args.out.join(NETWORK), &network)?;
     for row in &bound {
         write_bound(&mut out, &recipe, row, &path)?;

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use cambio_core::text::excerpt;
 use cambio_core::{Rules, Spot};
-use cambio_exec::CancelToken;
+use cambio_exec::{CancelToken, next_line};
 use cambio_view::{
     CardValue, KindView, PageStep, Prompt, Scene, Session, TableCardView, cards_in_short, rules_in_short,
 };
 
-use crate::say::{count, next_line};
+use crate::say::count;
 use crate::screen::SessionEnd;
 
 /// How often the wait for an answer checks for an interrupt.

@@ -8,12 +8,13 @@ use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
 use cambio_core::record::InvalidRecord;
 use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
+use cambio_exec::next_line;
 use cambio_view::{Narrator, Replay};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
-use crate::say::{count, next_line, plain, say};
+use crate::say::{count, plain, say};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -1,6 +1,6 @@
-//! Messages on standard error, and input that is read line by line.
+//! Messages on standard error.
 
-use std::io::{self, BufRead, Read as _, Write as _};
+use std::io::{self, Write as _};
 
 use cambio_core::text::excerpt;
 
@@ -47,37 +47,4 @@ pub(crate) fn plain_lines(text: &str) -> String {
 /// A number with its noun: `1 match`, `2 matches`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {}", cambio_report::noun(number, noun))
-}
-
-/// Reads the next line without its line break; `None` at the end of the input. Fails if the input cannot be read or
-/// the line has more than `most` bytes.
-pub(crate) fn next_line(input: &mut (impl BufRead + ?Sized), most: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    if input.take(most + 1).read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if line.len() as u64 > most {
-        return Err(io::Error::other(format!("a line has more than {most} bytes, the limit")));
-    }
-    Ok(Some(line))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_read_up_to_its_bound_and_no_further() {
-        let mut input = b"one\n\nthree\nfo".as_slice();
-        let mut next = || next_line(&mut input, 5).unwrap().map(|line| String::from_utf8(line).unwrap());
-        assert_eq!(next().as_deref(), Some("one"));
-        assert_eq!(next().as_deref(), Some(""));
-        assert_eq!(next().as_deref(), Some("three"));
-        assert_eq!(next().as_deref(), Some("fo"));
-        assert_eq!(next(), None);
-        let error = next_line(&mut io::BufReader::new(io::repeat(0)), 1 << 20).unwrap_err();
-        assert_eq!(error.to_string(), "a line has more than 1048576 bytes, the limit");
-    }
 }

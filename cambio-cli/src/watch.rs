@@ -1,18 +1,18 @@
 //! `cambio watch`.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Record;
+use cambio_exec::{next_line, open_regular};
 use cambio_sim::{StoredMatch, StoredRun};
 use cambio_view::Replay;
 
 use crate::exit::{CliResult, Exit};
 use crate::replay::{LINE, read};
 use crate::run::stop_on_signal;
-use crate::say::{count, next_line};
+use crate::say::count;
 use crate::screen;
 
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error>> {
     let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
-    let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut input = BufReader::new(open_regular(path).map_err(unreadable)?);
     let mut lines = 0;
     while let Some(line) = next_line(&mut input, LINE).map_err(unreadable)? {
         lines += 1;

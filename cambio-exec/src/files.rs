@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::text::check_regular;
+
 /// A file or a folder that cannot be read or written.
 ///
 /// ```
@@ -97,6 +99,7 @@ impl Claim {
         loop {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let file = opened.map_err(FileError::unwritable(&path))?;
+            file.metadata().and_then(|found| check_regular(&found)).map_err(FileError::unwritable(&path))?;
             lock(&folder, &file)?;
             // The previous owner may have removed the file in the meantime. Then this lock is useless: try again.
             if is_at(&path, &file) {

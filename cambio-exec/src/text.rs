@@ -1,8 +1,8 @@
-//! Reads and deserializes text files that users write.
+//! Reads files that other programs or users have written, and checks their types and sizes.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Error, ErrorKind, Read as _};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, BufRead, Error, ErrorKind, Read};
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -37,34 +37,111 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 /// # Errors
 /// The errors of [`read_text`].
 pub fn read_up_to(path: &Path, most: u64) -> io::Result<String> {
-    let file = open_regular(path)?;
-    let mut bytes = Vec::new();
-    let too_long =
-        || Error::new(ErrorKind::FileTooLarge, format!("the file is too large: expected at most {most} bytes"));
-    if file.metadata()?.len() > most {
-        return Err(too_long());
-    }
-    // The file may grow while it is read.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(too_long());
-    }
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(read_bytes(path, most)?).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         Error::new(ErrorKind::InvalidData, format!("expected UTF-8, found an invalid sequence at byte {}", place + 1))
     })
 }
 
-/// Opens a regular file. Follows symbolic links.
+/// Reads a regular file of at most `most` bytes. The content need not be text.
+///
+/// # Errors
+/// If the file cannot be read, is not a regular file, or is too large. The message omits the path.
+pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    if file.metadata()?.len() > most {
+        return Err(too_large(most));
+    }
+    // The file may grow while it is read.
+    read_all(file, most)
+}
+
+/// Reads an input to its end, up to `most` bytes.
+///
+/// # Errors
+/// If the input cannot be read, or has more than `most` bytes.
+///
+/// ```
+/// assert_eq!(cambio_exec::read_all(&b"rows"[..], 4)?, b"rows");
+/// let error = cambio_exec::read_all(std::io::repeat(0), 4).unwrap_err();
+/// assert_eq!(error.to_string(), "the file is too large: expected at most 4 bytes");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read_all(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> Error {
+    Error::new(ErrorKind::FileTooLarge, format!("the file is too large: expected at most {most} bytes"))
+}
+
+/// Reads the next line with its line break, which only the last line may lack. Empty at the end of the input.
+///
+/// # Errors
+/// If the input cannot be read, or the line has more than `most` bytes.
+pub fn read_line(input: &mut (impl BufRead + ?Sized), most: u64) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    input.take(most.saturating_add(1)).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > most && line.last() != Some(&b'\n') {
+        return Err(Error::other(format!("a line has more than {most} bytes, the limit")));
+    }
+    Ok(line)
+}
+
+/// Reads the next line without its line break; `None` at the end of the input.
+///
+/// # Errors
+/// The errors of [`read_line`].
+///
+/// ```
+/// let mut input = &b"one\ntwo"[..];
+/// assert_eq!(cambio_exec::next_line(&mut input, 5)?.as_deref(), Some(&b"one"[..]));
+/// assert_eq!(cambio_exec::next_line(&mut input, 5)?.as_deref(), Some(&b"two"[..]));
+/// assert_eq!(cambio_exec::next_line(&mut input, 5)?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn next_line(input: &mut (impl BufRead + ?Sized), most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = read_line(input, most)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    line.pop_if(|last| *last == b'\n');
+    Ok(Some(line))
+}
+
+/// Opens a regular file for reading. Follows symbolic links.
 ///
 /// # Errors
 /// If the file cannot be opened or is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_file() {
-        return File::open(path);
+    open(path, OpenOptions::new().read(true))
+}
+
+/// Opens an existing regular file to append to it. Follows symbolic links.
+///
+/// # Errors
+/// If the file cannot be opened or is not a regular file.
+pub fn append_regular(path: &Path) -> io::Result<File> {
+    open(path, OpenOptions::new().append(true))
+}
+
+fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    // Checked before the file is opened, because opening a named pipe can block.
+    check_regular(&std::fs::metadata(path)?)?;
+    let file = options.open(path)?;
+    // Another process may have replaced the file.
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Fails if a file is not a regular file.
+pub(crate) fn check_regular(found: &Metadata) -> io::Result<()> {
+    if found.is_file() {
+        return Ok(());
     }
-    let what = if kind.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
+    let what = if found.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
     Err(Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {what}")))
 }
 
@@ -135,8 +212,23 @@ mod tests {
         let latin = folder.join("latin");
         std::fs::write(&latin, b"name = 'Gr\xfc\xdfe'\n").unwrap();
         assert_eq!(refusal(&latin), "expected UTF-8, found an invalid sequence at byte 11");
+        assert_eq!(append_regular(&pipe).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert!(append_regular(&latin).is_ok());
         // Files in `/proc` report a size of 0, but have content.
         assert!(!read_text(Path::new("/proc/self/status")).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_line_is_read_up_to_its_bound_and_no_further() {
+        let mut input = b"one\n\nthree\nfo".as_slice();
+        let mut next = || next_line(&mut input, 5).unwrap().map(|line| String::from_utf8(line).unwrap());
+        assert_eq!(next().as_deref(), Some("one"));
+        assert_eq!(next().as_deref(), Some(""));
+        assert_eq!(next().as_deref(), Some("three"));
+        assert_eq!(next().as_deref(), Some("fo"));
+        assert_eq!(next(), None);
+        let error = next_line(&mut io::BufReader::new(io::repeat(0)), 1 << 20).unwrap_err();
+        assert_eq!(error.to_string(), "a line has more than 1048576 bytes, the limit");
     }
 }

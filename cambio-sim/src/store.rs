@@ -15,7 +15,7 @@ mod stored;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
 pub use folder::RunFolder;
-pub(crate) use ledger::{BatchEntry, packed, row_files, unpacked_all};
+pub(crate) use ledger::{BatchEntry, LONGEST_LINE, packed, row_files, unpacked_all};
 pub(crate) use manifest::{Build, Programs, refuse_other};
-pub(crate) use stored::ReadBatch;
 pub use stored::StoredRun;
+pub(crate) use stored::{MOST_TEXT, ReadBatch};

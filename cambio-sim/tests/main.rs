@@ -2,6 +2,7 @@
 
 mod belief;
 mod faults;
+mod hostile;
 mod luck;
 mod quantities;
 mod rows;

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, GreedyParams, HeuristicParams, Luck, OutcomeModel, RandomParams};
 use cambio_core::Rules;
-use cambio_exec::{FileError, write_whole};
+use cambio_exec::{FileError, read_bytes, write_whole};
+
+/// The maximum number of bytes of a model's file.
+const MOST_MODEL: u64 = 1 << 28;
 
 /// An outcome model, identified by the hash of its file.
 #[derive(Clone, Debug)]
@@ -78,7 +81,7 @@ impl Baseline {
     /// another hash.
     pub(crate) fn find(&mut self, folder: &Path) {
         if self.file.is_none()
-            && let Ok(bytes) = std::fs::read(self.path(folder))
+            && let Ok(bytes) = read_bytes(&self.path(folder), MOST_MODEL)
             && let Some(found) = Baseline::of(&bytes).filter(|found| found == self)
         {
             *self = found;

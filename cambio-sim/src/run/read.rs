@@ -11,14 +11,18 @@ use crate::play::BlockRows;
 use crate::rows::{FILES, RowReader};
 use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
 
-/// The number of batches that are parsed in parallel.
+/// The maximum number of batches that are parsed in parallel, and the number of bytes of rows from which no further batch is
+/// added to them.
 const AT_ONCE: usize = 64;
+const MOST_WAITING: usize = 1 << 28;
 
 /// Parses the rows of batches and adds them up in order. Batches are parsed in parallel, which does not affect the result. Errors
 /// contain the `place` (folder or file) of a batch.
 pub(crate) struct BatchReader<'p> {
     plan: &'p Plan,
     waiting: Vec<UnreadBatch>,
+    /// The number of bytes in the waiting batches.
+    bytes: usize,
     digest: Digest,
 }
 
@@ -37,13 +41,14 @@ struct BatchContents<'p> {
 
 impl<'p> BatchReader<'p> {
     pub(crate) fn new(plan: &'p Plan) -> BatchReader<'p> {
-        BatchReader { plan, waiting: Vec::new(), digest: Digest::new(plan) }
+        BatchReader { plan, waiting: Vec::new(), bytes: 0, digest: Digest::new(plan) }
     }
 
     /// Adds the next batch, with uncompressed rows. An error may belong to an earlier batch.
     pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
+        self.bytes += files.iter().map(Vec::len).sum::<usize>();
         self.waiting.push(UnreadBatch { place: place.to_owned(), entry, files });
-        if self.waiting.len() == AT_ONCE { self.read() } else { Ok(()) }
+        if self.waiting.len() == AT_ONCE || self.bytes >= MOST_WAITING { self.read() } else { Ok(()) }
     }
 
     pub(crate) fn add_all(&mut self, stored: &StoredRun) -> Result<(), RunError> {
@@ -58,6 +63,7 @@ impl<'p> BatchReader<'p> {
         let plan = self.plan;
         let found: Vec<_> = self.waiting.par_iter().map(|waiting| waiting.read(plan)).collect();
         self.waiting.clear();
+        self.bytes = 0;
         for found in found {
             let BatchContents { blocks, extract, faults } = found?;
             self.digest.add(&blocks, &extract, &faults);

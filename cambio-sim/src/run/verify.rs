@@ -1,10 +1,17 @@
 //! Verification of stored runs.
 
+use std::io::ErrorKind;
+
+use cambio_exec::read_bytes;
+
 use super::batch::replay_batch;
 use super::read::derive;
 use crate::digest::Derived;
 use crate::plan::{PlayablePlan, PlayedBatches};
 use crate::store::StoredRun;
+
+/// The maximum number of bytes of a page.
+const MOST_PAGE: u64 = 1 << 30;
 
 /// How many batches of a run [`verify`] replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,10 +41,19 @@ pub struct Findings {
 impl Findings {
     /// Checks that a file of a run is the one that its rows give. `is_right` gets the content of the file.
     pub fn check(&mut self, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
+        self.check_up_to(MOST_PAGE, stored, name, is_right);
+    }
+
+    /// Like [`Findings::check`], for a file of at most `most` bytes.
+    fn check_up_to(&mut self, most: u64, stored: &StoredRun, name: &str, is_right: impl FnOnce(&[u8]) -> bool) {
         let path = stored.path.join(name);
-        match std::fs::read(&path) {
-            Ok(found) if is_right(&found) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !stored.claims_complete => {
+        let found = match read_bytes(&path, most) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
+            found => found.map(Some),
+        };
+        match found {
+            Ok(Some(found)) if is_right(&found) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound && !stored.claims_complete => {
                 self.unfinished.push(format!("{} does not exist yet", path.display()));
             }
             Ok(_) => {
@@ -111,7 +127,7 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: ReplayScope) -> F
             // The derived files of an unfinished run may be older than its rows.
             if stored.is_complete() {
                 for (name, text) in derived.files() {
-                    findings.check(stored, name, |found| found == text.as_bytes());
+                    findings.check_up_to(text.len() as u64, stored, name, |found| found == text.as_bytes());
                 }
             }
             findings.derived = Some(derived);

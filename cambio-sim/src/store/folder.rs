@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cambio_exec::{Claim, FileError, create_folder, lock, read_text, write_whole};
+use cambio_exec::{Claim, FileError, append_regular, create_folder, lock, read_text, read_up_to, write_whole};
 
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Manifest, PlanFacts, Programs, refuse_other};
-use super::stored::StoredRun;
+use super::stored::{MOST_TEXT, StoredRun};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
@@ -142,7 +142,7 @@ impl RunFolder {
         let ledger = stored.path.join("ledger.jsonl");
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
-            let file = OpenOptions::new().append(true).open(path).map_err(RunError::unwritable(path))?;
+            let file = append_regular(path).map_err(RunError::unwritable(path))?;
             let found = file.metadata().map_err(RunError::unreadable(path))?.len();
             if found < bytes {
                 return Err(RunError::damaged(path, format!("it has {found} bytes, but the ledger covers {bytes}")));
@@ -302,7 +302,7 @@ impl RunFolder {
 /// Opens and locks the ledger of a folder. Call this before reading the folder, so that no other process can append.
 fn hold(folder: &Path) -> Result<File, RunError> {
     let ledger = folder.join("ledger.jsonl");
-    let held = OpenOptions::new().append(true).open(&ledger).map_err(RunError::unwritable(&ledger))?;
+    let held = append_regular(&ledger).map_err(RunError::unwritable(&ledger))?;
     lock(folder, &held)?;
     Ok(held)
 }
@@ -314,7 +314,7 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
         return Ok(());
     }
     let exists = || RunError::from(FileError::Exists(path.display().to_string()));
-    let is_begun = std::fs::read_to_string(path.join("spec.lock.json")).is_ok_and(|lock| lock == plan.lock());
+    let is_begun = read_up_to(&path.join("spec.lock.json"), MOST_TEXT).is_ok_and(|lock| lock == plan.lock());
     let rows = row_files(plan);
     let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
     if plan.secret().is_some_and(|secret| Secret::read(path).is_ok_and(|found| found == *secret)) {
@@ -336,7 +336,7 @@ fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
         }
     }
     // Do not remove a user's experiment file or the current directory.
-    let is_given = std::fs::read_to_string(path.join("spec.toml")).map_or(true, |text| text == plan.toml());
+    let is_given = read_up_to(&path.join("spec.toml"), MOST_TEXT).map_or(true, |text| text == plan.toml());
     let here = std::env::current_dir().and_then(std::fs::canonicalize);
     let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
     let entries = std::fs::read_dir(path).map_err(RunError::unreadable(path))?;

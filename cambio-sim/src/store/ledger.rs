@@ -1,5 +1,6 @@
 //! The ledger: the list of the batches that are synced to disk.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -8,6 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{FILES, header};
+
+/// The maximum number of bytes in a line of the ledger.
+pub(crate) const LONGEST_LINE: u64 = 1 << 16;
+
+/// The maximum number of bytes of a batch in one file, compressed or not. A batch has at most a few thousand matches, so
+/// this is more than 200 KB for each match.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A file to which each batch appends rows: its name without `.zst`, its header, and its header in older runs.
 pub(crate) struct RowFile {
@@ -65,19 +73,19 @@ pub(crate) fn packed(plan: &Plan, rows: Vec<u8>) -> Vec<u8> {
 }
 
 /// Converts the bytes on disk to rows.
-pub(crate) fn unpacked(plan: &Plan, bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
+fn unpacked<'b>(plan: &Plan, bytes: Cow<'b, [u8]>) -> std::io::Result<Cow<'b, [u8]>> {
     if !plan.compress || bytes.is_empty() {
         return Ok(bytes);
     }
     #[cfg(feature = "zstd")]
-    return zstd::stream::decode_all(&bytes[..]);
+    return Ok(cambio_exec::read_all(zstd::Decoder::with_buffer(&*bytes)?, MOST_BYTES)?.into());
     #[cfg(not(feature = "zstd"))]
     Err(std::io::Error::other("the rows are compressed, but this program was built without the feature `zstd`"))
 }
 
 /// Converts the bytes on disk of all files of a batch to rows.
 pub(crate) fn unpacked_all(plan: &Plan, files: Vec<Vec<u8>>) -> std::io::Result<Vec<Vec<u8>>> {
-    files.into_iter().map(|bytes| unpacked(plan, bytes)).collect()
+    files.into_iter().map(|bytes| Ok(unpacked(plan, bytes.into())?.into_owned())).collect()
 }
 
 /// The rows of one batch in one file, as described by the ledger.
@@ -87,6 +95,18 @@ pub(crate) struct Segment {
     pub(crate) bytes: u64,
     #[serde(rename = "blake3")]
     pub(crate) hash: String,
+}
+
+impl Segment {
+    /// Converts bytes on disk to rows, and checks the hash of the bytes. The error is a clause about the
+    /// bytes of `file`.
+    pub(crate) fn rows<'b>(&self, plan: &Plan, file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, String> {
+        if blake3::hash(&bytes).to_hex().as_str() != self.hash {
+            return Err("do not have the hash that the ledger lists".to_owned());
+        }
+        let rows = unpacked(plan, bytes).map_err(|error| format!("cannot be decompressed: {error}"))?;
+        Ok(rows)
+    }
 }
 
 /// The entry of a batch: one line of the ledger.
@@ -153,7 +173,9 @@ impl BatchEntry {
         let Segments { matches, rounds, players, records, faults } = files;
         let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();
         let entry = BatchEntry { batch, segments };
-        let fits = batch < plan.batch_count() && entry.segments.len() == row_files(plan).len();
+        let fits = batch < plan.batch_count()
+            && entry.segments.len() == row_files(plan).len()
+            && entry.segments.iter().all(|segment| segment.bytes <= MOST_BYTES);
         (fits && entry.to_text(plan).trim_end() == text).then_some(entry)
     }
 }

@@ -4,14 +4,17 @@ use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_exec::{open_regular, read_up_to};
+use cambio_exec::{open_regular, read_line, read_up_to};
 use serde_json::Value;
 
-use super::ledger::{BatchEntry, RowFile, file_name, packed, row_files, unpacked};
+use super::ledger::{BatchEntry, LONGEST_LINE, RowFile, file_name, packed, row_files};
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, Timing};
+
+/// The maximum number of bytes of the lock, the manifest, the experiment file and the times.
+pub(crate) const MOST_TEXT: u64 = 1 << 28;
 
 /// A run on disk.
 ///
@@ -73,7 +76,7 @@ impl StoredRun {
     pub fn open(path: &Path) -> Result<StoredRun, RunError> {
         let read = |name: &str| {
             let file = path.join(name);
-            let text = read_up_to(&file, u64::MAX);
+            let text = read_up_to(&file, MOST_TEXT);
             text.map_err(RunError::unreadable(&file))
         };
         if path.is_dir() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
@@ -109,19 +112,26 @@ impl StoredRun {
             return Err(RunError::damaged(&path.join("spec.toml"), "it has been modified"));
         }
         let ledger = path.join("ledger.jsonl");
-        let text = read("ledger.jsonl")?;
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        let unreadable = RunError::unreadable(&ledger);
+        let mut input = BufReader::new(open_regular(&ledger).map_err(&unreadable)?);
         let mut entries: Vec<BatchEntry> = Vec::new();
-        for (number, line) in text[..whole].lines().enumerate() {
-            let entry = BatchEntry::read(line, &plan).filter(|entry| entry.batch == number as u64);
+        let mut ledger_bytes = 0;
+        let is_torn = loop {
+            let line = read_line(&mut input, LONGEST_LINE).map_err(&unreadable)?;
+            let Some(text) = line.strip_suffix(b"\n") else {
+                break !line.is_empty();
+            };
+            let number = entries.len();
+            let entry = std::str::from_utf8(text).ok().and_then(|text| BatchEntry::read(text, &plan));
             let what = || format!("line {} is not batch {number} of this run", number + 1);
+            let entry = entry.filter(|entry| entry.batch == number as u64);
             entries.push(entry.ok_or_else(|| RunError::damaged(&ledger, what()))?);
-        }
+            ledger_bytes += line.len() as u64;
+        };
         // The times are only displayed, so a file that cannot be read is not an error.
         let mut timing = Timing::default();
         timing.read(&read(TIMING_FILE).unwrap_or_default(), &plan, entries.len() as u64);
-        let (path, ledger_bytes) = (path.to_owned(), whole as u64);
-        let is_torn = whole < text.len();
+        let path = path.to_owned();
         let claims_complete = manifest["outcome"] == "complete";
         let programs = Programs::from_json(&manifest["programs"]).unwrap_or_default();
         Ok(StoredRun { path, plan, spec, timing, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
@@ -199,10 +209,10 @@ impl StoredRun {
             if read.is_err() || header != expected {
                 return Err(RunError::damaged(&path, "it does not begin with its header"));
             }
-            files.push((path, reader, header.len() as u64));
+            files.push((file.name, path, reader, header.len() as u64));
         }
         let mut read = move |entry: &BatchEntry, place: usize| {
-            let ((path, reader, at), segment) = (&mut files[place], &entry.segments[place]);
+            let ((name, path, reader, at), segment) = (&mut files[place], &entry.segments[place]);
             let mut bytes = Vec::new();
             reader.take(segment.bytes).read_to_end(&mut bytes).map_err(RunError::unreadable(path))?;
             let (batch, place) = (entry.batch, format!("bytes {at} to {}", *at + segment.bytes));
@@ -210,12 +220,9 @@ impl StoredRun {
                 let what = format!("it ends at byte {}, inside batch {batch} ({place})", *at + bytes.len() as u64);
                 return Err(RunError::damaged(path, what));
             }
-            if blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                let what = format!("{place} (batch {batch}) do not have the hash that ledger.jsonl lists");
-                return Err(RunError::damaged(path, what));
-            }
             *at += segment.bytes;
-            unpacked(&self.plan, bytes).map_err(RunError::unreadable(path))
+            let rows = segment.rows(&self.plan, name, bytes.into());
+            Ok(rows.map_err(|what| RunError::damaged(path, format!("{place} (batch {batch}) {what}")))?.into_owned())
         };
         Ok(self.entries.iter().map(move |entry| {
             let files = (0..entry.segments.len()).map(|place| read(entry, place)).collect::<Result<_, _>>()?;

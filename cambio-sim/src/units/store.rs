@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cambio_agents::Roster;
+use cambio_exec::read_all;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{Blobs, FolderBlobs};
@@ -30,7 +31,7 @@ use super::queue::{LineupCost, summed};
 use crate::disk::{PartsError, RunError};
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::play::{TIMING_HEADER, Timing};
-use crate::store::{BatchEntry, Build, Programs, refuse_other, row_files};
+use crate::store::{BatchEntry, Build, LONGEST_LINE, MOST_TEXT, Programs, refuse_other, row_files};
 
 /// The format identifier of stores.
 const FORMAT: &str = "cambio-units/2";
@@ -42,14 +43,14 @@ const PLAN: &str = "plan.json";
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The maximum length of a line in a unit's file.
-const LONGEST_LINE: u64 = 1 << 16;
-
 /// The time without a change after which a temporary file is considered abandoned.
 const FORGOTTEN: Duration = Duration::from_secs(3600);
 
 /// The maximum number of bytes to allocate before reading, because a length in a damaged file may be wrong.
 const MOST_ROOM: u64 = 1 << 26;
+
+/// The maximum number of bytes of a batch's sums.
+const MOST_SUMS: u64 = 1 << 30;
 
 /// A store of units.
 #[derive(Debug)]
@@ -228,9 +229,8 @@ impl UnitStore {
 
     fn text(&self, name: &str) -> io::Result<String> {
         patient(|| {
-            let mut text = String::new();
-            self.blobs.open(name)?.read_to_string(&mut text)?;
-            Ok(text)
+            let bytes = read_all(self.blobs.open(name)?, MOST_TEXT)?;
+            String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
         })
     }
 
@@ -493,13 +493,11 @@ impl UnitReader<'_> {
         let mut files = Vec::new();
         for (segment, file) in entry.segments.iter().zip(row_files(plan)) {
             let bytes = self.bytes(segment.bytes)?;
-            if bytes.len() as u64 != segment.bytes || blake3::hash(&bytes).to_hex().as_str() != segment.hash {
-                let what = format!("the rows of {} in batch {batch} do not match their entry", file.name);
-                return Err(self.bad(what));
-            }
+            let checked = segment.rows(plan, file.name, bytes.as_slice().into()).map(|_| ());
+            checked.map_err(|what| self.bad(format!("the rows of {} in batch {batch} {what}", file.name)))?;
             files.push(bytes);
         }
-        let length: Option<u64> = self.line()?.and_then(|line| line.parse().ok());
+        let length = self.line()?.and_then(|line| line.parse().ok()).filter(|&length: &u64| length <= MOST_SUMS);
         let sums = length.map(|length| self.bytes(length)).transpose()?;
         let sums = sums.filter(|sums| Some(sums.len() as u64) == length);
         let sums = sums.ok_or_else(|| self.bad(format!("the sums of batch {batch} are missing")))?;

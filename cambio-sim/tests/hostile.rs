@@ -1,0 +1,110 @@
+//! Run folders that others have prepared: files that never end or never begin.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use cambio_agents::roster;
+use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
+
+fn plan() -> PlayablePlan {
+    let experiment = Experiment { deals: 20, records: true, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+    experiment.plan(&roster(), Path::new(".")).unwrap()
+}
+
+/// An empty folder.
+fn place(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("cambio-hostile-{name}-{}", std::process::id()));
+    // An earlier process with the same number may have left the folder.
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn played(path: &Path) -> PathBuf {
+    let plan = plan();
+    let mut folder = RunFolder::create(path, &plan).unwrap();
+    Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
+    path.to_owned()
+}
+
+/// Runs work on a thread, and fails if it takes longer than a minute.
+fn in_a_minute(what: String, work: impl FnOnce() -> String + Send + 'static) -> String {
+    let (sender, done) = mpsc::channel();
+    std::thread::spawn(move || sender.send(work()));
+    done.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what}: no answer"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_never_begin_or_never_end_are_refused() {
+    let root = place("special");
+    let path = played(&root.join("run"));
+    let files =
+        ["spec.lock.json", "manifest.json", "ledger.jsonl", "spec.toml", "matches.csv", "records.jsonl", "summary.csv"];
+    for name in files {
+        let (file, kept) = (path.join(name), path.join(format!("{name}.kept")));
+        std::fs::rename(&file, &kept).unwrap();
+        for kind in ["pipe", "endless", "large"] {
+            match kind {
+                "pipe" => assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success()),
+                "endless" => std::os::unix::fs::symlink("/dev/zero", &file).unwrap(),
+                // A sparse file of 1 TiB, which takes no space on the disk.
+                _ => std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap(),
+            }
+            let at = format!("{name}, {kind}");
+            let run = path.clone();
+            let found = in_a_minute(format!("{at}, verify"), move || match StoredRun::open(&run) {
+                Ok(stored) => verify(&stored, &plan(), ReplayScope::Sample(1)).wrong.join("; "),
+                Err(error) => error.to_string(),
+            });
+            assert!(found.contains(name) && !found.contains('\0'), "{at}: {found}");
+            // A summary is written again.
+            if name != "summary.csv" {
+                let run = path.clone();
+                let resumed = in_a_minute(format!("{at}, resume"), move || {
+                    let resumed = RunFolder::reopen(&run, &plan());
+                    resumed.map_or_else(|error| error.to_string(), |_| "resumed".to_owned())
+                });
+                // Rows that the ledger does not cover are cut off.
+                assert!(resumed.contains(name) || (kind == "large" && resumed == "resumed"), "{at}: {resumed}");
+            }
+            std::fs::remove_file(&file).unwrap();
+        }
+        std::fs::rename(&kept, &file).unwrap();
+    }
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn compressed_rows_that_fill_the_memory_are_refused() {
+    let root = place("bomb");
+    let path = root.join("run");
+    let experiment = Experiment { deals: 4, compress: true, ..Experiment::at("classic", 2, &["random"]) };
+    let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
+    let mut folder = RunFolder::create(&path, &plan).unwrap();
+    Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
+    drop(folder);
+    // 2 GiB of the letter a, with the hash that the ledger lists.
+    let mut bomb = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(b'a'), 2 << 30), &mut bomb).unwrap();
+    let bomb = bomb.finish().unwrap();
+    let (rows, ledger) = (path.join("matches.csv.zst"), path.join("ledger.jsonl"));
+    let line = std::fs::read_to_string(&ledger).unwrap();
+    let mut entry: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let covered = entry["files"]["matches.csv"]["bytes"].as_u64().unwrap() as usize;
+    let mut bytes = std::fs::read(&rows).unwrap();
+    bytes.truncate(bytes.len() - covered);
+    bytes.extend_from_slice(&bomb);
+    std::fs::write(&rows, bytes).unwrap();
+    entry["files"]["matches.csv"]["bytes"] = bomb.len().into();
+    entry["files"]["matches.csv"]["blake3"] = blake3::hash(&bomb).to_string().into();
+    std::fs::write(&ledger, format!("{entry}\n")).unwrap();
+    let error = derive(&StoredRun::open(&path).unwrap()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("cannot be decompressed: the file is too large: expected at most 1073741824 bytes"),
+        "{error}"
+    );
+    std::fs::remove_dir_all(&root).unwrap();
+}
