@@ -1,10 +1,11 @@
-//! Run folders that others have prepared: files that never end or never begin.
+//! Run folders that others have prepared: files that never end or never begin, and ledgers with false numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use cambio_agents::roster;
+use cambio_sim::units::{UnitStore, merge_units, play_unit};
 use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
 
 fn plan() -> PlayablePlan {
@@ -26,6 +27,64 @@ fn played(path: &Path) -> PathBuf {
     let mut folder = RunFolder::create(path, &plan).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
     path.to_owned()
+}
+
+/// Replaces a number of rows in the second line of a ledger.
+fn claim_rows(ledger: &str, file: &str, rows: u64) -> String {
+    let mut lines: Vec<String> = ledger.split('\n').map(str::to_owned).collect();
+    let (before, rest) = lines[1].split_once(&format!("\"{file}\":{{\"rows\":")).unwrap();
+    let (_, after) = rest.split_once(',').unwrap();
+    lines[1] = format!("{before}\"{file}\":{{\"rows\":{rows},{after}");
+    lines.join("\n")
+}
+
+#[test]
+fn the_numbers_of_rows_in_a_ledger_are_checked() {
+    let root = place("rows");
+    let path = played(&root.join("run"));
+    let plan = plan();
+    let ledger = path.join("ledger.jsonl");
+    let honest = std::fs::read_to_string(&ledger).unwrap();
+    let findings = |path: &Path| match StoredRun::open(path) {
+        Ok(stored) => verify(&stored, &plan, ReplayScope::Sample(1)).wrong.join("; "),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(findings(&path), "");
+    for file in ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"] {
+        for rows in [0, 15, 17, u64::MAX] {
+            std::fs::write(&ledger, claim_rows(&honest, file, rows)).unwrap();
+            let what = findings(&path);
+            let is_counted = what.contains("(batch 1) have ") && what.contains(&format!("lists {rows}"));
+            assert!(is_counted || what.contains("line 2 is not batch 1 of this run"), "{file}, {rows}: {what}");
+            assert!(StoredRun::open(&path).and_then(|stored| derive(&stored)).is_err(), "{file}, {rows}");
+        }
+    }
+    std::fs::write(&ledger, honest).unwrap();
+    assert_eq!(findings(&path), "");
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+#[test]
+fn a_unit_with_a_false_number_of_rows_is_not_merged() {
+    let root = place("unit");
+    let plan = plan();
+    let place = root.join("store");
+    let store = UnitStore::open(place.to_str().unwrap()).unwrap();
+    store.begin(&plan).unwrap();
+    let all = 0..plan.batch_count();
+    let unit = play_unit(&Executor::new(1).unwrap(), &plan, all, &store, |_| ()).unwrap().unit;
+    let file = place.join(unit.name());
+    let bytes = std::fs::read(&file).unwrap();
+    // The name of the file is made to agree with its content.
+    let (from, to) = (b"\"matches.csv\":{\"rows\":16,", b"\"matches.csv\":{\"rows\":15,");
+    let at = bytes.windows(from.len()).position(|part| part == from).unwrap();
+    let mut other = bytes.clone();
+    other[at..at + to.len()].copy_from_slice(to);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(file.with_file_name(blake3::hash(&other).to_string()), &other).unwrap();
+    let error = merge_units(&store, &root.join("run"), |_, _| ()).unwrap_err().to_string();
+    assert!(error.ends_with("the rows of matches.csv in batch 0 have 16 rows, but the ledger lists 15"), "{error}");
+    std::fs::remove_dir_all(&root).unwrap();
 }
 
 /// Runs work on a thread, and fails if it takes longer than a minute.

@@ -33,6 +33,14 @@ impl Cell {
     }
 }
 
+/// The maximum number of matches of a plan.
+pub(super) const MOST_MATCHES: u128 = 1 << 40;
+
+/// The number of matches in cells with this number of deals.
+pub(super) fn matches_in(cells: &[Cell], deals: u64) -> u128 {
+    cells.iter().map(|cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(deals)).sum()
+}
+
 /// A validated and expanded experiment. A plan can be stored, read back and summarised; a
 /// [`PlayablePlan`](super::PlayablePlan) can also be played.
 ///

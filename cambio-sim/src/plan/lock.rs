@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::baseline::Baseline;
-use super::blocks::{Cell, Plan, PlannedAgent};
+use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
@@ -134,8 +134,10 @@ impl Lock {
                 seatings: self.rotations.seatings(seats),
             })
         };
+        let cells: Vec<Cell> = self.tables.into_iter().map(cell).collect::<Option<_>>()?;
+        (matches_in(&cells, self.deals) <= MOST_MATCHES).then_some(())?;
         Some(Plan {
-            cells: self.tables.into_iter().map(cell).collect::<Option<_>>()?,
+            cells,
             name: self.name,
             seed: self.seed.parse().ok()?,
             agent_seed: self.agent_seed.map_or(Ok(Seed::AGENTS), |seed| seed.parse()).ok()?,

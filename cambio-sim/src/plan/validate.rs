@@ -9,14 +9,11 @@ use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
 
 use super::baseline::{self, Baseline};
-use super::blocks::{Cell, Plan, PlannedAgent};
+use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
 use super::experiment::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlanError, Rotations, read_rules};
 use super::lineups::Names;
 use super::playable::PlayablePlan;
 use super::seeds::Secret;
-
-/// The maximum number of matches of a plan.
-const MOST_MATCHES: u128 = 1 << 40;
 
 /// The maximum number of agents of a plan: the candidates of a tuning, and a field.
 const MOST_AGENTS: usize = 10_010;
@@ -151,8 +148,7 @@ impl Experiment {
         for cell in cells.iter_mut().filter(|_| !measures_luck) {
             cell.baseline = None;
         }
-        let matches = |cell: &Cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(self.deals);
-        let all: u128 = cells.iter().map(matches).sum();
+        let all = matches_in(&cells, self.deals);
         if all > MOST_MATCHES {
             let found = format!("{}, which makes {all} matches", self.deals);
             return Err(PlanError::value("deals", found, "small enough for at most 2^40 matches"));

@@ -98,15 +98,27 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Converts bytes on disk to rows, and checks the hash of the bytes. The error is a clause about the
+    /// Converts bytes on disk to rows, and checks the hash of the bytes and the number of rows. The error is a clause about the
     /// bytes of `file`.
     pub(crate) fn rows<'b>(&self, plan: &Plan, file: &str, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, String> {
         if blake3::hash(&bytes).to_hex().as_str() != self.hash {
             return Err("do not have the hash that the ledger lists".to_owned());
         }
         let rows = unpacked(plan, bytes).map_err(|error| format!("cannot be decompressed: {error}"))?;
-        Ok(rows)
+        let found = count_rows(file, &rows);
+        let expected = self.rows;
+        if found == expected { Ok(rows) } else { Err(format!("have {found} rows, but the ledger lists {expected}")) }
     }
+}
+
+/// The number of rows. A quoted text of a CSV file may contain line breaks; a line of JSON contains none.
+fn count_rows(file: &str, rows: &[u8]) -> u64 {
+    let (is_csv, mut is_quoted, mut count) = (file.ends_with(".csv"), false, 0);
+    for &byte in rows {
+        is_quoted ^= is_csv && byte == b'"';
+        count += u64::from(byte == b'\n' && !is_quoted);
+    }
+    count
 }
 
 /// The entry of a batch: one line of the ledger.
@@ -175,6 +187,7 @@ impl BatchEntry {
         let entry = BatchEntry { batch, segments };
         let fits = batch < plan.batch_count()
             && entry.segments.len() == row_files(plan).len()
+            && entry.segments[0].rows <= plan.matches_of(batch..batch + 1)
             && entry.segments.iter().all(|segment| segment.bytes <= MOST_BYTES);
         (fits && entry.to_text(plan).trim_end() == text).then_some(entry)
     }
