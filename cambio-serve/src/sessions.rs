@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, watch};
 
 use cambio_view::{Session, SessionError};
@@ -16,7 +17,7 @@ pub(crate) struct OpenSession {
     changed: watch::Sender<Option<u64>>,
     touched: Mutex<Instant>,
     /// Limits hints to one at a time.
-    pub(crate) hints: Semaphore,
+    pub(crate) hints: Arc<Semaphore>,
 }
 
 /// Locks a mutex and ignores poisoning, because the data is consistent between calls.
@@ -31,6 +32,16 @@ impl OpenSession {
 
     pub(crate) fn watch(&self) -> watch::Receiver<Option<u64>> {
         self.changed.subscribe()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.changed.borrow().is_none()
+    }
+
+    /// Waits until the table is closed.
+    async fn closed(&self) {
+        // An error means that the table no longer exists.
+        let _ = self.watch().wait_for(Option::is_none).await;
     }
 
     fn touch(&self) {
@@ -65,12 +76,15 @@ pub(crate) struct Sessions {
     most: usize,
     idle: Duration,
     thinkers: Arc<Semaphore>,
+    /// Limits the searches of closed tables that have no permit of `thinkers`.
+    abandoned: Arc<Semaphore>,
 }
 
 impl Sessions {
     pub(crate) fn new(most: usize, idle: Duration) -> Sessions {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Sessions { open: Mutex::default(), most, idle, thinkers: Arc::new(Semaphore::new(cores)) }
+        let [thinkers, abandoned] = [cores; 2].map(|cores| Arc::new(Semaphore::new(cores)));
+        Sessions { open: Mutex::default(), most, idle, thinkers, abandoned }
     }
 
     /// Closes idle tables, then opens a table. Fails if the maximum number of tables is open.
@@ -85,7 +99,7 @@ impl Sessions {
         let number = open.last;
         let changed = watch::Sender::new(Some(session.feed().last()));
         let touched = Mutex::new(Instant::now());
-        let opened = OpenSession { session: Mutex::new(session), changed, touched, hints: Semaphore::new(1) };
+        let opened = OpenSession { session: Mutex::new(session), changed, touched, hints: Arc::new(Semaphore::new(1)) };
         open.sessions.insert(number, Arc::new(opened));
         Ok(number)
     }
@@ -111,15 +125,29 @@ impl Sessions {
     pub(crate) fn think(&self, opened: &Arc<OpenSession>) {
         let last = opened.session().feed().last();
         opened.tell(last);
-        let (opened, thinkers) = (Arc::clone(opened), Arc::clone(&self.thinkers));
+        let opened = Arc::clone(opened);
+        let (thinkers, abandoned) = (Arc::clone(&self.thinkers), Arc::clone(&self.abandoned));
         tokio::spawn(async move {
             loop {
-                let Ok(_permit) = thinkers.acquire().await else { return };
-                if opened.changed.borrow().is_none() {
+                let Ok(permit) = thinkers.acquire().await else { return };
+                if opened.is_closed() {
                     return;
                 }
                 let Some(job) = opened.session().job() else { return };
-                let done = tokio::task::spawn_blocking(move || job.run()).await;
+                let own = Arc::clone(&opened);
+                let done = tokio::task::spawn_blocking(move || job.run_while(&|| !own.is_closed()));
+                let done = match select(done, Box::pin(opened.closed())).await {
+                    Either::Left((done, _)) => done,
+                    Either::Right(((), done)) => {
+                        // A search ends only with its decision. Until then, another table may use the permit.
+                        let aside = abandoned.acquire();
+                        if let Either::Left((_aside, done)) = select(Box::pin(aside), done).await {
+                            drop(permit);
+                            let _ = done.await;
+                        }
+                        return;
+                    }
+                };
                 let last = {
                     let mut session = opened.session();
                     match done {

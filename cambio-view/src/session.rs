@@ -128,6 +128,12 @@ impl fmt::Debug for JobResult {
 impl SessionJob {
     /// Runs the job, which takes as long as the agent needs.
     pub fn run(self) -> JobResult {
+        self.run_while(&|| true)
+    }
+
+    /// Like [`SessionJob::run`], but stops between two decisions when `goes_on` returns false. The session must then not be
+    /// continued.
+    pub fn run_while(self, goes_on: &dyn Fn() -> bool) -> JobResult {
         JobResult(match self.0 {
             JobTask::Decide(mut thinker) => {
                 let decision = thinker.decide();
@@ -135,7 +141,7 @@ impl SessionJob {
             }
             JobTask::Rewind { config, decisions } => {
                 let mut session = Session::new(*config);
-                session.follow(&decisions);
+                session.follow(&decisions, goes_on);
                 JobOutcome::Rewound(Box::new(session))
             }
         })
@@ -354,8 +360,8 @@ impl Session {
 
     /// Replays the decisions of another session of the same match. The agents decide again, which restores their state,
     /// but the given decisions are carried out.
-    fn follow(&mut self, decisions: &[SessionDecision]) {
-        for &decision in decisions {
+    fn follow(&mut self, decisions: &[SessionDecision], goes_on: &dyn Fn() -> bool) {
+        for &decision in decisions.iter().take_while(|_| goes_on()) {
             // Only the effect on the agent's state matters, so its answer and its errors are ignored.
             let _ = self.referee.ask();
             if !self.playing().state().allows(decision.action) {
