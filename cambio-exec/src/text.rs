@@ -119,11 +119,16 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true))
 }
 
-/// Opens an existing regular file to append to it. Follows symbolic links.
+/// Opens an existing regular file to append to it or to cut it. Refuses symbolic links, because they may lead to a file
+/// outside of the folder that the user named.
 ///
 /// # Errors
-/// If the file cannot be opened or is not a regular file.
+/// If the file cannot be opened, is a symbolic link or is not a regular file.
 pub fn append_regular(path: &Path) -> io::Result<File> {
+    if std::fs::symlink_metadata(path)?.is_symlink() {
+        let what = "expected a regular file, found a symbolic link; replace it by a copy of its file";
+        return Err(Error::new(ErrorKind::InvalidInput, what));
+    }
     open(path, OpenOptions::new().append(true))
 }
 
@@ -214,6 +219,15 @@ mod tests {
         assert_eq!(refusal(&latin), "expected UTF-8, found an invalid sequence at byte 11");
         assert_eq!(append_regular(&pipe).unwrap_err().kind(), ErrorKind::InvalidInput);
         assert!(append_regular(&latin).is_ok());
+        let link = folder.join("link");
+        std::os::unix::fs::symlink(&latin, &link).unwrap();
+        assert!(open_regular(&link).is_ok());
+        assert!(
+            append_regular(&link)
+                .unwrap_err()
+                .to_string()
+                .ends_with("found a symbolic link; replace it by a copy of its file")
+        );
         // Files in `/proc` report a size of 0, but have content.
         assert!(!read_text(Path::new("/proc/self/status")).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();

@@ -1,7 +1,7 @@
 //! Searches a run for matches with a property, in the rows of the run, or in the records if the rows do not show it.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Lines};
+use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use cambio_core::{Action, Card, Observer, Record, Score, Seat, Standing, replay};
+use cambio_exec::{next_line, open_regular};
 use cambio_sim::rows::{MatchKey, PlayerRow, RoundRow};
 use cambio_sim::{PlayablePlan, StoredMatch, StoredRun, play_block};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,8 @@ use crate::runs::{aside, folder, may_start};
 const LISTED: usize = 50;
 /// The maximum number of matches that a search reads.
 const SCANNED: u64 = 2_000_000;
+/// The maximum number of bytes in a record.
+const RECORD: u64 = 1 << 26;
 /// The time limit for scanning records and replaying matches.
 const LOOKING: Duration = Duration::from_secs(10);
 
@@ -122,7 +125,7 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
                 scanned += 1;
                 let agents: Vec<&str> = players.iter().map(|player| player.agent).collect();
                 if let Some(records) = &mut records {
-                    records.step(&row.key, &agents);
+                    records.step(&row.key, &agents)?;
                 }
                 let plays = wanted.agent.is_empty() || agents.contains(&&*wanted.agent);
                 if !plays || !wanted.kind.fits(players) {
@@ -165,8 +168,12 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
 
 /// The records of a run: read from a file in the order of the rows, or made by playing the matches again.
 enum RunRecords {
-    Stored { lines: Lines<BufReader<File>>, next: Option<String>, own: Option<String> },
+    Stored { file: BufReader<File>, next: Option<Vec<u8>>, own: Option<Vec<u8>> },
     Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
+}
+
+fn unreadable(error: std::io::Error) -> ApiError {
+    ApiError::bad(format!("cannot read the run's records.jsonl: {error}"))
 }
 
 /// The fields of a record that identify its match.
@@ -181,8 +188,10 @@ struct RecordHeader {
 
 impl RunRecords {
     fn open(state: &AppState, path: &Path) -> Result<RunRecords, ApiError> {
-        if let Ok(file) = File::open(path.join("records.jsonl")) {
-            return Ok(RunRecords::Stored { lines: BufReader::new(file).lines(), next: None, own: None });
+        match open_regular(&path.join("records.jsonl")) {
+            Ok(file) => return Ok(RunRecords::Stored { file: BufReader::new(file), next: None, own: None }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(unreadable(error)),
         }
         let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
         may_start(state, &run)?;
@@ -192,23 +201,28 @@ impl RunRecords {
     }
 
     /// Advances to the record of this row, if the row has one. Must be called for every row in order.
-    fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) {
-        let RunRecords::Stored { lines, next, own } = self else { return };
-        *next = next.take().or_else(|| lines.next()?.ok());
+    fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) -> Result<(), ApiError> {
+        let RunRecords::Stored { file, next, own } = self else { return Ok(()) };
+        if next.is_none() {
+            *next = next_line(file, RECORD).map_err(unreadable)?;
+        }
         let is_it = |head: RecordHeader| {
             let rules = head.rules.as_str().or_else(|| head.rules["name"].as_str());
             rules == Some(key.rules)
                 && (head.seats, head.deal, head.rotation) == (key.seats, key.deal, key.rotation)
                 && head.agents == players
         };
-        let fits = next.as_ref().is_some_and(|line| serde_json::from_str(line).is_ok_and(is_it));
+        let fits = next.as_ref().is_some_and(|line| serde_json::from_slice(line).is_ok_and(is_it));
         *own = if fits { next.take() } else { None };
+        Ok(())
     }
 
     /// The record of the row in the last call of `step`, which has this block and rotation; `None` if there is none.
     fn read(&mut self, number: u64, rotation: usize) -> Result<Option<Record>, ApiError> {
         match self {
-            RunRecords::Stored { own, .. } => Ok(own.take().and_then(|line| Record::read(&line).ok())),
+            RunRecords::Stored { own, .. } => {
+                Ok(own.take().and_then(|line| Record::read(str::from_utf8(&line).ok()?).ok()))
+            }
             RunRecords::Played { plan, block } => {
                 if block.as_ref().is_none_or(|(own, _)| *own != number) {
                     let rows = play_block(plan, &plan.block(number)).map_err(|fault| ApiError::bad(&fault.what))?;

@@ -1,6 +1,7 @@
 //! The run folders under a root: their reports and replays of their matches.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,7 +67,22 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
 /// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
 pub(crate) fn folder(state: &AppState, name: &str) -> Result<PathBuf, ApiError> {
     let found = folders(&state.settings.runs).remove(name);
-    found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))
+    let path = found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))?;
+    refuse_links(&path).map_err(ApiError::bad)?;
+    Ok(path)
+}
+
+/// Fails if an entry of a run folder is a symbolic link, because the link may lead out of the root.
+fn refuse_links(path: &Path) -> Result<(), String> {
+    let entries = path.read_dir().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    match entries.flatten().find(is_link) {
+        None => Ok(()),
+        Some(entry) => Err(format!(
+            "{} is a symbolic link, which this server does not follow; replace it by a copy of its file",
+            entry.path().display()
+        )),
+    }
 }
 
 /// Runs work that blocks, such as reading files, on a thread for such work.
@@ -80,7 +96,11 @@ pub(crate) async fn aside<T: Send + 'static>(
 async fn list(State(state): Shared) -> ApiResult {
     let listed = aside(move || {
         let root = state.settings.runs.display().to_string();
-        let read = |(name, path): (String, PathBuf)| match StoredRun::open(&path) {
+        let open = |path: &Path| {
+            refuse_links(path)?;
+            StoredRun::open(path).map_err(|error| error.to_string())
+        };
+        let read = |(name, path): (String, PathBuf)| match open(&path) {
             Ok(run) => RunSummary {
                 title: if run.plan.name.is_empty() { name.clone() } else { run.plan.name.clone() },
                 agents: run.plan.agents.iter().map(|agent| agent.label.clone()).collect(),
@@ -91,9 +111,7 @@ async fn list(State(state): Shared) -> ApiResult {
                 problem: None,
                 name,
             },
-            Err(error) => {
-                RunSummary { title: name.clone(), problem: Some(error.to_string()), name, ..RunSummary::default() }
-            }
+            Err(problem) => RunSummary { title: name.clone(), problem: Some(problem), name, ..RunSummary::default() },
         };
         let listed: Vec<RunSummary> = folders(&state.settings.runs).into_iter().map(read).collect();
         Ok(serde_json::json!({ "root": root, "runs": listed }))

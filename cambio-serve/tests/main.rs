@@ -3,5 +3,6 @@
 mod abuse;
 mod asking;
 mod hidden;
+mod limits;
 mod matches;
 mod review;
