@@ -273,7 +273,7 @@ async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap
     let request: HintRequest = read(&headers, &body)?;
     let opened = state.open_session(table)?;
     let adviser = state.agent(&request.agent)?;
-    let Ok(_turn) = opened.hints.try_acquire() else {
+    let Ok(own) = Arc::clone(&opened.hints).try_acquire_owned() else {
         return Err(ApiError(StatusCode::TOO_MANY_REQUESTS, "a hint is already being computed".to_owned()));
     };
     let (config, actions) = {
@@ -283,8 +283,11 @@ async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap
         }
         (session.config().clone(), session.actions())
     };
-    let thought = tokio::task::spawn_blocking(move || hint(&config, &actions, &adviser)).await;
-    Ok(json(&thought.map_err(|_| ApiError::bad("the agent failed: it panicked"))??))
+    let thought = state.questions.run(move |token| {
+        let _own = own;
+        hint(&config, &actions, &adviser, &|| !token.is_cancelled() && !opened.is_closed())
+    });
+    Ok(json(&thought.await??))
 }
 
 async fn close(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
@@ -334,8 +337,9 @@ async fn explain(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiRe
     let request: ExplainRequest = read(&headers, &body)?;
     let agent = state.agent(&request.agent)?;
     let record = Record::read(&request.record.to_string()).map_err(ApiError::bad)?;
-    let found = tokio::task::spawn_blocking(move || inquire(&record, (request.round, request.decision), &agent)).await;
-    Ok(json(&found.map_err(|_| ApiError::bad("the agent failed: it panicked"))??))
+    let at = (request.round, request.decision);
+    let found = state.questions.run(move |token| inquire(&record, at, &agent, &|| !token.is_cancelled()));
+    Ok(json(&found.await??))
 }
 
 /// The request to review a round.

@@ -22,6 +22,7 @@ mod matches;
 mod request_guard;
 mod reviews;
 mod runs;
+mod searches;
 mod server;
 mod sessions;
 mod settings;

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::answer::{ApiError, ApiResult, json};
 use crate::app_state::AppState;
-use crate::runs::{aside, folder, may_start};
+use crate::runs::{folder, may_play};
 
 /// The maximum number of matches in a list.
 const LISTED: usize = 50;
@@ -106,11 +106,12 @@ pub(crate) fn router() -> Router<Arc<AppState>> {
 }
 
 async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchListRequest>) -> ApiResult {
-    let found = aside(move || {
-        let path = folder(&state, &wanted.run)?;
+    let own = Arc::clone(&state);
+    let found = state.replays.run(move |token| {
+        let path = folder(&own, &wanted.run)?;
         let run = StoredRun::open(&path).map_err(ApiError::bad)?;
         let mut records = match wanted.kind {
-            MatchFilter::Guess => Some(RunRecords::open(&state, &path)?),
+            MatchFilter::Guess => Some(RunRecords::open(&own, &path)?),
             _ => None,
         };
         let (begun, mut stopped) = (Instant::now(), false);
@@ -118,7 +119,7 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
         'blocks: for stored in run.blocks().map_err(ApiError::bad)? {
             let (block, rows) = stored.map_err(ApiError::bad)?;
             for (row, rounds, players) in rows.by_match() {
-                stopped = records.is_some() && begun.elapsed() > LOOKING;
+                stopped = token.is_cancelled() || (records.is_some() && begun.elapsed() > LOOKING);
                 if stopped || scanned == SCANNED {
                     break 'blocks;
                 }
@@ -161,9 +162,11 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
                 }
             }
         }
-        Ok(serde_json::json!({ "matches": listed, "fitting": fitting, "scanned": scanned, "stopped": stopped }))
+        Ok::<_, ApiError>(
+            serde_json::json!({ "matches": listed, "fitting": fitting, "scanned": scanned, "stopped": stopped }),
+        )
     });
-    Ok(json(&found.await?))
+    Ok(json(&found.await??))
 }
 
 /// The records of a run: read from a file in the order of the rows, or made by playing the matches again.
@@ -194,7 +197,7 @@ impl RunRecords {
             Err(error) => return Err(unreadable(error)),
         }
         let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
-        may_start(state, &run)?;
+        may_play(state, &run)?;
         run.plan.records = true;
         let plan = Box::new(run.playable(&state.settings.roster).map_err(ApiError::bad)?);
         Ok(RunRecords::Played { plan, block: None })

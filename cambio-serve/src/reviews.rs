@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use cambio_core::Record;
 use cambio_view::{ReviewProgress, SessionError, review};
-use tokio::sync::Semaphore;
 
+use crate::answer::ApiError;
+use crate::searches::{SearchPlace, SearchSlots};
 use crate::sessions::locked;
 
 /// The number of playouts for each estimated chance to win.
@@ -42,18 +43,18 @@ impl ReviewJob {
 #[derive(Debug)]
 pub(crate) struct Reviews {
     jobs: Mutex<(u64, VecDeque<Arc<ReviewJob>>)>,
-    worker: Arc<Semaphore>,
+    slots: SearchSlots,
 }
 
 impl Reviews {
     pub(crate) fn new() -> Reviews {
-        Reviews { jobs: Mutex::default(), worker: Arc::new(Semaphore::new(1)) }
+        Reviews { jobs: Mutex::default(), slots: SearchSlots::new(1, 2 * KEPT) }
     }
 
     /// Starts the review of a round (counted from 1) unless the review exists, and returns the number of the review.
-    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, SessionError> {
+    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, ApiError> {
         let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
-            return Err(SessionError(format!("the match has no round {round}")));
+            return Err(SessionError(format!("the match has no round {round}")).into());
         };
         let of = (blake3::hash(record.to_json().as_bytes()), round);
         let job = {
@@ -72,9 +73,11 @@ impl Reviews {
         };
         *locked(&job.asked) = Instant::now();
         let number = job.number;
-        let is_due = !locked(&job.progress).over && !std::mem::replace(&mut *locked(&job.runs), true);
-        if is_due {
-            tokio::spawn(work(Arc::clone(&self.worker), job, Arc::new(record)));
+        if !locked(&job.progress).over && !*locked(&job.runs) {
+            let place = self.slots.enter()?;
+            if !std::mem::replace(&mut *locked(&job.runs), true) {
+                tokio::spawn(work(place, job, Arc::new(record)));
+            }
         }
         Ok(number)
     }
@@ -89,8 +92,8 @@ impl Reviews {
 }
 
 /// Computes a review when the worker is free, as long as a page requests its progress.
-async fn work(worker: Arc<Semaphore>, job: Arc<ReviewJob>, record: Arc<Record>) {
-    let Ok(_turn) = worker.acquire().await else { return };
+async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>) {
+    let _turn = place.turn().await;
     loop {
         let (own, record) = (Arc::clone(&job), Arc::clone(&record));
         let done = tokio::task::spawn_blocking(move || {

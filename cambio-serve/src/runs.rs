@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{ApiError, ApiResult, json, show};
 use crate::app_state::AppState;
 use crate::request_guard::STORED_POLICY;
+use crate::searches::check_budget;
 
 /// The maximum number of folders in the list, and their maximum depth below the root.
 const FOLDERS: usize = 200;
@@ -86,9 +87,7 @@ fn refuse_links(path: &Path) -> Result<(), String> {
 }
 
 /// Runs work that blocks, such as reading files, on a thread for such work.
-pub(crate) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned()))?
 }
@@ -136,17 +135,23 @@ async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult 
     Ok((head, text.await?).into_response())
 }
 
-/// Fails if an agent of the run starts a program or reads a file, unless the settings allow this agent.
-pub(crate) fn may_start(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
-    let mut quoted = run.plan.agents.iter().filter(|agent| agent.label.contains('"'));
-    quoted.try_for_each(|agent| state.agent(&agent.label).map(|_| ()))
+/// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
+pub(crate) fn may_play(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
+    run.plan.agents.iter().map(|agent| agent.label.as_str()).try_for_each(|label| {
+        if label.contains('"') {
+            return state.agent(label).map(|_| ());
+        }
+        let agent = state.settings.roster.parse(label).map_err(ApiError::bad)?;
+        if state.is_allowed(label) { Ok(()) } else { check_budget(&agent) }
+    })
 }
 
 async fn replay(State(state): Shared, Query(name): Query<RunName>, Query(which): Query<StoredMatch>) -> ApiResult {
-    let record = aside(move || {
-        let run = StoredRun::open(&folder(&state, &name.run)?).map_err(ApiError::bad)?;
-        may_start(&state, &run)?;
-        which.play(run, &state.settings.roster).map_err(ApiError::bad)
+    let own = Arc::clone(&state);
+    let record = state.replays.run(move |_| {
+        let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
+        may_play(&own, &run)?;
+        which.play(run, &own.settings.roster).map_err(ApiError::bad)
     });
-    show(record.await?).await
+    show(record.await??).await
 }

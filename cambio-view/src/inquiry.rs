@@ -14,6 +14,9 @@ use crate::card_probabilities::{BeliefTracker, CardProbabilities};
 use crate::session::{SessionConfig, SessionError};
 use crate::words::action_in_words;
 
+/// The error of a computation that was stopped.
+const STOPPED: &str = "the computation was stopped";
+
 /// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]
 struct ConsideredView {
@@ -61,12 +64,19 @@ impl fmt::Display for Hint {
 /// the candidates that it compared. The agent receives only the events that the person has seen. The agent also decides
 /// at each earlier decision of the person, so that its random stream has the same position as in a match.
 ///
+/// The computation stops between two decisions when `goes_on` returns false.
+///
 /// # Errors
-/// If it is not the person's turn to decide, or the agent fails.
+/// If it is not the person's turn to decide, the agent fails, or the computation is stopped.
 ///
 /// # Panics
 /// If the agent panics.
-pub fn hint(config: &SessionConfig, actions: &[Action], adviser: &AgentSpec) -> Result<Hint, SessionError> {
+pub fn hint(
+    config: &SessionConfig,
+    actions: &[Action],
+    adviser: &AgentSpec,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Hint, SessionError> {
     let failed = |error: MatchError| {
         SessionError(match error {
             MatchError::Fault(fault) => format!("{adviser} suggests `{}`, which is illegal", fault.action),
@@ -78,6 +88,9 @@ pub fn hint(config: &SessionConfig, actions: &[Action], adviser: &AgentSpec) -> 
     let players = Players::only(adviser.make(), person, seats);
     let mut referee = Referee::new(config.deal.clone(), players, ()).map_err(failed)?;
     for &action in actions {
+        if !goes_on() {
+            return Err(SessionError(STOPPED.to_owned()));
+        }
         referee.ask().map_err(failed)?;
         referee.act(action).map_err(|illegal| SessionError(illegal.to_string()))?;
     }
@@ -107,6 +120,7 @@ pub struct InquiryResult {
 /// recorded decisions are carried out.
 struct Inquiry<'a> {
     agent: &'a AgentSpec,
+    goes_on: &'a dyn Fn() -> bool,
     seat: Seat,
     key: Key,
     round: usize,
@@ -132,6 +146,9 @@ impl Inquiry<'_> {
     /// Asks the agent, and stores its answer at the requested decision.
     fn ask(&mut self, state: &State, action: Action) -> Result<(), String> {
         let Some((players, believer)) = &mut self.seated else { return Ok(()) };
+        if !(self.goes_on)() {
+            return Err(STOPPED.to_owned());
+        }
         let view = state.observe(self.seat);
         let asked = players.ask(&view).expect("the agent sits there");
         let decided = asked.map_err(|failure| failure.error.to_string())?;
@@ -204,14 +221,17 @@ impl Observer for Inquiry<'_> {
     }
 }
 
-/// Asks an agent at a decision of a record, given by the numbers of the round and the decision, both counted from 1.
+/// Asks an agent at a decision of a record, given by the numbers of the round and the decision, both counted from 1. The
+/// computation stops between two decisions when `goes_on` returns false.
 ///
 /// # Errors
-/// If the record has no such decision or has an error before that decision, or if the agent fails.
+/// If the record has no such decision or has an error before that decision, or if the agent fails or the computation is
+/// stopped.
 pub fn inquire(
     record: &Record,
     (round, decision): (usize, usize),
     agent: &AgentSpec,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<InquiryResult, SessionError> {
     let missing = || SessionError(format!("the match has no decision {decision} in round {round}"));
     let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
@@ -223,7 +243,7 @@ pub fn inquire(
         agents: field("agent_seed").unwrap_or(Seed::AGENTS),
         deal,
     };
-    let mut inquiry = Inquiry { agent, seat, key, round, decision, at: (0, 0), seated: None, found: None };
+    let mut inquiry = Inquiry { agent, goes_on, seat, key, round, decision, at: (0, 0), seated: None, found: None };
     let replayed = replay(record, &mut inquiry);
     match (inquiry.found, replayed) {
         (Some(found), _) => found.map_err(|error| SessionError(format!("{agent} failed: {error}"))),
@@ -261,7 +281,7 @@ mod tests {
                 let record = recorder.finish(match_setup.key, 0, &[agent, agent], &result);
                 let decisions = record.rounds[0].decisions.len();
                 for decision in (1..=decisions).step_by(1 + decisions / 4) {
-                    let found = inquire(&record, (1, decision), &spec).unwrap();
+                    let found = inquire(&record, (1, decision), &spec, &|| true).unwrap();
                     assert_eq!(found.decided, found.played, "{agent} on {name}, decision {decision}");
                     let has_it = found.considered.iter().any(|one| one.action == found.decided);
                     assert!(has_it || found.considered.is_empty(), "{agent} on {name}, {decision}: {found:?}");
@@ -273,11 +293,23 @@ mod tests {
     }
 
     #[test]
+    fn a_computation_stops_between_two_decisions() {
+        let deal = cambio_core::Deal::new(&Rules::preset("classic").unwrap(), Key::new(1, 0));
+        let greedy = roster().parse("greedy").unwrap();
+        let (notes, practice) = (true, true);
+        let opponents = vec![greedy.clone()];
+        let config = SessionConfig { deal, person: Seat::A, opponents, notes, practice, reaction: None };
+        let draw = ["draw".parse().unwrap()];
+        assert!(hint(&config, &draw, &greedy, &|| true).is_ok());
+        assert_eq!(hint(&config, &draw, &greedy, &|| false).unwrap_err().0, STOPPED);
+    }
+
+    #[test]
     fn a_decision_that_is_not_there_is_refused() {
         let record = Record::read(r#"{"format":"cambio-record/1","rules":"classic","seats":2,"rounds":[]}"#).unwrap();
         let greedy = roster().parse("greedy").unwrap();
         for index in [(0, 0), (1, 1), (usize::MAX, 0)] {
-            let refusal = inquire(&record, index, &greedy).unwrap_err().to_string();
+            let refusal = inquire(&record, index, &greedy, &|| true).unwrap_err().to_string();
             assert_eq!(refusal, format!("the match has no decision {} in round {}", index.1, index.0));
         }
     }

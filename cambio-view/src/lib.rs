@@ -20,7 +20,7 @@
 //! let record = recorder.finish(match_setup.key, 0, &["greedy", "greedy"], &result);
 //!
 //! assert_eq!(Replay::of(&record).unwrap().decisions(), record.rounds[0].decisions.len());
-//! let found = inquire(&record, (1, 1), &greedy).unwrap();
+//! let found = inquire(&record, (1, 1), &greedy, &|| true).unwrap();
 //! assert_eq!(found.decided, found.played);
 //! let mut decisions = 0;
 //! review(&record, 1, 8, &mut |_| {

@@ -74,7 +74,7 @@ fn a_hint_after_a_race_sees_the_table_as_it_is() {
             session.finish(job.run());
             continue;
         }
-        let action = hint(session.config(), &session.actions(), &adviser).unwrap().action;
+        let action = hint(session.config(), &session.actions(), &adviser, &|| true).unwrap().action;
         let step = session.latest();
         let choices = &step.ask.as_ref().expect("the person decides").choices;
         assert!(choices.contains(&action), "{action} of {choices:?}");

@@ -302,7 +302,7 @@ impl SessionView {
         let (config, actions) = (self.session.config().clone(), self.session.actions());
         let (tell, advice) = channel();
         std::thread::spawn(move || {
-            let found = hint(&config, &actions, &adviser);
+            let found = hint(&config, &actions, &adviser, &|| true);
             // Sending fails if the screen is already closed.
             let _ = tell.send(found.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
