@@ -192,6 +192,7 @@ pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) 
     create_folder(&new)?;
     let made = build(&new).and_then(|made| {
         std::fs::rename(&new, out).map_err(FileError::unwritable(out))?;
+        sync_folder(out);
         Ok(made)
     });
     if made.is_err() {
@@ -201,10 +202,11 @@ pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) 
     made
 }
 
-/// Writes a file atomically: writes a temporary file, syncs it and renames it.
+/// Writes a file atomically: writes the temporary file `NAME.new`, syncs it, renames it, and syncs its folder. Several
+/// writers of one file wait for each other. A `NAME.new` that a killed process has left is used again.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// If the file cannot be written, or `NAME.new` is not a regular file.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("cambio-whole-{}", std::process::id()));
@@ -217,8 +219,13 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let new = PathBuf::from(name);
-    let write = || {
-        let mut file = File::create(&new)?;
+    let mut file = own_temporary(&new).map_err(|error| {
+        // Only this error is about the temporary file.
+        let at = if error.kind() == std::io::ErrorKind::InvalidInput { new.as_path() } else { path };
+        FileError::unwritable(at)(error)
+    })?;
+    let mut write = || {
+        file.set_len(0)?;
         file.write_all(bytes)?;
         file.sync_data()?;
         std::fs::rename(&new, path)
@@ -227,5 +234,79 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         // If the removal fails too, report only the first error.
         let _ = std::fs::remove_file(&new);
         FileError::unwritable(path)(error)
-    })
+    })?;
+    sync_folder(path);
+    Ok(())
+}
+
+/// Opens and locks a temporary file, which is created if it does not exist.
+fn own_temporary(path: &Path) -> std::io::Result<File> {
+    loop {
+        // A link could lead to a file of the user, and opening a named pipe could block.
+        match std::fs::symlink_metadata(path) {
+            Ok(found) => check_regular(&found)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        // Some file systems have no locks.
+        let _ = file.lock();
+        // Another writer may have renamed the file in the meantime.
+        if is_at(path, &file) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Syncs the folder of a file, so that the file's name survives a power failure. Errors are ignored, because not every
+/// system supports this.
+pub fn sync_folder(path: &Path) {
+    let folder = path.parent().map(|folder| if folder == Path::new("") { Path::new(".") } else { folder });
+    if let Some(Ok(folder)) = folder.map(File::open) {
+        let _ = folder.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_of_one_file_do_not_disturb_each_other() {
+        let folder = std::env::temp_dir().join(format!("cambio-writers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("file");
+        std::thread::scope(|scope| {
+            for letter in [b'a', b'b', b'c', b'd'] {
+                let path = &path;
+                scope.spawn(move || {
+                    for length in 1..100 {
+                        write_whole(path, &vec![letter; 1000 * length]).unwrap();
+                        let found = std::fs::read(path).unwrap();
+                        assert!(!found.is_empty() && found.len() % 1000 == 0, "{} bytes", found.len());
+                        assert!(found.iter().all(|byte| *byte == found[0]), "bytes of two writers");
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no temporary file is left");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_temporary_file_that_is_a_link_or_a_pipe_is_refused() {
+        let folder = std::env::temp_dir().join(format!("cambio-temporary-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, new, other) = (folder.join("file"), folder.join("file.new"), folder.join("other"));
+        std::fs::write(&other, "mine").unwrap();
+        std::os::unix::fs::symlink(&other, &new).unwrap();
+        let error = write_whole(&path, b"rows").unwrap_err().to_string();
+        assert!(error.ends_with("file.new: expected a regular file, found a symbolic link"), "{error}");
+        assert_eq!(std::fs::read(&other).unwrap(), b"mine");
+        std::fs::remove_file(&new).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&new).status().unwrap().success());
+        assert!(write_whole(&path, b"rows").is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

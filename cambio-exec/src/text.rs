@@ -125,10 +125,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If the file cannot be opened, is a symbolic link or is not a regular file.
 pub fn append_regular(path: &Path) -> io::Result<File> {
-    if std::fs::symlink_metadata(path)?.is_symlink() {
-        let what = "expected a regular file, found a symbolic link; replace it by a copy of its file";
-        return Err(Error::new(ErrorKind::InvalidInput, what));
-    }
+    check_regular(&std::fs::symlink_metadata(path)?)?;
     open(path, OpenOptions::new().append(true))
 }
 
@@ -146,7 +143,11 @@ pub(crate) fn check_regular(found: &Metadata) -> io::Result<()> {
     if found.is_file() {
         return Ok(());
     }
-    let what = if found.is_dir() { "a folder" } else { "a device, a pipe or a socket" };
+    let what = match found.file_type() {
+        kind if kind.is_dir() => "a folder",
+        kind if kind.is_symlink() => "a symbolic link",
+        _ => "a device, a pipe or a socket",
+    };
     Err(Error::new(ErrorKind::InvalidInput, format!("expected a regular file, found {what}")))
 }
 
@@ -222,12 +223,7 @@ mod tests {
         let link = folder.join("link");
         std::os::unix::fs::symlink(&latin, &link).unwrap();
         assert!(open_regular(&link).is_ok());
-        assert!(
-            append_regular(&link)
-                .unwrap_err()
-                .to_string()
-                .ends_with("found a symbolic link; replace it by a copy of its file")
-        );
+        assert!(append_regular(&link).unwrap_err().to_string().ends_with("found a symbolic link"));
         // Files in `/proc` report a size of 0, but have content.
         assert!(!read_text(Path::new("/proc/self/status")).unwrap().is_empty());
         std::fs::remove_dir_all(&folder).unwrap();

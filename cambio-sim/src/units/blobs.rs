@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use cambio_exec::sync_folder;
+
 /// A storage of named files that many machines share.
 ///
 /// Files are written atomically. Names are words separated by `/`. To support another storage, or to inject errors in tests,
@@ -95,13 +97,6 @@ impl FolderBlobs {
         let path = self.root.join(name);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         Ok(path)
-    }
-}
-
-/// Syncs the folder of a file, so that its name survives a power failure. Not supported on every system.
-fn sync_folder(path: &Path) {
-    if let Some(Ok(folder)) = path.parent().map(File::open) {
-        let _ = folder.sync_all();
     }
 }
 
