@@ -277,10 +277,11 @@ async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap
         return Err(ApiError(StatusCode::TOO_MANY_REQUESTS, "a hint is already being computed".to_owned()));
     };
     let (config, actions) = {
-        let session = opened.session();
+        let mut session = opened.session();
         if !session.config().practice {
             return Err(ApiError(StatusCode::CONFLICT, "hints are available only at a practice table".to_owned()));
         }
+        session.count_hint();
         (session.config().clone(), session.actions())
     };
     let thought = state.questions.run(move |token| {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::narrator::Narrator;
 use crate::scene::{CardMove, KindView, Scene};
+use crate::session::PERSON;
 use crate::words::{action_in_words, rules_in_short, scores_in_words};
 
 /// A line of text about an event.
@@ -149,8 +150,10 @@ impl Replay {
         let mut distinct = agents.clone();
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
+        let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
+        let title = distinct.join(" against ") + if is_practice { " (practice)" } else { "" };
         Ok(Replay {
-            title: distinct.join(" against "),
+            title,
             rules: rules.name(),
             in_short: rules_in_short(&rules),
             kinds: KindView::all(&rules),

@@ -42,6 +42,10 @@ impl SessionConfig {
     }
 }
 
+/// The extra field of a record with the person's seat, whether the match was for practice, and the numbers of hints and undone
+/// decisions. Records of matches without a person do not have it.
+pub(crate) const PERSON: &str = "x-person";
+
 /// The reason why a request is rejected, in one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -82,6 +86,10 @@ pub struct Session {
     /// The first step of the next round, until the person continues.
     recess: Option<PageStep>,
     trouble: Option<String>,
+    /// The number of hints that the person asked for.
+    hints: u32,
+    /// The number of times that the person undid a decision.
+    undone: u32,
     /// The decisions to replay after an undo.
     rewind: Option<Vec<SessionDecision>>,
     is_busy: bool,
@@ -209,6 +217,8 @@ impl Session {
             feed: Feed::new(shown),
             recess: None,
             trouble,
+            hints: 0,
+            undone: 0,
             rewind: None,
             is_busy: false,
             referee,
@@ -340,6 +350,11 @@ impl Session {
         Ok(())
     }
 
+    /// Counts a hint, for the record. Call this for each [`hint`](crate::hint) that the person asks for.
+    pub fn count_hint(&mut self) {
+        self.hints += 1;
+    }
+
     /// Takes back the person's last decision that is not a pass, and all later decisions.
     ///
     /// # Errors
@@ -355,6 +370,7 @@ impl Session {
         let index = self.decisions.iter().rposition(own);
         let Some(index) = index else { return Err(SessionError("there is nothing to undo".to_owned())) };
         self.rewind = Some(self.decisions[..index].to_vec());
+        self.undone += 1;
         Ok(())
     }
 
@@ -450,7 +466,12 @@ impl Session {
             ));
         }
         let names: Vec<&str> = self.feed.setting().names.iter().map(String::as_str).collect();
-        Ok(self.playing().save(&names))
+        let mut record = self.playing().save(&names);
+        let SessionConfig { person, practice, .. } = &self.config;
+        let (seat, hints, undone) = (person.to_string(), self.hints, self.undone);
+        let about = serde_json::json!({ "seat": seat, "practice": practice, "hints": hints, "undone": undone });
+        record.fields.insert(PERSON.to_owned(), about);
+        Ok(record)
     }
 }
 
@@ -468,5 +489,57 @@ fn trouble_of(error: &MatchError, names: &[String]) -> String {
             format!("{} in seat {seat} failed: {error}", names[seat.index()])
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::Key;
+    use cambio_core::{Rules, replay};
+    use serde_json::json;
+
+    use super::*;
+    use crate::Replay;
+
+    /// The record of a match in which the person passes or takes the first decision. For practice, it asks for two hints and
+    /// undoes one decision.
+    fn played(practice: bool) -> Record {
+        let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
+        let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
+        let config = SessionConfig { deal, person: Seat::B, opponents, notes: true, practice, reaction: None };
+        let mut session = Session::new(config);
+        let mut asked = 0;
+        while session.latest().end.is_none() {
+            if let Some(job) = session.job() {
+                session.finish(job.run());
+                continue;
+            }
+            asked += 1;
+            let (at, choices) = (session.latest().n, session.latest().ask.as_ref().unwrap().choices.clone());
+            if practice && asked <= 2 {
+                session.count_hint();
+            }
+            if practice && asked == 4 {
+                session.take_back(at).unwrap();
+                continue;
+            }
+            let choice = choices.iter().find(|choice| *choice == "pass").unwrap_or(&choices[0]);
+            session.act(at, choice, None).unwrap();
+        }
+        session.record().unwrap()
+    }
+
+    #[test]
+    fn a_record_contains_the_persons_seat_hints_and_undone_decisions() {
+        for (practice, about) in [
+            (true, json!({ "seat": "b", "practice": true, "hints": 2, "undone": 1 })),
+            (false, json!({ "seat": "b", "practice": false, "hints": 0, "undone": 0 })),
+        ] {
+            let record = played(practice);
+            assert_eq!(record.fields["x-person"], about);
+            assert_eq!(replay(&record, &mut ()).unwrap(), record);
+            let title = Replay::of(&record).unwrap().title;
+            assert_eq!(title, if practice { "greedy against person (practice)" } else { "greedy against person" });
+        }
     }
 }

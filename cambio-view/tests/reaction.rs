@@ -53,7 +53,9 @@ fn the_fastest_seat_is_first_and_a_seat_without_a_time_is_last() {
 #[test]
 fn a_match_with_decisions_taken_back_has_the_races_of_one_without_and_its_record_replays() {
     for deal in 0..6 {
-        let (once, again) = (played(deal, Some(650), false), played(deal, Some(650), true));
+        let (mut once, mut again) = (played(deal, Some(650), false), played(deal, Some(650), true));
+        let undone = [&mut once, &mut again].map(|record| record.fields["x-person"]["undone"].take());
+        assert!(undone[0] == 0 && undone[1].as_u64() > Some(0), "{undone:?}");
         assert_eq!(once, again);
         assert_eq!(once.fields["x-races"], "laid");
         replay(&once, &mut ()).unwrap();

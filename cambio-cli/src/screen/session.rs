@@ -307,6 +307,7 @@ impl SessionView {
             let _ = tell.send(found.map_or_else(|refusal| refusal.to_string(), |hint| hint.to_string()));
         });
         self.advice = Some(advice);
+        self.session.count_hint();
         "Computing a hint…".clone_into(&mut self.said);
     }
 
