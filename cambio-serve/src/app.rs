@@ -59,6 +59,11 @@ impl App {
         self.state.sessions.open(session)
     }
 
+    /// Whether a request has the token, the host and the origin of this server.
+    pub(crate) fn admits(&self, request: &Request<Body>) -> bool {
+        self.guard.admit(request.method(), request.uri(), request.headers()).is_ok()
+    }
+
     /// Responds to a request.
     pub async fn respond(&self, request: Request<Body>) -> Response<Body> {
         let mut response = self.answer(request).await;

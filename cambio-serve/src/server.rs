@@ -1,16 +1,19 @@
 //! The accept loop, with limits on the number of connections and on slow clients.
 
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{HeaderValue, Request, header};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 use tower::service_fn;
 
 use crate::app::App;
@@ -68,18 +71,22 @@ impl Server {
         let Server { runtime, listener, app, patience, .. } = self;
         runtime.block_on(async {
             let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let mut strangers = VecDeque::new();
             while !stop() {
-                let Ok(next) = tokio::time::timeout(LOOK_EVERY, accept(&listener, &places)).await else { continue };
+                let next = tokio::time::timeout(LOOK_EVERY, accept(&listener, &places, &mut strangers)).await;
+                let Ok(next) = next else { continue };
                 let Some((stream, place)) = next else {
                     // No file descriptors left, or the client has disconnected: try again later.
                     tokio::time::sleep(LOOK_EVERY).await;
                     continue;
                 };
-                let app = app.clone();
-                tokio::spawn(async move {
-                    serve(app, stream, patience).await;
+                let (app, is_known) = (app.clone(), Arc::<AtomicBool>::default());
+                let known = Arc::clone(&is_known);
+                let task = tokio::spawn(async move {
+                    serve(app, stream, patience, known).await;
                     drop(place);
                 });
+                strangers.push_back(Stranger { is_known, task: task.abort_handle() });
             }
         });
         // Does not wait for searches that are still running.
@@ -87,19 +94,47 @@ impl Server {
     }
 }
 
+/// A connection that has not sent the token yet.
+struct Stranger {
+    /// Set by the first request with the token.
+    is_known: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+/// Accepts a connection. If all places are in use, closes the oldest connection that has not sent the token, because any
+/// program on this machine can open connections.
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    strangers: &mut VecDeque<Stranger>,
+) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let is_strange = |other: &Stranger| !other.is_known.load(Ordering::Relaxed) && !other.task.is_finished();
+    strangers.retain(is_strange);
+    let mut place = Arc::clone(places).try_acquire_owned().ok();
+    if place.is_none() && strangers.is_empty() {
+        place = Some(Arc::clone(places).acquire_owned().await.ok()?);
+    }
     let (stream, _) = listener.accept().await.ok()?;
+    if place.is_none() {
+        strangers.retain(is_strange);
+        strangers.pop_front().inspect(|oldest| oldest.task.abort());
+    }
+    let place = if let Some(place) = place { place } else { Arc::clone(places).acquire_owned().await.ok()? };
     Some((stream, place))
 }
 
-async fn serve(app: App, stream: TcpStream, patience: Duration) {
+async fn serve(app: App, stream: TcpStream, patience: Duration, is_known: Arc<AtomicBool>) {
     let answer = service_fn(move |request: Request<hyper::body::Incoming>| {
-        let app = app.clone();
-        async move { Ok::<_, std::convert::Infallible>(app.respond(request.map(Body::new)).await) }
+        let (app, request) = (app.clone(), request.map(Body::new));
+        let is_admitted = app.admits(&request);
+        is_known.fetch_or(is_admitted, Ordering::Relaxed);
+        async move {
+            let mut response = app.respond(request).await;
+            if !is_admitted {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, std::convert::Infallible>(response)
+        }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(HEAD_BYTES);

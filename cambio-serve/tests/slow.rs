@@ -34,18 +34,64 @@ impl Address {
     }
 }
 
-#[test]
-fn slow_clients_are_disconnected_and_do_not_delay_others() {
-    let settings = Settings { patience: Duration::from_secs(2), ..Settings::new(cambio_agents::roster()) };
+/// Runs a server during the test.
+fn serving(patience: Duration, test: impl FnOnce(&Address)) {
+    let settings = Settings { patience, ..Settings::new(cambio_agents::roster()) };
     let server = Server::bind(0, settings).unwrap();
     let (host, path) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
     let address = Address { host: host.to_owned(), path: format!("/{path}") };
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     let serving = std::thread::spawn(move || server.run(|| told.load(Ordering::Relaxed)));
+    test(&address);
+    stop.store(true, Ordering::Relaxed);
+    serving.join().unwrap();
+}
 
+#[test]
+fn connections_without_the_token_give_way_to_others() {
+    serving(Duration::from_secs(60), |address| {
+        let Address { host, path } = address;
+        for head in [
+            "GET / HTTP/1.1\r\nHo".to_owned(),
+            format!("GET /x/ HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+            format!("POST /x/ HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000000\r\n\r\n"),
+        ] {
+            // A connection with the token is kept.
+            let mut kept = address.connect();
+            let mut ask = || {
+                write!(kept, "HEAD {path}play HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+                let mut answer = Vec::new();
+                while !answer.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    kept.read_exact(&mut byte).unwrap();
+                    answer.extend(byte);
+                }
+                assert!(answer.starts_with(b"HTTP/1.1 200 OK"), "{}", String::from_utf8_lossy(&answer));
+            };
+            ask();
+            // More connections than the server has places.
+            let mut others: Vec<TcpStream> = (0..300).map(|_| address.connect()).collect();
+            for other in &mut others {
+                // The server may have closed this connection already.
+                let _ = write!(other, "{head}");
+            }
+            let (status, took) = address.ask();
+            assert_eq!(status, "HTTP/1.1 200 OK");
+            assert!(took < Duration::from_secs(5), "{head:?}: it took {took:?}");
+            ask();
+        }
+    });
+}
+
+#[test]
+fn slow_clients_are_disconnected_and_do_not_delay_others() {
+    serving(Duration::from_secs(2), slow_clients);
+}
+
+fn slow_clients(address: &Address) {
     let full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
-    let Address { host, path } = &address;
+    let Address { host, path } = address;
     let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
     let mut slow: Vec<TcpStream> = (0..SLOW).map(|_| address.connect()).collect();
     for (number, stream) in slow.iter_mut().enumerate() {
@@ -69,6 +115,4 @@ fn slow_clients_are_disconnected_and_do_not_delay_others() {
         assert!(!answer.starts_with("HTTP/1.1 200"), "client {number}: {answer}");
     }
     assert_eq!(address.ask().0, "HTTP/1.1 200 OK");
-    stop.store(true, Ordering::Relaxed);
-    serving.join().unwrap();
 }

@@ -3,6 +3,7 @@
 use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
 use cambio_core::record::InvalidRecord;
+use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Record, Rules, Score, Seat, Standing, State, replay};
 use serde::Serialize;
 use serde_json::Value;
@@ -67,6 +68,9 @@ impl Frame {
         }
     }
 }
+
+/// The maximum number of characters of the names in a title.
+const TITLE: usize = 1000;
 
 /// The frames of a round.
 #[derive(Serialize, Debug, Default)]
@@ -151,7 +155,8 @@ impl Replay {
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
-        let title = distinct.join(" against ") + if is_practice { " (practice)" } else { "" };
+        let title = excerpt(&distinct.join(" against ")).up_to(TITLE).to_string()
+            + if is_practice { " (practice)" } else { "" };
         Ok(Replay {
             title,
             rules: rules.name(),
@@ -302,6 +307,29 @@ impl Observer for ReplayBuilder {
             }
             round.scores = scores_in_words(&stage.rules, result);
             round.totals = stage.totals.iter().map(Score::to_string).collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::rng::Key;
+    use cambio_core::testing::RandomAgent;
+    use cambio_core::{MatchSetup, Recorder, play_match};
+
+    use super::*;
+
+    #[test]
+    fn a_page_contains_no_control_character_of_a_name() {
+        let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(42, 7) };
+        let mut recorder = Recorder::new(&match_setup.rules);
+        let mut agents = [RandomAgent::default(), RandomAgent::default()];
+        let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+        let record = recorder.finish(match_setup.key, 0, &["\u{1b}[31mred", "blue\u{202e}"], &result);
+        let replay = Replay::of(&record).unwrap();
+        assert_eq!(replay.title, r"\u{1b}[31mred against blue\u{202e}");
+        for page in [replay.page(), replay.widget()] {
+            assert!(!page.contains(|char: char| char.is_control() && char != '\n'));
         }
     }
 }
