@@ -414,7 +414,7 @@ impl PyVectorGame {
 }
 
 /// The state in a pickle: threads, whether `reset` was called, each match's deal and decisions, the results of the last step.
-type PickledState = (usize, bool, Vec<(u64, String)>, Results);
+type PickledState<'py> = (Bound<'py, PyAny>, bool, Vec<(u64, String)>, Results);
 
 /// Restores a batch, for `pickle`.
 #[pyfunction(name = "_vector")]
@@ -427,15 +427,22 @@ pub(crate) fn vector(
     specs: Vec<Option<String>>,
     rotates: bool,
     reward: &str,
-    state: PickledState,
+    state: PickledState<'_>,
 ) -> PyResult<PyVectorGame> {
     let (rules, seats) = rules::table(rules, seats)?;
     let (threads, is_begun, matches, results) = state;
+    // A pickle may come from others, so it has the same bounds as the constructor.
+    let threads = args::whole(&threads, "threads", 1, MOST_THREADS)? as usize;
+    let batch = matches.len();
+    if !(1..=MOST).contains(&(batch as u64)) {
+        let what = format!("`batch` must be a whole number from 1 to {MOST}, found {batch}");
+        return Err(error::CambioError::new_err(what));
+    }
     let common = BatchSettings {
         rules,
         seats,
         key: key_of(seeds)?,
-        batch: matches.len(),
+        batch,
         opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
         rotates,
         reward: Reward::read(reward)?,

@@ -24,6 +24,18 @@ def state(games: cambio.VectorGame) -> tuple[bytes, ...]:
     return tuple(getattr(games, name).tobytes() for name in ARRAYS)
 
 
+def test_a_pickle_has_the_bounds_of_the_constructor() -> None:
+    thaw, (*own, state) = cambio.VectorGame(2).__reduce__()
+    threads, *rest = state
+    assert threads == 1 and thaw(*own, state).threads == 1
+    for found in (0, -1, 257, 20_000):
+        with pytest.raises(cambio.CambioError, match=f"`threads` must be a whole number from 1 to 256, found {found}"):
+            thaw(*own, (found, *rest))
+    begun, _, results = rest
+    with pytest.raises(cambio.CambioError, match="`batch` must be a whole number from 1 to 1048576, found 0"):
+        thaw(*own, (1, begun, [], results))
+
+
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_a_batch_is_its_matches_one_by_one(name: str, seats: int) -> None:
     batch = 3
