@@ -8,6 +8,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export CARGO_TARGET_DIR=$PWD/target/pgo
+# The program must not contain the paths of the machine that builds it. RUSTFLAGS replaces the flags of .cargo/config.toml.
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+flags="--remap-path-prefix=$PWD=cambio --remap-path-prefix=$cargo_home=cargo"
+case $(uname -m) in x86_64) flags="-C target-cpu=x86-64-v2 $flags" ;; esac
+export RUSTFLAGS="$flags ${RUSTFLAGS:-}"
 program=$CARGO_TARGET_DIR/$(rustc -vV | sed -n 's/^host: //p')/dist/cambio
 package=(--profile dist --locked --package cambio-cli --bin cambio "$@")
 
@@ -40,4 +45,8 @@ presets="'original', 'faessler', 'classic'"
 cd "$OLDPWD"
 cargo pgo optimize build -- "${package[@]}"
 cp "$program" target/pgo/cambio
+if grep -aqF -e "$PWD/" -e "$cargo_home/" target/pgo/cambio; then
+    echo "target/pgo/cambio contains paths of this machine; expected none under $PWD or $cargo_home" >&2
+    exit 1
+fi
 echo target/pgo/cambio
