@@ -283,7 +283,7 @@ mod tests {
                     for length in 1..100 {
                         write_whole(path, &vec![letter; 1000 * length]).unwrap();
                         let found = std::fs::read(path).unwrap();
-                        assert!(!found.is_empty() && found.len() % 1000 == 0, "{} bytes", found.len());
+                        assert!(!found.is_empty() && found.len().is_multiple_of(1000), "{} bytes", found.len());
                         assert!(found.iter().all(|byte| *byte == found[0]), "bytes of two writers");
                     }
                 });

@@ -175,7 +175,7 @@ enum RunRecords {
     Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
 }
 
-fn unreadable(error: std::io::Error) -> ApiError {
+fn unreadable(error: &std::io::Error) -> ApiError {
     ApiError::bad(format!("cannot read the run's records.jsonl: {error}"))
 }
 
@@ -194,7 +194,7 @@ impl RunRecords {
         match open_regular(&path.join("records.jsonl")) {
             Ok(file) => return Ok(RunRecords::Stored { file: BufReader::new(file), next: None, own: None }),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(unreadable(error)),
+            Err(error) => return Err(unreadable(&error)),
         }
         let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
         may_play(state, &run)?;
@@ -207,7 +207,7 @@ impl RunRecords {
     fn step(&mut self, key: &MatchKey<'_>, players: &[&str]) -> Result<(), ApiError> {
         let RunRecords::Stored { file, next, own } = self else { return Ok(()) };
         if next.is_none() {
-            *next = next_line(file, RECORD).map_err(unreadable)?;
+            *next = next_line(file, RECORD).map_err(|error| unreadable(&error))?;
         }
         let is_it = |head: RecordHeader| {
             let rules = head.rules.as_str().or_else(|| head.rules["name"].as_str());

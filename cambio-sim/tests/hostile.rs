@@ -1,8 +1,6 @@
 //! Run folders that others have prepared: files that never end or never begin, and ledgers with false numbers.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use cambio_agents::roster;
 use cambio_sim::units::{UnitStore, merge_units, play_unit};
@@ -88,10 +86,11 @@ fn a_unit_with_a_false_number_of_rows_is_not_merged() {
 }
 
 /// Runs work on a thread, and fails if it takes longer than a minute.
-fn in_a_minute(what: String, work: impl FnOnce() -> String + Send + 'static) -> String {
-    let (sender, done) = mpsc::channel();
+#[cfg(target_os = "linux")]
+fn in_a_minute(what: &str, work: impl FnOnce() -> String + Send + 'static) -> String {
+    let (sender, done) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(work()));
-    done.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what}: no answer"))
+    done.recv_timeout(std::time::Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what}: no answer"))
 }
 
 #[cfg(target_os = "linux")]
@@ -113,7 +112,7 @@ fn files_that_never_begin_or_never_end_are_refused() {
             }
             let at = format!("{name}, {kind}");
             let run = path.clone();
-            let found = in_a_minute(format!("{at}, verify"), move || match StoredRun::open(&run) {
+            let found = in_a_minute(&format!("{at}, verify"), move || match StoredRun::open(&run) {
                 Ok(stored) => verify(&stored, &plan(), ReplayScope::Sample(1)).wrong.join("; "),
                 Err(error) => error.to_string(),
             });
@@ -121,7 +120,7 @@ fn files_that_never_begin_or_never_end_are_refused() {
             // A summary is written again.
             if name != "summary.csv" {
                 let run = path.clone();
-                let resumed = in_a_minute(format!("{at}, resume"), move || {
+                let resumed = in_a_minute(&format!("{at}, resume"), move || {
                     let resumed = RunFolder::reopen(&run, &plan());
                     resumed.map_or_else(|error| error.to_string(), |_| "resumed".to_owned())
                 });

@@ -350,7 +350,7 @@ impl Session {
         Ok(())
     }
 
-    /// Counts a hint, for the record. Call this for each [`hint`](crate::hint) that the person asks for.
+    /// Counts a hint. The record contains the number. Call this for each [`hint`](crate::hint) that the person asks for.
     pub fn count_hint(&mut self) {
         self.hints += 1;
     }
