@@ -8,7 +8,7 @@ use crate::folder::folder;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
 use cambio_sim::LowerBound;
-use cambio_solve::{AgentPolicy, Game, Limits, ResponderEffort};
+use cambio_solve::{AgentPolicy, Game, InfosetPolicy as _, InfosetView, Limits, ResponderEffort};
 use serde_json::Value;
 
 fn cambio(folder: &Path, words: &str) -> Output {
@@ -143,6 +143,35 @@ fn an_agent_that_faults_is_told_and_exits_with_two() {
         printed.starts_with("fault: external(\"no-such-bot\"): seat a cannot go on: the bot `no-such"),
         "{printed}"
     );
+}
+
+#[test]
+fn a_bot_is_measured_in_one_process() {
+    let folder = folder("process");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/bot.py"), folder.join("bot.py")).unwrap();
+    let command = "sh -c 'echo >> starts.txt; exec python3 bot.py'";
+    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
+        .current_dir(&folder)
+        .args(["exploit", "--game", "mini-m1", "--quiet", "--format", "json", "--to", "0.01", "--agent"])
+        .arg(format!("external(\"{command}\",start_ms=60000,deadline_ms=60000)"))
+        .output()
+        .unwrap();
+    let found = json(&output);
+    assert!(number(&found["asked"][0]) + number(&found["asked"][1]) > 100.0, "{found}");
+    assert!((0.2..0.8).contains(&number(&found["exploitability"])), "{found}");
+    assert_eq!(fs::read_to_string(folder.join("starts.txt")).unwrap().lines().count(), 1, "one process");
+}
+
+/// At the start of a match, an agent forgets the earlier ones, so it may answer all queries.
+#[test]
+fn an_agent_that_answers_all_queries_decides_like_new_ones() {
+    let game = Game::compile(&Rules::preset("mini-m0").unwrap(), &Limits::default(), &mut |_| {}).unwrap();
+    for spec in ["random", "greedy", "heuristic", "sharp", "rollout(n=10)", "ismcts(iterations=20)"] {
+        let agent = cambio_agents::roster().parse(spec).unwrap();
+        let found = game.ask(&mut AgentPolicy::new(|| agent.make(), 3, 2), &mut |_| {}).unwrap();
+        let mut new_ones = |moment: &InfosetView<'_>| AgentPolicy::new(|| agent.make(), 3, 2).choose(moment).unwrap();
+        assert_eq!(found, game.ask(&mut new_ones, &mut |_| {}).unwrap(), "{spec}");
+    }
 }
 
 /// The result does not depend on the number of threads.

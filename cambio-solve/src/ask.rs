@@ -44,31 +44,38 @@ impl<F: FnMut(&InfosetView<'_>) -> Vec<f64>> InfosetPolicy for F {
     }
 }
 
-/// An agent as a policy: each query makes a new agent, passes it the sightings of its seat, and takes its decision.
+/// An agent as a policy: each query begins a new match, passes the agent the sightings of its seat, and takes its
+/// decision.
 ///
 /// The agent is briefed, the round begins, the agent receives every sighting in order and decides once, at this
 /// information set and at no earlier one. The agent must therefore derive its memory from its sightings: an agent that
-/// remembers only its own decisions plays differently here than in a match. The agent's random stream depends on the
-/// seed, the information set and the number of the stream, not on earlier queries. A deterministic agent gets
-/// probability 1 for its decision. A randomised agent that knows its probabilities ([`Agent::probabilities`]) returns
-/// them; another one decides with several streams, and the frequencies of its decisions are the probabilities.
+/// remembers only its own decisions plays differently here than in a match. One agent answers all queries, so that a
+/// bot needs only one process; at [`Agent::begin`] it must forget the earlier ones, as in matches. The agent's random
+/// stream depends on the seed, the information set and the number of the stream, not on earlier queries. A
+/// deterministic agent gets probability 1 for its decision. A randomised agent that knows its probabilities
+/// ([`Agent::probabilities`]) returns them; another one decides with several streams, and the frequencies of its
+/// decisions are the probabilities.
 #[derive(Clone, Debug)]
-pub struct AgentPolicy<F> {
+pub struct AgentPolicy<A, F> {
     make: F,
+    /// The agent of the last query, if there was one.
+    agent: Option<A>,
     seed: u64,
     streams: u32,
 }
 
-impl<A: Agent, F: FnMut() -> A> AgentPolicy<F> {
-    /// Creates a policy from the agents that `make` returns. Each query uses `streams` random streams, at least one.
-    pub fn new(make: F, seed: u64, streams: u32) -> AgentPolicy<F> {
-        AgentPolicy { make, seed, streams: streams.max(1) }
+impl<A: Agent, F: FnMut() -> A> AgentPolicy<A, F> {
+    /// Creates a policy from the agent that `make` returns; `make` is called again after an error of the agent. Each
+    /// query uses `streams` random streams, at least one.
+    pub fn new(make: F, seed: u64, streams: u32) -> AgentPolicy<A, F> {
+        AgentPolicy { make, agent: None, seed, streams: streams.max(1) }
     }
 
-    /// The table before a decision, with a new agent.
+    /// The table before a decision, with the agent in its seat.
     fn table(&mut self, moment: &InfosetView<'_>, deal: u64) -> Result<Players<A>, Failure> {
         let InfosetView { rules, seat, sightings, .. } = *moment;
-        let mut players = Players::only((self.make)(), seat, SEATS);
+        let agent = self.agent.take().unwrap_or_else(&mut self.make);
+        let mut players = Players::only(agent, seat, SEATS);
         let stream = StreamKey::new(self.seed, deal).with_agents(self.seed).agent(seat);
         players.brief(&Briefing { rules, seats: SEATS, seat, stream: &stream })?;
         let setup = Setup::new(rules, SEATS);
@@ -78,7 +85,7 @@ impl<A: Agent, F: FnMut() -> A> AgentPolicy<F> {
     }
 }
 
-impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<F> {
+impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<A, F> {
     fn choose(&mut self, moment: &InfosetView<'_>) -> Result<Vec<f64>, SolveError> {
         let choices = moment.view.choices();
         let failed = |Failure { seat, error, .. }| SolveError::Failed { seat, error };
@@ -89,10 +96,13 @@ impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<F> {
             if stream == 0
                 && let Some(known) = table.probabilities(moment.view)
             {
-                return known.map_err(failed);
+                let known = known.map_err(failed)?;
+                self.agent = table.agents_mut()[moment.seat.index()].take();
+                return Ok(known);
             }
             let decided = table.ask(moment.view).expect("the agent sits there");
             let action = decided.map_err(failed)?.canonical();
+            self.agent = table.agents_mut()[moment.seat.index()].take();
             let index = choices.iter().position(|choice| choice == action);
             let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
             probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(self.streams);
