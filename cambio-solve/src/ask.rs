@@ -4,12 +4,12 @@ use cambio_core::engine::Setup;
 use cambio_core::play::Failure;
 use cambio_core::rng::Key as StreamKey;
 use cambio_core::{
-    Agent, Briefing, Card, Choices, Event, Observation, Observer as _, Players, Rules, Score, Seat, Sighting, Standing,
+    Action, Agent, Briefing, Choices, Observation, Observer as _, Players, Rules, Score, Seat, Sighting, Standing,
 };
 
 use crate::game::Game;
 use crate::strategy::{Strategy, is_distribution, nash_conv};
-use crate::walk::{DecisionNode, HistoryNode, SEATS, Visitor, walk};
+use crate::walk::{DecisionNode, HistoryNode, SEATS, Trail, Visitor, walk};
 use crate::{SolveError, SolverProgress};
 
 /// A decision at an information set, as an [`InfosetPolicy`] receives it.
@@ -23,6 +23,8 @@ pub struct InfosetView<'a> {
     pub set: usize,
     /// The sightings of the seat since the round was dealt, in order.
     pub sightings: &'a [Sighting],
+    /// The decisions of the seat since the round was dealt, in order, including forced ones.
+    pub decisions: &'a [Action],
     /// The observation of the seat. Its choices are the choices of the information set, in the same order.
     pub view: &'a Observation<'a>,
 }
@@ -260,18 +262,15 @@ struct PolicyWalk<'p> {
 }
 
 impl PolicyWalk<'_> {
-    fn ask(
-        &mut self,
-        set: usize,
-        choices: &Choices,
-        node: &HistoryNode<()>,
-        trail: &[Event<Card>],
-    ) -> Result<(), SolveError> {
-        let sightings: Vec<Sighting> = trail.iter().map(|event| event.seen_from(self.seat)).collect();
+    fn ask(&mut self, set: usize, choices: &Choices, node: &HistoryNode<()>, trail: &Trail) -> Result<(), SolveError> {
+        let sightings: Vec<Sighting> = trail.events.iter().map(|event| event.seen_from(self.seat)).collect();
+        let own = trail.decisions.iter().filter(|(seat, _)| *seat == self.seat);
+        let decisions: Vec<Action> = own.map(|&(_, action)| action).collect();
         let view = node.state.observe(self.seat);
         let rules = self.game.rules();
-        let probabilities =
-            self.policy.choose(&InfosetView { rules, seat: self.seat, set, sightings: &sightings, view: &view })?;
+        let (sightings, decisions) = (&sightings[..], &decisions[..]);
+        let moment = InfosetView { rules, seat: self.seat, set, sightings, decisions, view: &view };
+        let probabilities = self.policy.choose(&moment)?;
         if probabilities.len() != choices.len() || !is_distribution(&probabilities) {
             return Err(SolveError::NoDistribution { seat: self.seat, choices: choices.len(), probabilities });
         }
@@ -287,7 +286,7 @@ impl Visitor for PolicyWalk<'_> {
     type Path = ();
     const TRAIL: bool = true;
 
-    fn terminal(&mut self, _: &HistoryNode<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &HistoryNode<()>, _: &Trail) -> Result<(), SolveError> {
         Ok(())
     }
 
@@ -295,7 +294,7 @@ impl Visitor for PolicyWalk<'_> {
         &mut self,
         node: &HistoryNode<()>,
         at: DecisionNode,
-        trail: &[Event<Card>],
+        trail: &Trail,
         paths: &mut Vec<Option<()>>,
     ) -> Result<(), SolveError> {
         let of = |probabilities: &[f64], paths: &mut Vec<Option<()>>| {

@@ -2,12 +2,12 @@
 
 use std::io::{BufWriter, Write};
 
-use cambio_core::{Card, Event, Score, State};
+use cambio_core::{Score, State};
 
 use crate::SolveError;
 use crate::game::{Game, ending, lead};
 use crate::key::KeyIndex;
-use crate::walk::{ChanceBranch, ChanceResult, DecisionNode, HistoryNode, SEATS, Visitor, settled, walk};
+use crate::walk::{ChanceBranch, ChanceResult, DecisionNode, HistoryNode, SEATS, Trail, Visitor, settled, walk};
 
 impl Game {
     /// Writes the whole tree of histories in Gambit's extensive-form format (`.efg`), which Gambit and `OpenSpiel`
@@ -152,7 +152,7 @@ impl Visitor for EfgWriter<'_, '_> {
         EfgWriter::fork(self, outcomes).map_err(|error| unwritten(&error))
     }
 
-    fn terminal(&mut self, node: &HistoryNode<()>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<()>, _: &Trail) -> Result<(), SolveError> {
         self.end(&node.state).map_err(|error| unwritten(&error))
     }
 
@@ -160,7 +160,7 @@ impl Visitor for EfgWriter<'_, '_> {
         &mut self,
         node: &HistoryNode<()>,
         at: DecisionNode,
-        _: &[Event<Card>],
+        _: &Trail,
         paths: &mut Vec<Option<()>>,
     ) -> Result<(), SolveError> {
         let set = self.game.find(at.seat, node.keys[at.seat.index()]).expect("the game was compiled by the same walk");

@@ -9,11 +9,11 @@
 
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::Best;
-use cambio_core::{Action, Card, Event, Rules, Score, Seat, State};
+use cambio_core::{Action, Card, Rules, Score, Seat, State};
 
 use crate::estimate::{Limits, SOLVER_BYTES, SizeEstimate};
 use crate::key::{HistoryKey, KeyIndex};
-use crate::walk::{DecisionNode, HistoryNode, SEATS, Visitor, settled, walk};
+use crate::walk::{DecisionNode, HistoryNode, SEATS, Trail, Visitor, settled, walk};
 use crate::{SolveError, SolverProgress};
 
 /// A two-seat round, compiled for solving.
@@ -349,7 +349,7 @@ impl Visitor for Compiler<'_> {
         self.histories += nodes;
     }
 
-    fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>, _: &Trail) -> Result<(), SolveError> {
         self.terminals += 1;
         let value = node.chance * self.worth.of(&node.state);
         if value != 0.0 {
@@ -362,7 +362,7 @@ impl Visitor for Compiler<'_> {
         &mut self,
         node: &HistoryNode<[u32; SEATS]>,
         at: DecisionNode,
-        _: &[Event<Card>],
+        _: &Trail,
         paths: &mut Vec<Option<[u32; SEATS]>>,
     ) -> Result<(), SolveError> {
         let seat = at.seat.index();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cambio_core::{Card, Event, Seat, Spot};
+use cambio_core::{Card, Seat, Spot};
 
 use crate::SolveError;
 use crate::game::Game;
 use crate::strategy::Strategy;
-use crate::walk::{DecisionNode, HistoryNode, Visitor, settled, walk};
+use crate::walk::{DecisionNode, HistoryNode, Trail, Visitor, settled, walk};
 
 /// The posterior over the faces that a seat has not seen, at one of its information sets: by Bayes' rule from the
 /// seat's sightings and the other seat's strategy. The strategy of the seat itself does not matter.
@@ -105,7 +105,7 @@ impl Visitor for PosteriorVisitor<'_> {
     type Path = f64;
     const TRAIL: bool = false;
 
-    fn terminal(&mut self, _: &HistoryNode<f64>, _: &[Event<Card>]) -> Result<(), SolveError> {
+    fn terminal(&mut self, _: &HistoryNode<f64>, _: &Trail) -> Result<(), SolveError> {
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Visitor for PosteriorVisitor<'_> {
         &mut self,
         node: &HistoryNode<f64>,
         at: DecisionNode,
-        _: &[Event<Card>],
+        _: &Trail,
         paths: &mut Vec<Option<f64>>,
     ) -> Result<(), SolveError> {
         let set = self.game.find(at.seat, node.keys[at.seat.index()]).expect("the game was compiled by the same walk");

@@ -19,7 +19,7 @@ pub(crate) trait Visitor {
     /// The data that is passed from a node to its children.
     type Path: Copy;
 
-    /// Whether the walk keeps the events of a node's history.
+    /// Whether the walk keeps the events and decisions of a node's history.
     const TRAIL: bool;
 
     /// Whether the walk also visits chance nodes, and visits all children in order.
@@ -37,16 +37,44 @@ pub(crate) trait Visitor {
     }
 
     /// Called at the end of a round.
-    fn terminal(&mut self, node: &HistoryNode<Self::Path>, trail: &[Event<Card>]) -> Result<(), SolveError>;
+    fn terminal(&mut self, node: &HistoryNode<Self::Path>, trail: &Trail) -> Result<(), SolveError>;
 
     /// Called at a decision with several choices. Pushes one path for each choice, in order; `None` skips the choice.
     fn decision(
         &mut self,
         node: &HistoryNode<Self::Path>,
         at: DecisionNode,
-        trail: &[Event<Card>],
+        trail: &Trail,
         paths: &mut Vec<Option<Self::Path>>,
     ) -> Result<(), SolveError>;
+}
+
+/// All events and decisions of a history, in order.
+#[derive(Default)]
+pub(crate) struct Trail {
+    pub(crate) events: Vec<Event<Card>>,
+    /// The decisions of both seats, including forced ones.
+    pub(crate) decisions: Vec<(Seat, Action)>,
+}
+
+impl Trail {
+    /// The numbers of events and decisions.
+    fn len(&self) -> (usize, usize) {
+        (self.events.len(), self.decisions.len())
+    }
+
+    /// Replaces everything after the first events and decisions.
+    fn extend_from(
+        &mut self,
+        (events, decisions): (usize, usize),
+        news: &[Event<Card>],
+        decided: Option<(Seat, Action)>,
+    ) {
+        self.events.truncate(events);
+        self.events.extend_from_slice(news);
+        self.decisions.truncate(decisions);
+        self.decisions.extend(decided);
+    }
 }
 
 /// The seat to act and its choices.
@@ -67,8 +95,10 @@ pub(crate) struct HistoryNode<P> {
     pub(crate) path: P,
     /// The events since the parent node, if the walk keeps a trail.
     news: Vec<Event<Card>>,
-    /// The length of the trail without `news`.
-    above: usize,
+    /// The decision that led from the parent node to this node, if the walk keeps a trail.
+    decided: Option<(Seat, Action)>,
+    /// The length of the trail without `news` and `decided`.
+    above: (usize, usize),
     /// The chance nodes between the parent and this node that were not visited before; only with `TREE`.
     forks: Vec<Vec<ChanceBranch>>,
 }
@@ -215,12 +245,12 @@ fn distinct(pool: &[Card], options: &mut Vec<ChanceBranch>) {
 ///
 /// Pending nodes are on the heap, so a deep game cannot overflow the stack.
 pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) -> Result<(), SolveError> {
-    let mut walk = TreeWalk { visitor, waiting: Vec::new(), script: ChanceEnumerator::default(), trail: Vec::new() };
+    let mut walk =
+        TreeWalk { visitor, waiting: Vec::new(), script: ChanceEnumerator::default(), trail: Trail::default() };
     walk.begin(&Setup::new(rules, SEATS), root)?;
     let mut paths = Vec::new();
     while let Some(node) = walk.waiting.pop() {
-        walk.trail.truncate(node.above);
-        walk.trail.extend_from_slice(&node.news);
+        walk.trail.extend_from(node.above, &node.news, node.decided);
         for outcomes in &node.forks {
             walk.visitor.fork(outcomes)?;
         }
@@ -254,7 +284,7 @@ struct TreeWalk<'v, V: Visitor> {
     visitor: &'v mut V,
     waiting: Vec<HistoryNode<V::Path>>,
     script: ChanceEnumerator,
-    trail: Vec<Event<Card>>,
+    trail: Trail,
 }
 
 impl<V: Visitor> TreeWalk<'_, V> {
@@ -265,7 +295,10 @@ impl<V: Visitor> TreeWalk<'_, V> {
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
-            self.push(before, HistoryNode { state, keys, chance: 1.0, path, news, above: 0, forks: Vec::new() });
+            self.push(
+                before,
+                HistoryNode { state, keys, chance: 1.0, path, news, decided: None, above: (0, 0), forks: Vec::new() },
+            );
             if !self.script.advance() {
                 self.order(0);
                 return Ok(());
@@ -282,7 +315,8 @@ impl<V: Visitor> TreeWalk<'_, V> {
             let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
             let (chance, above) = (node.chance, self.trail.len());
-            self.push(before, HistoryNode { state, keys, chance, path, news, above, forks: Vec::new() });
+            let decided = node.state.actor().filter(|_| V::TRAIL).map(|seat| (seat, action));
+            self.push(before, HistoryNode { state, keys, chance, path, news, decided, above, forks: Vec::new() });
             if !self.script.advance() {
                 return;
             }
