@@ -275,6 +275,21 @@ impl Game {
         self.trees[seat.index()].actions(set)
     }
 
+    /// The number of choices at all information sets of a seat together: the length of arrays for [`Game::strategy`].
+    pub fn choice_count(&self, seat: Seat) -> usize {
+        self.trees[seat.index()].sequences() - 1
+    }
+
+    /// The positions of the choices of an information set in an array of all choices of the seat. Such an array has the
+    /// choices of all information sets one after another, in the order of their numbers.
+    ///
+    /// # Panics
+    /// If the seat has no such information set.
+    pub fn choice_range(&self, seat: Seat, set: usize) -> std::ops::Range<usize> {
+        let range = self.trees[seat.index()].range(set);
+        range.start - 1..range.end - 1
+    }
+
     /// The key of an information set.
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! The tests of the solver, in one binary, so that it is linked once.
 
 mod abstraction;
+mod arrays;
 mod efg;
 mod exact;
 mod fusion;
