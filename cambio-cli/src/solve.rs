@@ -47,9 +47,9 @@ pub(super) struct Args {
 /// The options that limit the memory of a computation and hide its progress.
 #[derive(Debug, clap::Args)]
 pub(super) struct LimitArgs {
-    /// The memory limit, such as 500MB or 8GB; a game that needs more is rejected
+    /// The memory limit, such as 500MB or 8GB; a game that needs more, or a larger strategy file, is rejected
     #[arg(long, value_name = "BYTES", default_value = "4GB", value_parser = memory)]
-    memory_limit: u64,
+    pub(super) memory_limit: u64,
     /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,

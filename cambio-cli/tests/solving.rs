@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::folder::folder;
+use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
 use cambio_exec::Executor;
 use cambio_sim::LowerBound;
@@ -60,6 +61,29 @@ fn a_game_is_solved_saved_and_taken_as_the_equilibrium() {
     assert!((number(&again["nash_conv"]) - number(&found["nash_conv"])).abs() < 1e-12);
     let best = json(&cambio(&folder, "exploit --game mini-m1 --strategy m1.txt --format json --quiet"));
     assert!(number(&best["exploitability"]) <= 1e-4, "{best}");
+}
+
+/// The solver's file of `mini-p` has 27 MB. Files that people write may have 16 MB at most.
+#[test]
+fn the_solvers_file_of_every_mini_game_is_measured() {
+    let folder = folder("files");
+    for game in crate::amount(&["mini-m0", "mini-s", "mini-p"][..], &MINI_GAMES[..]) {
+        let iterations = "--iterations 3 --format json --quiet";
+        let solved = json(&cambio(&folder, &format!("solve --game {game} {iterations} --save {game}.txt")));
+        let words = format!("--strategy {game}.txt --equilibrium {game}.txt --format json --quiet");
+        let found = json(&cambio(&folder, &format!("exploit --game {game} {words}")));
+        for name in ["exploitability", "value"] {
+            assert!((number(&found[name]) - number(&solved[name])).abs() < 1e-12, "{game}: {solved} and {found}");
+        }
+    }
+    assert!(fs::metadata(folder.join("mini-p.txt")).unwrap().len() > 16 << 20);
+    let words = "exploit --game mini-m0 --strategy mini-p.txt --quiet";
+    refuses(&folder, words, "mini-p.txt: the strategy is for `mini-p`, whose rules differ from the rules of `mini-m0`");
+    refuses(
+        &folder,
+        &format!("{words} --memory-limit 10MB"),
+        "cannot read mini-p.txt: the file is too large: expected at most 10000000 bytes (--memory-limit)",
+    );
 }
 
 #[test]
