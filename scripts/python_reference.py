@@ -23,6 +23,7 @@ GROUPS = [
     ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
+    ("Exact exploitability", ["SmallGame", "Policy", "exploitability"]),
     ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table", "columns"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
@@ -39,7 +40,7 @@ NumPy arrays.
 def definitions() -> dict[str, ast.AST]:
     """The definitions in the stubs and modules, by name."""
     found: dict[str, ast.AST] = {}
-    for name in ("_cambio.pyi", "run.py"):
+    for name in ("_cambio.pyi", "run.py", "small.py"):
         for node in ast.parse((PACKAGE / name).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 found[node.name] = node

@@ -1,15 +1,21 @@
 //! Library agents, by spec.
 
 use cambio_agents::{AgentSpec, roster};
-use cambio_core::play::MatchError;
-use cambio_core::{Action, Deal, Players, Playing, Referee, Seat};
+use cambio_core::encode::ActionSpace;
+use cambio_core::engine::Setup;
+use cambio_core::play::{Failure, MatchError};
+use cambio_core::rng::Key;
+use cambio_core::{Action, Briefing, Deal, Observer as _, Players, Playing, Referee, Seat, Standing, View as _};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::PyAction;
+use crate::args;
 use crate::episode::LibraryAgent;
 use crate::error;
 use crate::game::PyGame;
+use crate::observation::PyObservation;
 use crate::rules::hash_of;
 
 /// An agent of the library, created from its spec: `greedy`, `rollout(n=300)`, `learned`, `external("python3 bot.py")`.
@@ -25,6 +31,8 @@ use crate::rules::hash_of;
 pub(crate) struct PyAgent {
     pub(crate) spec: AgentSpec,
     followed_matches: Vec<FollowedMatch>,
+    /// The agent that answers `probabilities`, after the first call.
+    asked: Option<LibraryAgent>,
 }
 
 /// An agent in one seat, with the match up to its last decision.
@@ -70,7 +78,7 @@ impl PyAgent {
 
 impl Clone for PyAgent {
     fn clone(&self) -> PyAgent {
-        PyAgent { spec: self.spec.clone(), followed_matches: Vec::new() }
+        PyAgent { spec: self.spec.clone(), followed_matches: Vec::new(), asked: None }
     }
 }
 
@@ -84,7 +92,7 @@ impl PartialEq for PyAgent {
 impl PyAgent {
     #[new]
     fn new(spec: &str) -> PyResult<PyAgent> {
-        Ok(PyAgent { spec: PyAgent::read(spec)?, followed_matches: Vec::new() })
+        Ok(PyAgent { spec: PyAgent::read(spec)?, followed_matches: Vec::new(), asked: None })
     }
 
     /// The spec, in its shortest form.
@@ -117,7 +125,7 @@ impl PyAgent {
         let known = index
             .map(|index| self.followed_matches.swap_remove(index))
             .filter(|followed_match| followed_match.has_followed(playing));
-        let PyAgent { spec, followed_matches } = self;
+        let PyAgent { spec, followed_matches, .. } = self;
         let decided = py.detach(|| {
             let mut followed_match = known.map_or_else(|| FollowedMatch::new(spec, playing, seat), Ok)?;
             let action = followed_match.decide(playing)?;
@@ -127,6 +135,44 @@ impl PyAgent {
         decided
             .map(PyAction)
             .map_err(|error: MatchError| error::AgentFault::new_err(format!("agent `{spec}`: {error}")))
+    }
+
+    /// The probability of each decision at an observation, by index: shape `(action_count,)`, dtype `float64`.
+    ///
+    /// The agent receives the events of the observation and decides once. An agent that knows its probabilities returns them.
+    /// Other agents decide `streams` times with different random numbers, and the shares of their decisions are the
+    /// probabilities. The result depends only on the observation, `streams` and `seed`. Releases the GIL.
+    ///
+    ///     >>> cambio.agent("greedy").probabilities(cambio.Game().observe()).max()
+    ///     1.0
+    ///
+    /// Raises `IllegalAction` if the observing seat does not have to decide, and `AgentFault` if the agent fails.
+    #[pyo3(signature = (observation, *, streams = None, seed = None), text_signature = "($self, observation, *, streams=1, seed=0)")]
+    fn probabilities<'py>(
+        &mut self,
+        py: Python<'py>,
+        observation: &PyObservation,
+        streams: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let streams = streams.map_or(Ok(1), |streams| args::whole(streams, "streams", 1, u64::from(u32::MAX)))?;
+        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        let choices = observation.view.choices();
+        if choices.is_empty() {
+            return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
+        }
+        let fault = |what: &dyn std::fmt::Display| error::AgentFault::new_err(format!("agent `{}`: {what}", self.spec));
+        let agent = self.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let (known, agent) =
+            py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| fault(&failure))?;
+        self.asked = Some(agent);
+        let space = ActionSpace::new(observation.view.rules(), observation.view.table().seats());
+        let mut probabilities = vec![0.0; space.action_count()];
+        for (action, probability) in choices.iter().zip(known) {
+            let index = space.to_index(action, observation.view.seat()).expect("a choice is in the action space");
+            probabilities[index] = probability;
+        }
+        Ok(PyArray1::from_vec(py, probabilities))
     }
 
     fn __repr__(&self) -> String {
@@ -144,6 +190,43 @@ impl PyAgent {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         (py.get_type::<PyAgent>(), (self.spec(),)).into_pyobject(py)
     }
+}
+
+/// The probabilities of the choices at an observation, in order, and the agent, which can be asked again.
+fn answers(
+    mut agent: LibraryAgent,
+    observation: &PyObservation,
+    seed: u64,
+    streams: u64,
+) -> Result<(Vec<f64>, LibraryAgent), String> {
+    let failed = |failure: Failure| failure.to_string();
+    let (rules, seats, seat) = (observation.view.rules(), observation.view.table().seats(), observation.view.seat());
+    let (view, choices) = (observation.view.observation(), observation.view.choices());
+    // Observations that differ get different random numbers.
+    let digest = observation.sightings.iter().fold(0x6361_6d62_696f_u64, |digest, sighting| {
+        (digest ^ sighting.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    let mut decisions = vec![0.0; choices.len()];
+    for stream in 0..streams {
+        let mut players = Players::only(agent, seat, seats);
+        let stream_key = Key::new(seed, digest.wrapping_add(stream)).with_agents(seed).agent(seat);
+        players.brief(&Briefing { rules, seats, seat, stream: &stream_key }).map_err(failed)?;
+        let setup = Setup::new(rules, seats);
+        players.round_begins(&Standing { round: observation.rounds, setup, totals: &observation.totals }, &[]);
+        players.perceive(seat, &observation.sightings);
+        let known = if stream == 0 { players.probabilities(&view) } else { None };
+        let decided = if known.is_none() { players.ask(&view) } else { None };
+        agent = players.agents_mut()[seat.index()].take().expect("the agent sits there");
+        if let Some(known) = known {
+            return Ok((known.map_err(failed)?, agent));
+        }
+        let action = decided.expect("the agent sits there").map_err(failed)?.canonical();
+        let index = choices.iter().position(|choice| choice == action);
+        let index = index.ok_or_else(|| format!("it decided `{action}`, which is illegal; legal: {choices}"))?;
+        decisions[index] += 1.0;
+    }
+    let shares = decisions.iter().map(|count| count / streams as f64);
+    Ok((shares.collect(), agent))
 }
 
 /// Creates a library agent from its spec. Raises `AgentError` if the spec is invalid; the message lists the valid names.

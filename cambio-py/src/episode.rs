@@ -90,6 +90,10 @@ impl Agent for LibraryAgent {
         self.agent().decide(view)
     }
 
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        self.agent().probabilities(view)
+    }
+
     fn is_spectator(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_spectator()
     }

@@ -14,6 +14,7 @@ mod observation;
 mod record;
 mod rounds;
 mod rules;
+mod small_game;
 mod tournament;
 mod units;
 mod vector;
@@ -37,7 +38,7 @@ macro_rules! copies {
 }
 
 copies!(action::PyAction, action::PyEvent, agent::PyAgent, rules::PyRules, rules::PyBlock, rules::PyLayout);
-copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord);
+copies!(game::PyGame, chance_game::PyChanceGame, record::PyRecord, small_game::PySmallGame);
 copies!(observation::PyObservation, observation::PyKnowledge, observation::PyWorld);
 
 /// The compiled module of the package. `cambio_game` re-exports everything.
@@ -64,6 +65,8 @@ mod _cambio {
     use super::rounds::{PySprt, PyTune};
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
+    #[pymodule_export]
+    use super::small_game::PySmallGame;
     #[pymodule_export]
     use super::tournament::{_columns, _open, _run};
     #[pymodule_export]

@@ -181,6 +181,22 @@ def test_a_state_drawn_anew_is_one_that_the_player_cannot_tell(rules: str, playe
     assert changed > 0
 
 
+@pytest.mark.parametrize("rules", ["mini-m0", "mini-m1", "mini-m3"][: amount(1, 3)])
+def test_openspiel_and_small_game_find_the_same_exploitability(rules: str, tmp_path: Path) -> None:
+    small, game = cambio.SmallGame(rules), load(rules)
+    dice = np.random.default_rng(3)
+
+    def mixed(seat: int) -> np.ndarray[Any, Any]:
+        weights = dice.random(small.masks(seat).shape) * small.masks(seat)
+        return weights / weights.sum(1, keepdims=True)
+
+    for number, strategy in enumerate([small.uniform(), small.solve(to=1e-3), (mixed(0), mixed(1))]):
+        small.save(tmp_path / f"{number}.txt", *strategy)
+        policy = cambio.openspiel.StrategyPolicy(game, tmp_path / f"{number}.txt")
+        gain = exploitability.nash_conv(game, policy, use_cpp_br=False)
+        assert gain / 2 == pytest.approx(small.exploitability(*strategy), abs=1e-9)
+
+
 def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:
     """A state of mini-m0 whose posterior is known: the distribution of resampled faces agrees with it."""
     game = load("mini-m0")

@@ -48,7 +48,7 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
     seen = game.observe()
     things = [game, over, games, chance, record, seen, seen.knowledge(), game.world(), game.rules, game.layout, game.layout.blocks[0]]
     things += [cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0], cambio.Game, cambio.VectorGame, cambio.Rules]
-    things += [cambio.Action, cambio.Record, cambio.Agent, cambio.Layout, cambio.ChanceGame]
+    things += [cambio.Action, cambio.Record, cambio.Agent, cambio.Layout, cambio.ChanceGame, cambio.SmallGame("mini-m0")]
     before = [repr(thing) for thing in things]
     calls = refused = 0
     for _ in range(amount(20_000, 100_000)):

@@ -42,6 +42,15 @@ class Network:
         return [0 for _ in observations]
 
 
+class Uniform:
+    def probabilities(self, observations: list[cambio.Observation]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.stack([seen.mask() / seen.mask().sum() for seen in observations])
+
+
+small = cambio.SmallGame("mini-m0")
+exploitability: float = cambio.exploitability(Uniform(), small)
+exploitability = small.exploitability(*small.solve(to=1e-2))
+shares: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = cambio.agent("greedy").probabilities(game.observe())
 found: cambio.Run = cambio.evaluate(Mine, "greedy")
 found = cambio.evaluate(Network, "greedy", threads=64)
 '''
@@ -71,7 +80,7 @@ def test_every_public_thing_has_a_docstring() -> None:
             continue
         if not thing.__doc__:
             bare.append(name)
-        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run"):
+        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run", "cambio_game.small"):
             members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
             bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None)]
     assert not bare

@@ -36,6 +36,7 @@ from ._cambio import (
     Rules,
     RulesError,
     RunError,
+    SmallGame,
     VectorGame,
     World,
     __version__,
@@ -44,6 +45,7 @@ from ._cambio import (
 )
 from ._types import Reward
 from .run import BatchPlayer, Player, Run, Table, columns, evaluate, run
+from .small import Policy, exploitability
 
 __all__ = [
     "MINI_GAMES",
@@ -66,6 +68,7 @@ __all__ = [
     "Layout",
     "Observation",
     "Player",
+    "Policy",
     "Record",
     "RecordError",
     "Reward",
@@ -73,6 +76,7 @@ __all__ = [
     "RulesError",
     "Run",
     "RunError",
+    "SmallGame",
     "Table",
     "VectorGame",
     "World",
@@ -81,5 +85,6 @@ __all__ = [
     "agents",
     "columns",
     "evaluate",
+    "exploitability",
     "run",
 ]

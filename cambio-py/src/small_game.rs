@@ -1,0 +1,530 @@
+//! The class `SmallGame`: a game that is compiled once, for exact values, best responses and exploitability.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cambio_agents::Guarded;
+use cambio_core::encode::{ActionSpace, TensorSpace};
+use cambio_core::engine::{OwnedObservation, Setup};
+use cambio_core::rules::MINI_GAMES;
+use cambio_core::view::RoundHistory;
+use cambio_core::{Rules, Score, Seat, Standing};
+use cambio_exec::{read_up_to, write_whole};
+use cambio_solve::{AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, SolveError, Strategy};
+use numpy::prelude::*;
+use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+
+use crate::agent::PyAgent;
+use crate::observation::PyObservation;
+use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
+use crate::{args, error};
+
+const SEATS: usize = 2;
+
+/// The number of observations in a call of a policy.
+const BATCH: u64 = 1024;
+
+/// A small game, compiled once: exact values, best responses and exploitability of any pair of strategies.
+///
+/// `rules` is the name of a mini game (`cambio.MINI_GAMES`) or any rule system for two seats that is small enough: the game is
+/// one round, in which seat 0 has the first turn. Compilation takes 0.01 to 10 seconds. Each evaluation after it is a few passes
+/// over arrays and takes 0.1 to 300 milliseconds. A game that needs more than `memory_limit` bytes raises `RulesError`.
+///
+/// The information sets of each seat are numbered from 0. `tensors(seat)`, `masks(seat)` and `keys(seat)` have a row for each
+/// information set. A strategy of a seat is an array of probabilities with shape `(information_sets[seat], action_count)` and
+/// dtype `float64` or `float32`: a row for each information set and a column for each action index. Illegal actions have the
+/// probability 0. A decision with a single choice is not an information set.
+///
+///     >>> game = cambio.SmallGame("mini-m1")
+///     >>> round(game.exploitability(*game.uniform()), 6)
+///     0.541857
+///     >>> a, b = game.solve(to=1e-3)
+///     >>> game.exploitability(a, b) <= 1e-3
+///     True
+///
+/// Payoffs are 1 for a win, 0 for a tie, −1 for a loss; with other scoring rules, half the score difference.
+#[pyclass(frozen, eq, name = "SmallGame", module = "cambio_game")]
+#[derive(Clone)]
+pub(crate) struct PySmallGame {
+    compiled: Arc<CompiledGame>,
+}
+
+struct CompiledGame {
+    game: Game,
+    memory_limit: u64,
+    space: ActionSpace,
+    tensors: Arc<TensorSpace>,
+    /// The action index of each choice of each seat.
+    columns: [Vec<u32>; SEATS],
+}
+
+impl PartialEq for PySmallGame {
+    fn eq(&self, other: &PySmallGame) -> bool {
+        self.rules_of() == other.rules_of()
+    }
+}
+
+fn names() -> String {
+    format!("the mini games are {}", MINI_GAMES.join(", "))
+}
+
+/// The exception for an error of the solver.
+fn solving(error: SolveError) -> PyErr {
+    match error {
+        SolveError::TooLarge { .. } | SolveError::Unfit(_) => {
+            error::RulesError::new_err(format!("{error}; {}", names()))
+        }
+        SolveError::Illegal { .. } | SolveError::Failed { .. } => error::AgentFault::new_err(error.to_string()),
+        other => error::CambioError::new_err(other.to_string()),
+    }
+}
+
+/// Reads rules; the error for an unknown name lists the mini games.
+fn read_rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
+    if let Ok(name) = value.cast::<PyString>()
+        && Rules::preset(&name.to_cow()?).is_err()
+    {
+        let name = name.to_cow()?;
+        let name = cambio_core::text::excerpt(&name);
+        return Err(error::RulesError::new_err(format!("there is no mini game `{name}`; {}", names())));
+    }
+    rules::read(value)
+}
+
+/// The history of a round up to an information set.
+fn history(moment: &InfosetView<'_>) -> RoundHistory {
+    let mut history = RoundHistory::new(moment.rules, SEATS);
+    let setup = Setup::new(moment.rules, SEATS);
+    history.stands(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
+    moment.sightings.iter().for_each(|sighting| history.notice(sighting));
+    history
+}
+
+/// Stops a search after Ctrl-C.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is not general enough in its lifetime"
+)]
+fn check_signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+impl PySmallGame {
+    fn game(&self) -> &Game {
+        &self.compiled.game
+    }
+
+    fn rules_of(&self) -> &Rules {
+        self.game().rules()
+    }
+
+    fn shape(&self, seat: Seat) -> [usize; 2] {
+        [self.game().information_sets(seat), self.compiled.space.action_count()]
+    }
+
+    /// The probabilities of all choices of a seat, from an array with a row for each information set.
+    fn flat(&self, value: &Bound<'_, PyAny>, what: &str, seat: Seat) -> PyResult<Vec<f64>> {
+        let [sets, actions] = self.shape(seat);
+        let array = match value.cast::<PyUntypedArray>() {
+            Ok(array) => array.clone(),
+            Err(_) => {
+                let array = value.py().import("numpy")?.call_method1("asarray", (value,))?;
+                array.cast_into::<PyUntypedArray>()?
+            }
+        };
+        let refused = |found: String| {
+            let letter = seat.to_string();
+            error::ArrayError::new_err(format!(
+                "`{what}` must have shape ({sets}, {actions}), a row for each information set of seat {letter} and a column for \
+                 each action, and dtype float64 or float32, found {found}"
+            ))
+        };
+        if array.shape() != [sets, actions] {
+            return Err(refused(format!("shape {}", shape_text(array.shape()))));
+        }
+        if let Ok(array) = array.cast::<PyArray2<f64>>() {
+            return self.gather(&array.try_readonly()?, what, seat, |number| number);
+        }
+        match array.cast::<PyArray2<f32>>() {
+            Ok(array) => self.gather(&array.try_readonly()?, what, seat, f64::from),
+            Err(_) => Err(refused(format!("dtype {}", array.dtype()))),
+        }
+    }
+
+    /// Reads the probabilities of the legal actions and checks that all others are 0.
+    fn gather<T: Element + Copy + PartialEq + Default>(
+        &self,
+        array: &PyReadonlyArray2<'_, T>,
+        what: &str,
+        seat: Seat,
+        number: impl Fn(T) -> f64,
+    ) -> PyResult<Vec<f64>> {
+        let (game, columns) = (self.game(), &self.compiled.columns[seat.index()]);
+        let mut flat = Vec::with_capacity(columns.len());
+        let view = array.as_array();
+        let mut copied = Vec::new();
+        for (set, row) in view.outer_iter().enumerate() {
+            let row = row.to_slice().unwrap_or_else(|| {
+                copied.clear();
+                copied.extend(row.iter().copied());
+                &copied
+            });
+            let legal = &columns[game.choice_range(seat, set)];
+            let mut taken = 0;
+            for &column in legal {
+                let probability = row[column as usize];
+                taken += usize::from(probability != T::default());
+                flat.push(number(probability));
+            }
+            if row.iter().filter(|&&probability| probability != T::default()).count() != taken {
+                let is_illegal = |column: &usize| row[*column] != T::default() && !legal.contains(&(*column as u32));
+                let column = (0..row.len()).find(is_illegal).expect("more numbers differ from 0 than legal ones");
+                let found = number(row[column]);
+                return Err(error::ArrayError::new_err(format!(
+                    "`{what}` must be 0 for illegal actions, found {found} for action {column} at information set {set} of seat \
+                     {seat}; `masks` has the legal actions"
+                )));
+            }
+        }
+        Ok(flat)
+    }
+
+    /// The strategy of both arrays.
+    fn strategy(&self, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Strategy> {
+        let a = self.flat(a, "probabilities_a", Seat::A)?;
+        let b = self.flat(b, "probabilities_b", Seat::B)?;
+        self.game().strategy([&a, &b]).map_err(|error| error::ArrayError::new_err(error.to_string()))
+    }
+
+    /// The array of a seat's strategy.
+    fn array<'py>(&self, py: Python<'py>, strategy: &Strategy, seat: Seat) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let [sets, actions] = self.shape(seat);
+        let mut dense = vec![0.0; sets * actions];
+        let (columns, flat) = (&self.compiled.columns[seat.index()], strategy.choice_probabilities(seat));
+        for set in 0..sets {
+            for choice in self.game().choice_range(seat, set) {
+                dense[set * actions + columns[choice] as usize] = flat[choice];
+            }
+        }
+        PyArray1::from_vec(py, dense).reshape([sets, actions])
+    }
+
+    /// The arrays of both seats' strategies.
+    fn arrays<'py>(&self, py: Python<'py>, strategy: &Strategy) -> PyResult<Bound<'py, PyTuple>> {
+        (self.array(py, strategy, Seat::A)?, self.array(py, strategy, Seat::B)?).into_pyobject(py)
+    }
+
+    /// Visits all information sets of a seat. `visit` receives each with its number.
+    fn visit(&self, seat: Seat, mut visit: impl FnMut(&InfosetView<'_>) -> PyResult<()>) -> PyResult<()> {
+        let mut done = Ok(());
+        let walked = self.game().visit(seat, |moment| {
+            if done.is_ok() {
+                done = visit(moment);
+            }
+        });
+        done?;
+        walked.map_err(solving)
+    }
+
+    /// The array of a seat from an object with the method `probabilities`.
+    fn asked<'py>(&self, policy: &Bound<'py, PyAny>, seat: Seat, batch: usize) -> PyResult<Bound<'py, PyAny>> {
+        let py = policy.py();
+        let [sets, actions] = self.shape(seat);
+        let numpy = py.import("numpy")?;
+        let all = numpy.call_method1("zeros", ((sets, actions),))?;
+        let mut waiting: Vec<(usize, Py<PyObservation>)> = Vec::with_capacity(batch);
+        let answer = |waiting: &mut Vec<(usize, Py<PyObservation>)>| -> PyResult<()> {
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            py.check_signals()?;
+            let (rows, seen): (Vec<usize>, Vec<Py<PyObservation>>) = waiting.drain(..).unzip();
+            let seen = PyList::new(py, seen)?;
+            let answers = numpy.call_method1("asarray", (policy.call_method1("probabilities", (&seen,))?,))?;
+            let shape: Vec<usize> = answers.getattr("shape")?.extract()?;
+            if shape != [rows.len(), actions] {
+                return Err(error::ArrayError::new_err(format!(
+                    "`probabilities` must return an array of shape ({}, {actions}), a row for each observation and a column for \
+                     each action, found shape {}",
+                    rows.len(),
+                    shape_text(&shape)
+                )));
+            }
+            all.set_item(PyArray1::from_vec(py, rows.iter().map(|&row| row as i64).collect()), answers)
+        };
+        self.visit(seat, |moment| {
+            let seen = PyObservation {
+                view: OwnedObservation::from(moment.view),
+                sightings: moment.sightings.to_vec(),
+                decided: moment.decisions.to_vec(),
+                rounds: 0,
+                totals: vec![Score::default(); SEATS],
+            };
+            waiting.push((moment.set, Py::new(py, seen)?));
+            if waiting.len() == batch { answer(&mut waiting) } else { Ok(()) }
+        })?;
+        answer(&mut waiting)?;
+        Ok(all)
+    }
+}
+
+/// A shape as Python prints it.
+fn shape_text(shape: &[usize]) -> String {
+    let mut text = String::from("(");
+    for (number, length) in shape.iter().enumerate() {
+        let _ = write!(text, "{}{length}", if number > 0 { ", " } else { "" });
+    }
+    text + if shape.len() == 1 { ",)" } else { ")" }
+}
+
+#[pymethods]
+impl PySmallGame {
+    #[new]
+    #[pyo3(signature = (rules, memory_limit = None), text_signature = "(rules, memory_limit=4294967296)")]
+    fn new(py: Python<'_>, rules: &Bound<'_, PyAny>, memory_limit: Option<&Bound<'_, PyAny>>) -> PyResult<PySmallGame> {
+        let rules = read_rules(rules)?;
+        let memory_limit = memory_limit
+            .map_or(Ok(Limits::default().memory), |limit| args::whole(limit, "memory_limit", 1, u64::MAX))?;
+        let limits = Limits { memory: memory_limit, ..Limits::default() };
+        let game = py.detach(|| Game::compile(&rules, &limits, &mut |_| {})).map_err(solving)?;
+        let space = ActionSpace::new(&rules, SEATS);
+        let columns = [Seat::A, Seat::B].map(|seat| {
+            let choices = (0..game.information_sets(seat)).flat_map(|set| game.choices(seat, set));
+            choices
+                .map(|&action| space.to_index(action, seat).expect("a choice is in the action space") as u32)
+                .collect()
+        });
+        let tensors = tensor_space(&rules, SEATS);
+        Ok(PySmallGame { compiled: Arc::new(CompiledGame { game, memory_limit, space, tensors, columns }) })
+    }
+
+    /// The rules.
+    #[getter]
+    fn rules(&self) -> PyRules {
+        PyRules(*self.rules_of())
+    }
+
+    /// The number of information sets of each seat.
+    #[getter]
+    fn information_sets(&self) -> (usize, usize) {
+        (self.game().information_sets(Seat::A), self.game().information_sets(Seat::B))
+    }
+
+    /// The number of histories: decision, chance and terminal nodes of the game tree.
+    #[getter]
+    fn histories(&self) -> u64 {
+        self.game().histories()
+    }
+
+    /// The layout of observation tensors.
+    #[getter]
+    fn layout(&self) -> PyLayout {
+        PyLayout::shared(self.rules_of(), SEATS, &self.compiled.tensors)
+    }
+
+    /// The size of the action space: indices are from 0 to `action_count - 1`.
+    #[getter]
+    fn action_count(&self) -> usize {
+        self.compiled.space.action_count()
+    }
+
+    /// The observation tensor at each information set of a seat: shape `(information_sets[seat], layout.size)`, dtype `uint8`.
+    ///
+    /// Information sets may have equal tensors, because a tensor does not contain all earlier events. Each call computes the
+    /// array, which takes 69 MB for seat 0 of `mini-p`.
+    fn tensors<'py>(&self, py: Python<'py>, seat: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let seat = args::seat(seat, SEATS)?;
+        let (space, sets) = (&self.compiled.tensors, self.game().information_sets(seat));
+        let all = py.detach(|| {
+            let mut all = vec![0_u8; sets * space.len()];
+            let row = |set: usize| set * space.len()..(set + 1) * space.len();
+            self.visit(seat, |moment| {
+                space.write(moment.view, &history(moment), &mut all[row(moment.set)]);
+                Ok(())
+            })
+            .map(|()| all)
+        })?;
+        PyArray1::from_vec(py, all).reshape([sets, space.len()])
+    }
+
+    /// The legal actions at each information set of a seat: shape `(information_sets[seat], action_count)`, dtype `bool`.
+    fn masks<'py>(&self, py: Python<'py>, seat: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let seat = args::seat(seat, SEATS)?;
+        let [sets, actions] = self.shape(seat);
+        let mut all = vec![false; sets * actions];
+        for set in 0..sets {
+            for choice in self.game().choice_range(seat, set) {
+                all[set * actions + self.compiled.columns[seat.index()][choice] as usize] = true;
+            }
+        }
+        PyArray1::from_vec(py, all).reshape([sets, actions])
+    }
+
+    /// The key of each information set of a seat, as in the files of `cambio solve --save`: 32 hexadecimal digits. Two
+    /// information sets of a seat have different keys.
+    fn keys(&self, seat: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let seat = args::seat(seat, SEATS)?;
+        Ok((0..self.game().information_sets(seat)).map(|set| self.game().key(seat, set).to_string()).collect())
+    }
+
+    /// The strategies of both seats that take each legal action with equal probability.
+    fn uniform<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.arrays(py, &self.game().uniform())
+    }
+
+    /// The strategies of a policy in both seats, as a pair of arrays.
+    ///
+    /// `policy` is an object with a method `probabilities`, which is called with lists of up to `batch` observations until it
+    /// has answered for every information set: see `Policy`. It may also be an `Agent` or its spec. Then the agent decides at
+    /// each information set that it can reach, `streams` times if it does not know its probabilities; the same `seed` gives the
+    /// same result, which is also the result of `cambio exploit`.
+    #[pyo3(
+        signature = (policy, *, batch = None, streams = None, seed = None),
+        text_signature = "($self, policy, *, batch=1024, streams=1, seed=0)"
+    )]
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        policy: &Bound<'py, PyAny>,
+        batch: Option<&Bound<'py, PyAny>>,
+        streams: Option<&Bound<'py, PyAny>>,
+        seed: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let batch = batch.map_or(Ok(BATCH), |batch| args::whole(batch, "batch", 1, 1 << 20))? as usize;
+        let streams = streams.map_or(Ok(1), |streams| args::whole(streams, "streams", 1, u64::from(u32::MAX)))? as u32;
+        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        let spec = match policy.cast::<PyString>() {
+            Ok(text) => Some(PyAgent::read(&text.to_cow()?)?),
+            Err(_) => policy.cast::<PyAgent>().ok().map(|agent| agent.borrow().spec.clone()),
+        };
+        if let Some(spec) = spec {
+            let answers = py.detach(|| {
+                let mut policy = AgentPolicy::new(|| Guarded::new(spec.make()), seed, streams);
+                self.game().ask(&mut policy, &mut |_| {})
+            });
+            return self.arrays(py, &answers.map_err(solving)?.strategy);
+        }
+        if !policy.hasattr("probabilities")? {
+            let found = args::type_of(policy);
+            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                "`policy` must be an agent, its spec or an object with a method probabilities(observations), found type {found}"
+            )));
+        }
+        (self.asked(policy, Seat::A, batch)?, self.asked(policy, Seat::B, batch)?).into_pyobject(py)
+    }
+
+    /// The expected payoff of seat 0 if the seats play these strategies.
+    fn value(
+        &self,
+        py: Python<'_>,
+        probabilities_a: &Bound<'_, PyAny>,
+        probabilities_b: &Bound<'_, PyAny>,
+    ) -> PyResult<f64> {
+        let strategy = self.strategy(probabilities_a, probabilities_b)?;
+        Ok(py.detach(|| self.game().value(&strategy)))
+    }
+
+    /// The exact exploitability of a pair of strategies: the mean gain of a best response over both seats, which is half of
+    /// `NashConv`. It is 0 for an equilibrium.
+    fn exploitability(
+        &self,
+        py: Python<'_>,
+        probabilities_a: &Bound<'_, PyAny>,
+        probabilities_b: &Bound<'_, PyAny>,
+    ) -> PyResult<f64> {
+        let strategy = self.strategy(probabilities_a, probabilities_b)?;
+        Ok(py.detach(|| self.game().exploitability(&strategy)))
+    }
+
+    /// A best response of `seat` to a strategy of the other seat.
+    ///
+    /// Returns the expected payoff of `seat` and the index of the best action at each of its information sets: shape
+    /// `(information_sets[seat],)`, dtype `int64`. `numpy.eye(game.action_count)[actions]` is the response as a strategy.
+    fn best_response<'py>(
+        &self,
+        py: Python<'py>,
+        seat: &Bound<'py, PyAny>,
+        probabilities: &Bound<'py, PyAny>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<i64>>)> {
+        let seat = args::seat(seat, SEATS)?;
+        let other = if seat == Seat::A { Seat::B } else { Seat::A };
+        let theirs = self.flat(probabilities, "probabilities", other)?;
+        let uniform = self.game().uniform();
+        let own = uniform.choice_probabilities(seat);
+        let both = if seat == Seat::A { [own, &theirs[..]] } else { [&theirs[..], own] };
+        let strategy = self.game().strategy(both).map_err(|error| error::ArrayError::new_err(error.to_string()))?;
+        let response = py.detach(|| self.game().best_response(seat, &strategy));
+        let columns = &self.compiled.columns[seat.index()];
+        let chosen = response.choices.iter().enumerate();
+        let actions = chosen
+            .map(|(set, &choice)| i64::from(columns[self.game().choice_range(seat, set).start + choice as usize]))
+            .collect();
+        Ok((response.value, PyArray1::from_vec(py, actions)))
+    }
+
+    /// Solves the game: the strategies of both seats, with an exploitability of at most `to`. The solver is discounted
+    /// counterfactual regret minimisation, as in `cambio solve`. Releases the GIL; Ctrl-C stops it.
+    #[pyo3(signature = (to = 1e-3))]
+    fn solve<'py>(&self, py: Python<'py>, to: f64) -> PyResult<Bound<'py, PyTuple>> {
+        if !(to > 0.0 && to.is_finite()) {
+            return Err(error::CambioError::new_err(format!(
+                "`to` must be a number above 0, such as 1e-3, found {to}"
+            )));
+        }
+        let strategy = py.detach(|| -> PyResult<Strategy> {
+            let mut cfr = Cfr::new(self.game(), CfrMethod::DCFR);
+            loop {
+                // The exploitability is measured at the same iterations as by `cambio solve`.
+                let until = cfr.iterations() + 1 + cfr.iterations() / 20;
+                while cfr.iterations() < until {
+                    cfr.iterate();
+                }
+                let strategy = cfr.average();
+                if self.game().exploitability(&strategy) <= to {
+                    return Ok(strategy);
+                }
+                check_signals()?;
+            }
+        });
+        self.arrays(py, &strategy?)
+    }
+
+    /// Writes strategies to a file that `load`, `cambio exploit --strategy` and `StrategyPolicy` can read. An existing file is
+    /// replaced.
+    fn save(
+        &self,
+        path: PathBuf,
+        probabilities_a: &Bound<'_, PyAny>,
+        probabilities_b: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let text = self.strategy(probabilities_a, probabilities_b)?.write(self.game());
+        write_whole(&path, text.as_bytes()).map_err(|error| error::CambioError::new_err(error.to_string()))
+    }
+
+    /// Reads the strategies in a file of `save` or `cambio solve --save`. Raises `CambioError` if the file is for another game
+    /// or damaged, or larger than `memory_limit`.
+    fn load<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyTuple>> {
+        let refused = |error: &dyn std::fmt::Display| {
+            error::CambioError::new_err(format!("`{}` cannot be read: {error}", path.display()))
+        };
+        let text = read_up_to(&path, self.compiled.memory_limit).map_err(|error| refused(&error))?;
+        self.arrays(py, &Strategy::read(self.game(), &text).map_err(|error| refused(&error))?)
+    }
+
+    fn __repr__(&self) -> String {
+        let (a, b) = self.information_sets();
+        format!("<SmallGame {:?}, {a} and {b} information sets>", self.rules_of().name())
+    }
+
+    fn __hash__(&self) -> u64 {
+        hash_of(&self.rules_of().name())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let parts = (self.rules(), self.compiled.memory_limit);
+        (py.get_type::<PySmallGame>(), parts).into_pyobject(py)
+    }
+}

@@ -1,0 +1,330 @@
+"""Exploitability in small games: equal to an independent walk over `ChanceGame`, for arrays, policies, agents and files."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import cambio_game as cambio
+from conftest import FULL, amount
+
+Arrays = tuple[NDArray[np.float64], NDArray[np.float64]]
+SMALL = ("mini-m0", "mini-m1", "mini-s")
+GAMES = cambio.MINI_GAMES if FULL else SMALL
+
+
+class Reference:
+    """The sequence form of a mini game, from a walk over `ChanceGame`, with dictionaries and loops over information sets.
+
+    Keys of information sets are digests of what the seat has perceived and decided, as in strategy files.
+    """
+
+    def __init__(self, rules: str) -> None:
+        self.action_count = cambio.Rules(rules).action_count(2)
+        self.sets: list[dict[str, int]] = [{}, {}]
+        self.parent: list[list[int]] = [[], []]
+        self.first: list[list[int]] = [[], []]
+        self.actions: list[list[list[int]]] = [[], []]
+        self.tensors: list[list[NDArray[np.uint8]]] = [[], []]
+        self.masks: list[list[NDArray[np.bool_]]] = [[], []]
+        self.sequences = [1, 1]
+        worths: dict[tuple[int, int], float] = defaultdict(float)
+        start = (0x0063616D62696F2F736F6C76652F3100, 0, -1)
+        waiting = [(cambio.ChanceGame(rules), (0, 0), (start, start), 1.0)]
+        while waiting:
+            game, sequences, digests, chance = waiting.pop()
+            if game.is_over:
+                gain = game.returns()
+                worths[sequences] += chance * (gain[0] - gain[1]) / 2
+                continue
+            seat = game.seat
+            if seat is None:
+                for outcome, share in game.outcomes():
+                    after = game.copy()
+                    after.play_chance(outcome)
+                    waiting.append((after, sequences, digests, chance * share))
+                continue
+            legal = [int(index) for index in game.legal_indices()]
+            if len(legal) == 1:
+                # A forced decision is not part of the digest.
+                game.step(legal[0])
+                waiting.append((game, sequences, digests, chance))
+                continue
+            perceived = self.perceive(game, seat, digests[seat])
+            key = f"{perceived[0]:032x}"
+            number = self.sets[seat].get(key)
+            if number is None:
+                number = self.sets[seat][key] = len(self.actions[seat])
+                self.parent[seat].append(sequences[seat])
+                self.first[seat].append(self.sequences[seat])
+                self.actions[seat].append(legal)
+                self.tensors[seat].append(game.tensor(seat))
+                self.masks[seat].append(game.mask(seat))
+                self.sequences[seat] += len(legal)
+            for place, action in enumerate(legal):
+                after = game.copy()
+                after.step(action)
+                own, seen = list(sequences), list(digests)
+                own[seat], seen[seat] = self.first[seat][number] + place, perceived
+                waiting.append((after, (own[0], own[1]), (seen[0], seen[1]), chance))
+        self.a, self.b = (np.array(column) for column in zip(*worths, strict=True))
+        self.worths = np.array(list(worths.values()))
+
+    @staticmethod
+    def absorb(digest: int, token: int) -> int:
+        mixed = (digest ^ token) * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128
+        return mixed ^ (mixed >> 67)
+
+    def perceive(self, game: cambio.ChanceGame, seat: int, before: tuple[int, int, int]) -> tuple[int, int, int]:
+        """The digest, the number of events in it, and the number of the decision that follows.
+
+        `before` is the same at the previous information set of the seat.
+        """
+        digest, known, last = before
+        events, _, decisions = game.information_state(seat).partition(" ")[2].partition("|")
+        codes, decided = events.split(), decisions.split()
+        if last >= 0:
+            digest = self.absorb(digest, int(decided[last], 16) | 1 << 63)
+        for code in codes[known:]:
+            digest = self.absorb(digest, int(code, 16))
+        return digest, len(codes), len(decided)
+
+    def plan(self, seat: int, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The product of the seat's own probabilities for each sequence; `rows` are in the order of this walk."""
+        plan = np.ones(self.sequences[seat])
+        for number, actions in enumerate(self.actions[seat]):
+            first = self.first[seat][number]
+            plan[first : first + len(actions)] = plan[self.parent[seat][number]] * rows[number, actions]
+        return plan
+
+    def gradient(self, seat: int, plan: NDArray[np.float64]) -> NDArray[np.float64]:
+        own, other = (self.a, self.b) if seat == 0 else (self.b, self.a)
+        signed = self.worths if seat == 0 else -self.worths
+        return np.bincount(own, signed * plan[other], self.sequences[seat])
+
+    def best_response(self, seat: int, plan: NDArray[np.float64]) -> float:
+        worth = self.gradient(seat, plan)
+        for number in reversed(range(len(self.actions[seat]))):
+            first = self.first[seat][number]
+            worth[self.parent[seat][number]] += worth[first : first + len(self.actions[seat][number])].max()
+        return float(worth[0])
+
+    def measure(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, float]:
+        """The value for seat 0, and the value of a best response in each seat."""
+        plan_a, plan_b = self.plan(0, a), self.plan(1, b)
+        return float(plan_a @ self.gradient(0, plan_b)), self.best_response(0, plan_b), self.best_response(1, plan_a)
+
+    def order(self, game: cambio.SmallGame, seat: int) -> list[int]:
+        """For each information set of this walk, its row in the arrays of a `SmallGame`."""
+        rows = {key: row for row, key in enumerate(game.keys(seat))}
+        assert len(rows) == len(self.sets[seat])
+        return [rows[key] for key in self.sets[seat]]
+
+
+def random_strategy(game: cambio.SmallGame, dice: np.random.Generator) -> Arrays:
+    """Random probabilities; about a third of them are 0."""
+
+    def array(seat: int) -> NDArray[np.float64]:
+        mask = game.masks(seat)
+        weights = dice.random(mask.shape) * (dice.random(mask.shape) < 0.67) * mask
+        weights[weights.sum(1) == 0] = mask[weights.sum(1) == 0]
+        return weights / weights.sum(1, keepdims=True)
+
+    return array(0), array(1)
+
+
+@pytest.fixture(scope="module")
+def m1() -> cambio.SmallGame:
+    return cambio.SmallGame("mini-m1")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_exploitability_is_that_of_an_independent_walk(name: str) -> None:
+    game, reference = cambio.SmallGame(name), Reference(name)
+    assert game.information_sets == tuple(len(actions) for actions in reference.actions)
+    orders = [reference.order(game, seat) for seat in (0, 1)]
+    dice = np.random.default_rng(36)
+    equilibrium = game.solve(to=1e-3)
+    mixed = amount(5, 20) if game.histories < 10**6 else 3  # The loops of the walk are slow.
+    strategies = [game.uniform(), equilibrium, *(random_strategy(game, dice) for _ in range(mixed))]
+    for a, b in strategies:
+        value, best_a, best_b = reference.measure(a[orders[0]], b[orders[1]])
+        assert game.exploitability(a, b) == pytest.approx((best_a + best_b) / 2, abs=1e-9)
+        assert game.value(a, b) == pytest.approx(value, abs=1e-9)
+        for seat, other, best in ((0, b, best_a), (1, a, best_b)):
+            worth, actions = game.best_response(seat, other)
+            assert worth == pytest.approx(best, abs=1e-9)
+            response = np.eye(game.action_count)[actions]
+            played = game.value(response, b) if seat == 0 else -game.value(a, response)
+            assert played == pytest.approx(best, abs=1e-9)
+    assert game.exploitability(*equilibrium) <= 1e-3
+    for seat in (0, 1):
+        assert (game.masks(seat)[orders[seat]] == np.stack(reference.masks[seat])).all()
+        tensors = game.tensors(seat)
+        assert tensors.shape == (game.information_sets[seat], game.layout.size) and tensors.dtype == np.uint8
+        assert (tensors[orders[seat]] == np.stack(reference.tensors[seat])).all()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_strategy_file_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
+    game = cambio.SmallGame(name)
+    strategy = random_strategy(game, np.random.default_rng(5))
+    game.save(tmp_path / "mixed.txt", *strategy)
+    for found, saved in zip(game.load(tmp_path / "mixed.txt"), strategy, strict=True):
+        assert (found == saved).all()
+
+
+class Uniform:
+    """Equal probabilities, in batches; counts the observations."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.seen: set[tuple[int, str]] = set()
+
+    def probabilities(self, observations: list[cambio.Observation]) -> NDArray[np.float32]:
+        self.sizes.append(len(observations))
+        self.seen.update((seen.seat, seen.key()) for seen in observations)
+        masks = np.stack([seen.mask() for seen in observations])
+        return (masks / masks.sum(1, keepdims=True)).astype(np.float32)
+
+
+def test_a_policy_is_asked_in_batches_at_every_information_set(m1: cambio.SmallGame) -> None:
+    policy = Uniform()
+    found = m1.probabilities(policy, batch=500)
+    for array, uniform in zip(found, m1.uniform(), strict=True):
+        assert np.abs(array - uniform).max() < 1e-7
+    assert policy.sizes == [500, 500, 500, 412, 500, 500, 140]
+    assert len(policy.seen) == sum(m1.information_sets)
+    assert cambio.exploitability(Uniform(), m1) == pytest.approx(0.541857, abs=1e-6)
+    assert cambio.exploitability(Uniform(), "mini-m1") == pytest.approx(0.541857, abs=1e-6)
+
+
+class OneByOne:
+    """A library agent that is asked for one observation at a time."""
+
+    def __init__(self, spec: str) -> None:
+        self.agent = cambio.agent(spec)
+
+    def probabilities(self, observations: list[cambio.Observation]) -> list[NDArray[np.float64]]:
+        return [self.agent.probabilities(seen) for seen in observations]
+
+
+@pytest.mark.parametrize(("spec", "due"), [("greedy", 0.438889), ("heuristic", 0.141865)])
+def test_an_agent_has_the_exploitability_that_the_command_prints(m1: cambio.SmallGame, spec: str, due: float) -> None:
+    found = cambio.exploitability(spec, m1)
+    assert found == pytest.approx(due, abs=1e-6)
+    assert cambio.exploitability(cambio.agent(spec), m1) == found
+    # The rows of information sets that the agent cannot reach do not change the result.
+    assert cambio.exploitability(OneByOne(spec), m1) == pytest.approx(found, abs=1e-12)
+
+
+def test_the_probabilities_of_an_agent_are_shares_of_its_decisions() -> None:
+    game = cambio.Game("classic", 3, seed=8)
+    game.step("draw")
+    for agent in (cambio.agent("random"), cambio.agent("greedy")):
+        seen = game.observe()
+        found = agent.probabilities(seen, streams=200)
+        assert found.shape == (game.action_count,) and found.sum() == pytest.approx(1)
+        assert not found[~seen.mask()].any()
+        assert (found == agent.probabilities(seen, streams=200)).all()
+        assert (found == cambio.Agent(agent.spec).probabilities(seen, streams=200)).all()
+        assert (found.max() == 1) == (agent.spec == "greedy")
+    assert cambio.agent("greedy").decide(game).index(game.rules, 3, 0) == cambio.agent("greedy").probabilities(game.observe()).argmax()
+    with pytest.raises(cambio.IllegalAction, match="does not have to decide"):
+        cambio.agent("greedy").probabilities(game.observe(1))
+
+
+def test_arrays_of_other_types_have_the_same_exploitability(m1: cambio.SmallGame) -> None:
+    a, b = random_strategy(m1, np.random.default_rng(1))
+    due = m1.exploitability(a, b)
+    wide = np.zeros((a.shape[0], 2 * a.shape[1]))
+    wide[:, ::2] = a
+    assert m1.exploitability(wide[:, ::2], np.asfortranarray(b)) == due
+    assert m1.exploitability(a.tolist(), b) == due
+    assert m1.exploitability(a.astype(np.float32), b.astype(np.float32)) == pytest.approx(due, abs=1e-6)
+
+
+def changed(array: NDArray[np.float64], row: int, column: int, probability: float) -> NDArray[np.float64]:
+    array = array.copy()
+    array[row, column] = probability
+    return array
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "sentence"),
+    [
+        (lambda game, a, b: cambio.SmallGame("mini-m9"), cambio.RulesError, "there is no mini game `mini-m9`; the mini games are mini-m0, mini-m1,"),
+        (lambda game, a, b: cambio.SmallGame("classic"), cambio.RulesError, "`classic` is too large to be solved exactly: about 10^"),
+        (lambda game, a, b: cambio.SmallGame("mini-m3", 10**6), cambio.RulesError, "`mini-m3` is too large to be solved exactly"),
+        (lambda game, a, b: cambio.SmallGame("mini-m1", 0), cambio.CambioError, "`memory_limit` must be a whole number from 1 to"),
+        (lambda game, a, b: game.masks(2), cambio.CambioError, "`seat` must be from 0 to 1 or from a to b, found 2"),
+        (lambda game, a, b: game.exploitability(b, a), cambio.ArrayError, "`probabilities_a` must have shape (1912, 37), a row for each information set of seat a"),
+        (lambda game, a, b: game.exploitability(a, b[0]), cambio.ArrayError, "found shape (37,)"),
+        (lambda game, a, b: game.exploitability(a, b.astype(complex)), cambio.ArrayError, "and dtype float64 or float32, found dtype complex128"),
+        (lambda game, a, b: game.exploitability(a, changed(b, 7, 0, -0.1)), cambio.ArrayError, "at information set 7 of seat b"),
+        (lambda game, a, b: game.exploitability(a, b / 2), cambio.ArrayError, "the probabilities at information set 0 of seat b must add up to 1, found 0.5"),
+        (lambda game, a, b: game.exploitability(a, b * np.nan), cambio.ArrayError, "found NaN for action 0 at information set 0 of seat b; `masks` has the legal actions"),
+        (lambda game, a, b: game.exploitability(a, np.where(b > 0, -1, 0.0)), cambio.ArrayError, "information set 0 of seat b must be from 0 to 1, found -1"),
+        (lambda game, a, b: game.best_response(0, a), cambio.ArrayError, "`probabilities` must have shape (1140, 37)"),
+        (lambda game, a, b: game.solve(to=0), cambio.CambioError, "`to` must be a number above 0, such as 1e-3, found 0"),
+        (lambda game, a, b: game.load("/nowhere"), cambio.CambioError, "`/nowhere` cannot be read: "),
+        (lambda game, a, b: game.probabilities("gredy"), cambio.AgentError, "there is no agent `gredy`"),
+        (lambda game, a, b: game.probabilities("learned"), cambio.AgentFault, "of `mini-m1`; `cambio learn` makes one"),
+        (lambda game, a, b: game.probabilities(Uniform(), batch=0), cambio.CambioError, "`batch` must be a whole number from 1 to 1048576, found 0"),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_one_sentence(m1: cambio.SmallGame, call, kind, sentence) -> None:
+    with pytest.raises(kind, match=re.escape(sentence)) as caught:
+        call(m1, *m1.uniform())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_policy_is_refused(m1: cambio.SmallGame, tmp_path: Path) -> None:
+    class Short:
+        def probabilities(self, observations: list[cambio.Observation]) -> NDArray[np.float64]:
+            return np.ones((len(observations), 3))
+
+    class Failing:
+        def probabilities(self, observations: list[cambio.Observation]) -> NDArray[np.float64]:
+            raise KeyError("weights")
+
+    with pytest.raises(cambio.ArrayError, match=r"must return an array of shape \(1024, 37\), .*, found shape \(1024, 3\)"):
+        m1.probabilities(Short())
+    with pytest.raises(KeyError, match="weights"):
+        m1.probabilities(Failing())
+    with pytest.raises(TypeError, match=r"an object with a method probabilities\(observations\), found type int"):
+        m1.probabilities(3)
+    other = cambio.SmallGame("mini-m0")
+    other.save(tmp_path / "m0.txt", *other.uniform())
+    with pytest.raises(cambio.CambioError, match="the strategy is for `mini-m0`, whose rules differ from the rules of `mini-m1`"):
+        m1.load(tmp_path / "m0.txt")
+
+
+def test_the_example_of_the_book_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "book/src/python.md").read_text(encoding="utf-8")
+    section = page.partition("## Exact exploitability")[2].partition("## Tournaments")[0]
+    blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    assert len(blocks) == 2
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(blocks) if FULL else "\n".join(blocks).replace("mini-p", "mini-m0")
+    exec(compile(code, "python.md", "exec"), {})
+    printed = capsys.readouterr().out.split()
+    for found, due in zip(printed[:2], re.findall(r"# (0\.\d+):", section), strict=True):
+        assert abs(float(found) - float(due)) < 1e-5 or (due == "0.66648" and not FULL)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_game_can_be_copied_and_pickled(m1: cambio.SmallGame) -> None:
+    assert copy.deepcopy(m1) == m1 and m1 != cambio.SmallGame("mini-m0")
+    again = pickle.loads(pickle.dumps(m1))
+    assert again == m1 and hash(again) == hash(m1) and again.keys(1) == m1.keys("b")
+    assert repr(m1) == "<SmallGame 'mini-m1', 1912 and 1140 information sets>".replace("'", '"')
+    mine = cambio.SmallGame({"base": "mini-m0", "name": "mine", "turn_limit": 1})
+    assert mine.rules.name == "mine" and mine.exploitability(*mine.solve(to=1e-4)) <= 1e-4
