@@ -35,6 +35,8 @@ params! {
         prior: Option<f64> in 0.0..=0.99,
         /// Whether the call is evaluated in the tree or outside it; default: apart in mode policy, otherwise edge.
         call: Option<CallTrial>,
+        /// The exploration constant of UCB, for utilities from 0 to 1.
+        c: f64 = 0.7 in 0.0..=10.0,
         /// The value of a round, as in rollout; default: points in mode policy, otherwise win.
         utility: Option<Utility>,
         /// Belief: the same parameter as in rollout; default: 0.15 in mode policy, otherwise 1.
@@ -121,6 +123,7 @@ impl<P: Policy> Ismcts<P> {
         }
         searcher.expand = params.expand.unwrap_or(searcher.expand);
         searcher.prior = params.prior.unwrap_or(searcher.prior);
+        searcher.exploration = params.c;
         searcher.calls_apart = params.call.map_or(searcher.calls_apart, |call| call == CallTrial::Apart);
         Ismcts { searcher, seated: None, arms: Vec::new() }
     }

@@ -31,7 +31,7 @@ params! {
         utility: Utility = Utility::Points,
         /// Belief: the probability that another seat deviates from the blueprint; 1 turns inference off.
         epsilon: f64 = 0.15 in 0.001..=1.0,
-        /// Drops a decision when it is this many standard errors behind the best; inf tries all decisions to the end.
+        /// Drops a decision when it is this many standard errors behind the best.
         errors: f64 = 3.0 in 0.0..=1000.0,
         /// The gain in utility that is too small to search for.
         tie: f64 = 0.002 in 0.0..=1.0,

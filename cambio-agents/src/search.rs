@@ -43,8 +43,6 @@ params! {
         /// Stops playouts at this decision of the searching seat and uses the blueprint's value there; default: plays
         /// to the end of the round. Needs blueprint=learned, and utility=win in single rounds, otherwise utility=match.
         leaf: Option<u32> in 1..=1000,
-        /// The exploration constant of UCB, for utilities from 0 to 1.
-        c: f64 = 0.7 in 0.0..=10.0,
         /// How the decision is chosen: most visits, best mean, or at random in proportion to the visits, which is
         /// easier to exploit.
         last as "final": FinalChoice = FinalChoice::Visits,
@@ -157,7 +155,6 @@ pub(crate) struct SearchSettings<P: Policy> {
     pub(crate) likelihood: Likelihood,
     pub(crate) belief: BeliefKind,
     pub(crate) playouts: Playouts<P>,
-    pub(crate) exploration: f64,
     pub(crate) last: FinalChoice,
     /// The decision at which playouts should stop, and the blueprint's value function if it has one.
     leaf: Option<(u32, Option<ValueOf<P>>)>,
@@ -179,7 +176,6 @@ impl<P: Policy> SearchSettings<P> {
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
             playouts: Playouts { blueprint, policy: search.policy(), cutoff: None },
-            exploration: search.c,
             last: search.last,
             leaf: search.leaf.map(|decision| (decision, values)),
         }

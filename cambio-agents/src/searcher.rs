@@ -18,6 +18,8 @@ pub(crate) struct Searcher<P: Policy> {
     pub(crate) mode: TreeMode,
     pub(crate) expand: u32,
     pub(crate) prior: f64,
+    /// The exploration constant of UCB, for utilities from 0 to 1.
+    pub(crate) exploration: f64,
     /// Whether every world is the true state, as for an oracle.
     pub(crate) sees_all: bool,
     /// Whether the call is tried outside the tree.
@@ -41,6 +43,7 @@ impl<P: Policy> Searcher<P> {
             mode,
             expand: if is_policy { 30 } else { 1 },
             prior: if is_policy { 0.9 } else { 0.0 },
+            exploration: 0.7,
             calls_apart: is_policy,
             sees_all: false,
             tree: SearchTree::default(),
@@ -76,7 +79,7 @@ impl<P: Policy> Searcher<P> {
             mode: self.mode,
             searcher: view.seat(),
             sees_all: self.sees_all,
-            exploration: self.settings.exploration,
+            exploration: self.exploration,
             expand: self.expand,
             prior: self.prior,
         };
