@@ -148,7 +148,7 @@ fn what_is_no_file_with_an_end_is_refused_wherever_a_file_is_read() {
         ("/dev/zero", "expected a regular file, found a device, a pipe or a socket"),
         ("pipe", "expected a regular file, found a device, a pipe or a socket"),
         ("folder", "expected a regular file, found a folder"),
-        ("large", "the file is too large: expected at most 16777216 bytes"),
+        ("large", "the file is too large: expected at most "),
     ] {
         let rules = folder.join("rules.toml");
         let _ = fs::remove_file(&rules);
