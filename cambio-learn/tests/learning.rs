@@ -10,6 +10,7 @@ use cambio_learn::{
     Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Method, OutcomeRecipe, Recipe,
     Training, judge, train_outcome_model,
 };
+use serde_json::json;
 
 fn recipe() -> Recipe {
     Recipe {
@@ -349,7 +350,12 @@ fn the_recipes_of_the_shipped_networks_are_theirs() {
         }
         let (_, facts) = Network::from_bytes(&bytes).unwrap();
         let recipe = Recipe::from_toml(&text).unwrap();
-        assert_eq!(facts.made["recipe"], serde_json::to_value(&recipe).unwrap(), "{name}");
+        let mut due = serde_json::to_value(&recipe).unwrap();
+        if facts.made["recipe"].get("inputs").is_none() {
+            // The network was made before recipes had this field; it has the one group that existed then.
+            assert_eq!(due.as_object_mut().unwrap().remove("inputs"), Some(json!(["witnesses"])), "{name}");
+        }
+        assert_eq!(facts.made["recipe"], due, "{name}");
         assert_eq!(facts.rules, Rules::preset(&recipe.rules).unwrap());
         assert_eq!(facts.made["matches"], recipe.matches);
         compared += 1;
