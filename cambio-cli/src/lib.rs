@@ -8,6 +8,7 @@
 
 mod advantage;
 mod agents;
+mod bench;
 mod budget;
 mod calibrate;
 mod comparison;
@@ -25,6 +26,7 @@ mod replay;
 mod report;
 mod rules;
 mod run;
+mod run_check;
 mod run_progress;
 mod say;
 mod screen;
@@ -135,6 +137,12 @@ enum Command {
         after_help = "Examples:\n  cambio advantage sharp\n  cambio advantage 'greedy(call_at=7)' --over sharp --deals 1000\n  cambio advantage learned --over sharp --rules original --seats 4\n\nWherever the agent and the policy differ, the command plays the rest of the\nround after each of the two decisions. This removes most of the luck of the\ncards, so intervals are about half as wide as those from the rounds' results."
     )]
     Advantage(advantage::Args),
+    /// Measure an agent by the frozen benchmark, or print a leaderboard
+    #[command(
+        override_usage = "cambio bench [OPTIONS] --out <DIR> <AGENT>\n       cambio bench [OPTIONS] --board <DIR>...",
+        after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp --html board.html\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
+    )]
+    Bench(bench::Args),
     /// Solve a small game exactly
     #[command(
         after_help = "Examples:\n  cambio solve --game mini-m1\n  cambio solve --game mini-m3 --to 1e-4 --save m3.strategy"
@@ -223,6 +231,7 @@ fn run(roster: &Roster) -> Exit {
         Command::Calibrate(args) => calibrate::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),
+        Command::Bench(args) => bench::run(&args, roster),
         Command::Solve(args) => solve::run(&args),
         Command::Exploit(args) => exploit::run(&args, roster),
         Command::Learn(args) => learn::run(&args, roster),

@@ -7,8 +7,8 @@ use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
 use cambio_report::Run;
 use cambio_sim::{
-    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunFolder, Runner,
-    Secret, StoredRun,
+    Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunError, RunFolder,
+    Runner, Secret, StoredRun,
 };
 
 use crate::exit::{CliResult, Exit};
@@ -142,28 +142,48 @@ pub(super) fn play(
     let labels: Vec<String> = plan.agents.iter().map(|agent| agent.label.clone()).collect();
     warn_if_tuned_on(plan.seed, &labels, folder.as_ref().map(RunFolder::path));
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
-    let shown = RunProgressDisplay::new(plan, folder.as_ref().map_or(0, RunFolder::matches), quiet);
-    let tell = |progress: &PlayProgress<'_>| shown.show(progress);
-    let runner = Runner::new(&executor).with_progress(&tell);
-    let mut report = match &mut folder {
-        Some(folder) => runner.run(plan, folder)?,
-        None => runner.play(plan),
+    let report = match &mut folder {
+        Some(folder) => play_into(plan, folder, &executor, quiet)?,
+        None => with_progress(plan, 0, &executor, quiet, |runner| runner.play(plan)),
     };
-    shown.finish();
-    if let Some(folder) = &folder
-        && !matches!(report.outcome, Err(PlayError::Run(_)))
-    {
+    // After a failed write, the tables would include rows that are not on disk.
+    if report.matches > 0 && !matches!(report.outcome, Err(PlayError::Run(_))) {
+        tables::print(plan, &report.derived, &report.timing, format)?;
+    }
+    Ok(tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report))
+}
+
+/// Plays the rest of a plan into a folder, and writes the page of the run.
+pub(super) fn play_into(
+    plan: &PlayablePlan,
+    folder: &mut RunFolder,
+    executor: &Executor,
+    quiet: bool,
+) -> Result<Report, RunError> {
+    let mut report = with_progress(plan, folder.matches(), executor, quiet, |runner| runner.run(plan, folder))?;
+    if !matches!(report.outcome, Err(PlayError::Run(_))) {
         let (spec, extent) = (folder.spec(), folder.extent());
         let page = Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
         if let Err(error) = page.write(folder.path()) {
             report.outcome = Err(error.into());
         }
     }
-    // After a failed write, the tables would include rows that are not on disk.
-    if report.matches > 0 && !matches!(report.outcome, Err(PlayError::Run(_))) {
-        tables::print(plan, &report.derived, &report.timing, format)?;
-    }
-    Ok(tell_outcome(folder.as_ref().map(RunFolder::path), quiet, &report))
+    Ok(report)
+}
+
+/// Calls `run` with a runner that shows its progress. `before` is the number of matches that are already on disk.
+fn with_progress<T>(
+    plan: &PlayablePlan,
+    before: u64,
+    executor: &Executor,
+    quiet: bool,
+    run: impl FnOnce(Runner<'_>) -> T,
+) -> T {
+    let shown = RunProgressDisplay::new(plan, before, quiet);
+    let tell = |progress: &PlayProgress<'_>| shown.show(progress);
+    let played = run(Runner::new(executor).with_progress(&tell));
+    shown.finish();
+    played
 }
 
 /// The path of this program, for commands in messages.
@@ -172,7 +192,7 @@ pub(super) fn program() -> String {
 }
 
 /// Prints on standard error how a run ended.
-fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
+pub(super) fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) -> Exit {
     let (matches, folder) = (count(report.matches, "match"), out.unwrap_or(Path::new("")).display());
     let error = match &report.outcome {
         Ok(()) => {

@@ -19,6 +19,11 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", plain(text));
 }
 
+/// Prints a text of several lines on standard error.
+pub(crate) fn lines(text: &str) {
+    let _ = io::stderr().lock().write_all(plain_lines(text).as_bytes());
+}
+
 /// Prints help on standard output, or a usage error on standard error.
 pub(crate) fn usage(error: &clap::Error) {
     let text = error.render().to_string();

@@ -1,6 +1,7 @@
 //! The tests of the command, in one program so that it is linked only once.
 
 mod arena;
+mod bench;
 mod bots;
 mod cli;
 mod command;

@@ -13,6 +13,7 @@ mod cell_report;
 mod comparison;
 mod curves;
 mod export;
+mod leaderboard;
 mod learning;
 mod misfit;
 mod numbers;
@@ -27,6 +28,7 @@ mod verdict;
 
 pub use comparison::of_comparison;
 pub use export::{Plot, plots};
+pub use leaderboard::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 pub use learning::of_learning;
 pub use numbers::{duration, is_even, noun};
 pub use run::{Run, of_run};

@@ -5,10 +5,11 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("comparison.html", include_str!("../templates/comparison.html")),
     ("curves.html", include_str!("../templates/curves.html")),
     ("frame.html", include_str!("../templates/frame.html")),
+    ("leaderboard.html", include_str!("../templates/leaderboard.html")),
     ("parts.html", include_str!("../templates/parts.html")),
     ("plot.css", include_str!("../templates/plot.css")),
     ("run.html", include_str!("../templates/run.html")),

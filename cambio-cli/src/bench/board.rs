@@ -1,0 +1,123 @@
+//! The leaderboard of a benchmark.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use cambio_agents::Roster;
+use cambio_exec::{read_text, write_whole};
+use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, duration, of_leaderboard};
+use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
+
+use super::result::{BenchRequest, BenchResult, RESULT, WinShare};
+use super::suite::Suite;
+use crate::exit::{CliResult, Exit};
+use crate::say::plain;
+use crate::tables::Format;
+
+pub(super) fn read_result(file: &Path) -> Result<BenchResult, RunError> {
+    let text = read_text(file).map_err(RunError::unreadable(file))?;
+    serde_json::from_str(&text).map_err(|error| RunError::damaged(file, error.to_string()))
+}
+
+pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, roster: &Roster) -> CliResult {
+    let suite = Suite::own();
+    let mut results = folders.iter().map(|folder| checked(folder, &suite, roster)).collect::<Result<Vec<_>, _>>()?;
+    let score = |result: &BenchResult| result.part("duel").map_or(0.0, |share| share.win_share);
+    results.sort_by(|one, other| score(other).total_cmp(&score(one)));
+    let board = leaderboard(&suite, &results);
+    if let Some(file) = html {
+        write_whole(file, of_leaderboard(&board).as_bytes())?;
+    }
+    let mut out = std::io::stdout().lock();
+    match format {
+        Format::Json => {
+            for result in &results {
+                writeln!(out, "{}", serde_json::to_string(result)?)?;
+            }
+        }
+        Format::Csv => {
+            let mut csv = csv::Writer::from_writer(&mut out);
+            csv.write_record(board.columns)?;
+            board.rows.iter().try_for_each(|row| csv.write_record(row))?;
+            csv.flush()?;
+        }
+        Format::Md => {
+            let line = |cells: &[String]| format!("| {} |", cells.join(" | ").replace('\n', " "));
+            writeln!(out, "{}", line(&board.columns.map(str::to_owned)))?;
+            writeln!(out, "|---|{}", "---:|".repeat(board.columns.len() - 1))?;
+            for [agent, rest @ ..] in &board.rows {
+                let cells: Vec<String> = std::iter::once(format!("`{agent}`")).chain(rest.iter().cloned()).collect();
+                writeln!(out, "{}", line(&cells))?;
+            }
+        }
+        Format::Table => write!(out, "{}", text(&board))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The result of a complete benchmark, after checking that it matches its runs, and that a sample of matches can be repeated.
+fn checked(folder: &Path, suite: &Suite, roster: &Roster) -> Result<BenchResult, Box<dyn std::error::Error>> {
+    let shown = folder.display();
+    let result = BenchResult::of(folder, roster)?;
+    if !result.complete {
+        return Err(format!("{shown} is not complete; `cambio bench --resume` continues it").into());
+    }
+    if result != read_result(&folder.join(RESULT))? {
+        return Err(RunError::damaged(&folder.join(RESULT), "it does not match the runs").into());
+    }
+    for table in result.request.tables(suite, roster)? {
+        let stored = StoredRun::open(&folder.join(&table.name))?;
+        let findings = verify(&stored, &stored.playable(roster)?, ReplayScope::Sample(1));
+        if let Some(wrong) = findings.wrong.first() {
+            return Err(RunError::damaged(&stored.path, wrong.clone()).into());
+        }
+    }
+    Ok(result)
+}
+
+pub(super) fn leaderboard(suite: &Suite, results: &[BenchResult]) -> Leaderboard {
+    let share = |share: Option<WinShare>| {
+        share.map_or("–".to_owned(), |WinShare { win_share, low, high }| match low.zip(high) {
+            Some((low, high)) => format!("{:.1} ± {:.1}", 100.0 * win_share, 50.0 * (high - low)),
+            None => format!("{:.1}", 100.0 * win_share),
+        })
+    };
+    let row = |result: &BenchResult| {
+        let BenchRequest { agent, class, quick, .. } = result.request.clone();
+        let class = if quick { format!("{class}, quick") } else { class };
+        let [duel, table, matches, transfer] =
+            ["duel", "table", "match", "transfer"].map(|part| share(result.part(part)));
+        let exact = result.exploitability().map_or("–".to_owned(), |(mean, games)| match games {
+            all if all == suite.exact.games.len() => format!("{mean:.3}"),
+            some => format!("{mean:.3} in {some}"),
+        });
+        let wins = result.robust.as_ref().map(|robust| 100.0 * robust.responder_wins);
+        let responder = wins.map_or("–".to_owned(), |wins| format!("{wins:.1}"));
+        let time = result.time.map_or("–".to_owned(), |time| {
+            let over = if time.of_class > 1.0 { "!" } else { "" };
+            format!("{}{over}", duration(time.ms / 1000.0))
+        });
+        [agent, class, duel, table, matches, transfer, exact, responder, time]
+    };
+    Leaderboard {
+        title: suite.name.clone(),
+        columns: ["agent", "class", "duel", "table", "match", "transfer", "exact", "responder", "time"],
+        rows: results.iter().map(row).collect(),
+    }
+}
+
+/// The leaderboard as aligned text, at most 80 columns wide: two lines for each agent.
+pub(super) fn text(board: &Leaderboard) -> String {
+    let headings = board.columns.map(str::to_owned);
+    let width = |column: usize| {
+        let cells = board.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let cells = |row: &[String; 9]| {
+        let cells = (2..row.len()).map(|column| format!("{:>width$}", row[column], width = width(column)));
+        format!("  {}\n", cells.collect::<Vec<_>>().join("  "))
+    };
+    let named = |row: &[String; 9]| format!("{} ({})\n{}", plain(&row[0]), row[1], cells(row));
+    let rows: String = board.rows.iter().map(named).collect();
+    format!("{}\n{}{rows}\n{LEADERBOARD_LEGEND}\n", board.title, cells(&headings))
+}

@@ -1,0 +1,271 @@
+//! The result of a benchmark, computed from its folder.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cambio_agents::{Roster, SpecError};
+use cambio_exec::read_text;
+use cambio_learn::StoredResponder;
+use cambio_sim::{LuckShare, RunError, StoredRun};
+use cambio_stats::{Interval, Moments, Support};
+use serde::{Deserialize, Serialize};
+
+use super::suite::{BenchTable, Suite};
+
+/// The files and folders of a benchmark, besides the folder of each run.
+pub(super) const REQUEST: &str = "bench.json";
+pub(super) const RESULT: &str = "result.json";
+pub(super) const EXPERIMENTS: &str = "experiments";
+pub(super) const EXACT: &str = "exact";
+pub(super) const ROBUST: &str = "robust";
+/// What each responder starts from.
+pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
+
+/// What a benchmark measures: the content of `bench.json`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct BenchRequest {
+    pub(super) benchmark: String,
+    pub(super) agent: String,
+    pub(super) class: String,
+    /// Whether the benchmark plays a small part of the deals, to try it out.
+    pub(super) quick: bool,
+}
+
+impl BenchRequest {
+    pub(super) fn read(folder: &Path) -> Result<BenchRequest, RunError> {
+        let file = folder.join(REQUEST);
+        let text = read_text(&file).map_err(RunError::unreadable(&file))?;
+        let request: BenchRequest =
+            serde_json::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+        let own = Suite::own().name;
+        if request.benchmark != own {
+            let what = format!("it is for `{}`; this program has `{own}`", request.benchmark);
+            return Err(RunError::damaged(&file, what));
+        }
+        Ok(request)
+    }
+
+    pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, Box<dyn std::error::Error>> {
+        Ok(suite.tables(suite.class(&self.class)?, if self.quick { 100 } else { 1 }, roster)?)
+    }
+}
+
+/// A mean win share with its 95 % interval.
+#[expect(clippy::struct_field_names, reason = "the field names are keys of the JSON object")]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct WinShare {
+    pub(super) win_share: f64,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+}
+
+/// The result at one table.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct TableResult {
+    #[serde(flatten)]
+    pub(super) mean: WinShare,
+    /// The matches that the agent forfeited by a fault.
+    pub(super) forfeits: u64,
+    pub(super) against: BTreeMap<String, WinShare>,
+}
+
+/// The exact exploitability in one mini game: the content of a file in `exact`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExactResult {
+    pub(super) game: String,
+    /// `None` if the agent cannot play the game.
+    pub(super) exploitability: Option<f64>,
+    pub(super) error: Option<String>,
+}
+
+/// The best responder, chosen on other deals than those of its result.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct RobustResult {
+    pub(super) responder: String,
+    pub(super) matches: u64,
+    pub(super) responder_wins: f64,
+    /// The one-sided 95 % lower limit of the win share.
+    pub(super) at_least: Option<f64>,
+}
+
+/// The time of the agent's decisions in the duel. It depends on the machine.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct DecisionTime {
+    pub(super) ms: f64,
+    /// The time divided by the time of the slower search of the class in the same run.
+    pub(super) of_class: f64,
+}
+
+/// The result of a benchmark: the content of `result.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct BenchResult {
+    #[serde(flatten)]
+    pub(super) request: BenchRequest,
+    /// Whether every part is complete.
+    pub(super) complete: bool,
+    /// By part, then by table.
+    pub(super) parts: BTreeMap<String, BTreeMap<String, TableResult>>,
+    pub(super) exact: BTreeMap<String, Option<f64>>,
+    pub(super) robust: Option<RobustResult>,
+    /// Why no responder was trained.
+    pub(super) robust_error: Option<String>,
+    pub(super) time: Option<DecisionTime>,
+}
+
+impl BenchResult {
+    /// Computes the result from the files of the complete parts.
+    pub(super) fn of(folder: &Path, roster: &Roster) -> Result<BenchResult, Box<dyn std::error::Error>> {
+        let (request, suite) = (BenchRequest::read(folder)?, Suite::own());
+        let (tables, class) = (request.tables(&suite, roster)?, suite.class(&request.class)?);
+        let mut result = BenchResult {
+            complete: true,
+            parts: BTreeMap::new(),
+            exact: BTreeMap::new(),
+            robust: None,
+            robust_error: None,
+            time: None,
+            request,
+        };
+        for table in &tables {
+            let path = folder.join(&table.name);
+            if !path.exists() {
+                result.complete = false;
+                continue;
+            }
+            let stored = StoredRun::open(&path)?;
+            if !stored.is_complete() {
+                result.complete = false;
+                continue;
+            }
+            let agent = &result.request.agent;
+            let found = table_result(table, agent, &stored)?
+                .ok_or_else(|| RunError::damaged(&path, format!("it is not the run `{}` of {agent}", table.name)))?;
+            if table.part == "duel" {
+                result.time = decision_time(&stored, agent, [&class.rollout, &class.lookahead], roster)?;
+            }
+            result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
+        }
+        for game in &suite.exact.games {
+            let file = folder.join(EXACT).join(format!("{game}.json"));
+            if file.exists() {
+                result.exact.insert(game.clone(), read_exact(&file)?.exploitability);
+            } else {
+                result.complete = false;
+            }
+        }
+        result.add_robust(folder)?;
+        Ok(result)
+    }
+
+    fn add_robust(&mut self, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+        let refused = folder.join(ROBUST).join("refused.txt");
+        if refused.exists() {
+            self.robust_error = Some(read_text(&refused).map_err(RunError::unreadable(&refused))?);
+            return Ok(());
+        }
+        let mut best: Option<(f64, RobustResult)> = None;
+        for name in RESPONDERS {
+            let path = folder.join(ROBUST).join(name);
+            if !path.join("bound.csv").exists() {
+                self.complete = false;
+                return Ok(());
+            }
+            let StoredResponder { selected, bound, .. } = StoredResponder::read(&path)?;
+            let row = bound.first().ok_or("a responder without a result")?;
+            if best.as_ref().is_none_or(|(other, _)| selected > *other) {
+                let responder = format!("from {name}");
+                let (matches, responder_wins, at_least) = (row.matches, row.win_share, row.at_least);
+                best = Some((selected, RobustResult { responder, matches, responder_wins, at_least }));
+            }
+        }
+        self.robust = best.map(|(_, robust)| robust);
+        Ok(())
+    }
+
+    /// The mean over the tables of a part. Its interval is the mean of theirs, which is wide enough however the tables are
+    /// correlated. `None` if the part is not complete.
+    pub(super) fn part(&self, part: &str) -> Option<WinShare> {
+        let tables: Vec<&WinShare> = self.parts.get(part)?.values().map(|table| &table.mean).collect();
+        let mean = |of: &dyn Fn(&WinShare) -> Option<f64>| {
+            let values = tables.iter().map(|table| of(table)).collect::<Option<Vec<f64>>>()?;
+            Some(values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let win_share = mean(&|share| Some(share.win_share))?;
+        Some(WinShare { win_share, low: mean(&|share| share.low), high: mean(&|share| share.high) })
+    }
+
+    /// The mean exploitability in the games that the agent can play, and their number.
+    pub(super) fn exploitability(&self) -> Option<(f64, usize)> {
+        let known: Vec<f64> = self.exact.values().flatten().copied().collect();
+        (!known.is_empty()).then(|| (known.iter().sum::<f64>() / known.len() as f64, known.len()))
+    }
+}
+
+pub(super) fn read_exact(file: &Path) -> Result<ExactResult, RunError> {
+    let text = read_text(file).map_err(RunError::unreadable(file))?;
+    serde_json::from_str(&text).map_err(|error| RunError::damaged(file, error.to_string()))
+}
+
+/// The result of a run: the agent's share of the wins minus its luck, in total and against each opponent. Intervals are
+/// clustered by deal. `None` if it is not a run of this table.
+fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<Option<TableResult>, RunError> {
+    // A share is stored in millionths of a win, like the luck.
+    const UNITS: f64 = LuckShare::UNITS as f64;
+    let number = stored.plan.agents.iter().position(|planned| planned.label == agent);
+    let (mut total, mut forfeits) = (BTreeMap::<u64, (i64, i64)>::new(), 0);
+    let mut against: BTreeMap<String, Moments> = BTreeMap::new();
+    for read in stored.blocks()? {
+        let (block, rows) = read?;
+        let opponent = block.lineup.agents().iter().find(|&&other| Some(other) != number);
+        let opponent = opponent.map(|&other| stored.plan.agents[other].label.clone()).unwrap_or_default();
+        let (mut count, mut sum) = (0, 0);
+        for row in rows.players.iter().filter(|row| row.agent == agent) {
+            count += 1;
+            sum += (UNITS * row.win_share).round_ties_even() as i64 - i64::from(row.luck.units().unwrap_or(0));
+            forfeits += u64::from(row.total.is_none());
+        }
+        against.entry(opponent).or_default().add(count, sum);
+        let (counts, sums) = total.entry(block.deal).or_default();
+        (*counts, *sums) = (*counts + count, *sums + sum);
+    }
+    let mut all = Moments::default();
+    for &(count, sum) in total.values() {
+        all.add(count, sum);
+    }
+    let Some(mean) = all.interval(UNITS, Support::Line) else { return Ok(None) };
+    let share = |interval: &Interval| WinShare { win_share: interval.mean, low: interval.low(), high: interval.high() };
+    let against: BTreeMap<String, WinShare> = against
+        .iter()
+        .filter_map(|(name, sums)| Some((name.clone(), share(&sums.interval(UNITS, Support::Line)?))))
+        .collect();
+    let is_of = |opponent: &String| opponent == agent || against.contains_key(opponent);
+    if !table.opponents.iter().all(is_of) {
+        return Ok(None);
+    }
+    // The agent would get an equal share against copies of itself.
+    let (played, of, par) = (against.len() as f64, table.opponents.len() as f64, 1.0 / table.seats as f64);
+    let with_itself = |share: f64| (played * share + (of - played) * par) / of;
+    let WinShare { win_share, low, high } = share(&mean);
+    let mean = WinShare { win_share: with_itself(win_share), low: low.map(with_itself), high: high.map(with_itself) };
+    Ok(Some(TableResult { mean, forfeits, against }))
+}
+
+fn decision_time(
+    stored: &StoredRun,
+    agent: &str,
+    searches: [&String; 2],
+    roster: &Roster,
+) -> Result<Option<DecisionTime>, SpecError> {
+    let time = |label: &str| {
+        let number = stored.plan.agents.iter().position(|planned| planned.label == label)?;
+        stored.timing.agent(0, number)?.per_decision()
+    };
+    let mut of_class: Option<f64> = None;
+    for search in searches {
+        let spent = time(&roster.parse(search)?.to_string());
+        of_class = if spent > of_class { spent } else { of_class };
+    }
+    let known = time(agent).zip(of_class);
+    Ok(known.map(|(own, of_class)| DecisionTime { ms: 1000.0 * own, of_class: own / of_class }))
+}

@@ -1,0 +1,140 @@
+//! Responders: networks that learn to beat the agent of a benchmark.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use cambio_agents::{AgentSpec, Network, Roster};
+use cambio_core::Rules;
+use cambio_exec::{CancelToken, Executor, ExecutorError, create_folder, read_bytes, write_whole};
+use cambio_learn::{
+    LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network, stored_recipe,
+};
+use cambio_sim::{Worker, read_rules};
+
+use super::Bench;
+use super::result::{RESPONDERS, ROBUST};
+use super::suite::{RobustPart, Suite};
+use crate::exit::{CliResult, Exit};
+use crate::say::plain;
+
+/// The share of the training time in which the number of matches is measured.
+const PILOT: f64 = 0.05;
+
+/// Trains the missing responders, each on one core. Returns whether it was not interrupted. If the agent cannot take part in
+/// training, the reason is written to a file.
+pub(super) fn train(bench: &Bench<'_>) -> Result<bool, Box<dyn std::error::Error>> {
+    let folder = bench.out.join(ROBUST);
+    create_folder(&folder)?;
+    let part = &bench.suite.robust;
+    let rules = read_rules(&part.rules, Path::new("."))?;
+    let responder = Responder { part, rules: &rules, agent: bench.agent, roster: bench.roster };
+    if let Err(error) = responder.learner("shipped") {
+        write_whole(&folder.join("refused.txt"), plain(&error.to_string()).as_bytes())?;
+        bench.note(&format!("no responder can be trained: {error}"));
+        return Ok(true);
+    }
+    let seconds = if bench.quick { part.seconds / 100.0 } else { part.seconds };
+    let cancel = bench.executor.cancel_token();
+    let work = |number: u64, _: &Worker<'_>| {
+        let name = RESPONDERS[number as usize];
+        let trained = responder.train(&folder.join(name), name, seconds, &cancel, &|line| bench.note(line));
+        match trained {
+            Err(LearnError::Interrupted) => None,
+            trained => Some(trained),
+        }
+    };
+    let all = 0..RESPONDERS.len() as u64;
+    match bench.executor.run_watched(all, &mut (), work, |(), _, trained| trained, |(), _| Ok(())) {
+        Ok(()) => Ok(true),
+        Err(ExecutorError::Cancelled) => Ok(false),
+        Err(ExecutorError::Failed(error)) => Err(error.into()),
+    }
+}
+
+struct Responder<'a> {
+    part: &'a RobustPart,
+    rules: &'a Rules,
+    agent: &'a AgentSpec,
+    roster: &'a Roster,
+}
+
+impl Responder<'_> {
+    fn recipe(&self, from: &str) -> Result<Recipe, LearnError> {
+        let recipe = Recipe::exploiting(&self.agent.to_string(), &self.part.rules, self.part.seats);
+        if from == "nothing" {
+            return Ok(recipe);
+        }
+        let (_, facts) = starting_network(Recipe::SHIPPED, self.rules, &[self.part.seats])?;
+        Ok(recipe.going_on_from(Recipe::SHIPPED, &facts))
+    }
+
+    fn learner(&self, from: &str) -> Result<Learner, LearnError> {
+        let recipe = self.recipe(from)?;
+        let start = recipe.from.as_deref().map(|from| starting_network(from, self.rules, &recipe.seats)).transpose()?;
+        Learner::new(recipe, self.rules, self.roster, start.as_ref().map(|(network, _)| network))
+    }
+
+    /// The number of matches in this training time on one core of this machine. The first generation is not measured.
+    fn matches_in(&self, from: &str, seconds: f64, threads: &LearnThreads) -> Result<u64, LearnError> {
+        let mut learner = self.learner(from)?;
+        learner.step(threads)?;
+        let (begun, before) = (Instant::now(), learner.matches());
+        while begun.elapsed().as_secs_f64() < PILOT * seconds && learner.step(threads)?.is_some() {}
+        let rate = (learner.matches() - before) as f64 / begun.elapsed().as_secs_f64();
+        Ok(((rate * seconds) as u64).max(1))
+    }
+
+    /// Trains a responder to the end, or continues its training.
+    fn train(
+        &self,
+        path: &Path,
+        from: &str,
+        seconds: f64,
+        cancel: &CancelToken,
+        note: &dyn Fn(&str),
+    ) -> Result<(), LearnError> {
+        if StoredResponder::read(path).is_ok() {
+            return Ok(());
+        }
+        let threads = LearnThreads::new(1, cancel)?;
+        let mut folder = if path.exists() {
+            LearnFolder::resume(path, None, self.rules, self.roster)?
+        } else {
+            let matches = self.matches_in(from, seconds, &threads)?;
+            note(&format!("responder from {from}: {matches} matches"));
+            LearnFolder::create(path, self.recipe(from)?.lasting(matches), self.rules, self.roster)?
+        };
+        while folder.step(&threads)?.is_some() {}
+        let row = folder.bound().first().expect("a responder plays fresh deals at the end");
+        note(&format!("responder from {from}: wins {:.1} % of the fresh deals", 100.0 * row.win_share));
+        Ok(())
+    }
+}
+
+/// Repeats the fresh deals of each responder.
+pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
+    let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
+    if folder.join(ROBUST).join("refused.txt").exists() {
+        return Ok(exit);
+    }
+    for name in RESPONDERS {
+        let path = folder.join(ROBUST).join(name);
+        let Ok(StoredResponder { bound, .. }) = StoredResponder::read(&path) else {
+            writeln!(out, "responder from {name}: missing")?;
+            exit = Exit::Interrupted;
+            continue;
+        };
+        let fresh = stored_recipe(&path)?.bound.ok_or("the recipe of a responder has fresh deals")?;
+        let (network, _) = Network::from_bytes(&read_bytes(&path.join("network.net"), 1 << 30)?)?;
+        let found = judge(&network, agent, suite.robust.seats, fresh.seed, fresh.deals, &Executor::new(0)?);
+        let found = found.map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
+        if bound.first().is_some_and(|row| row.win_share.to_bits() == found.share.mean.to_bits()) {
+            writeln!(out, "responder from {name}: verified")?;
+        } else {
+            writeln!(out, "responder from {name}: wrong: another win share than in bound.csv")?;
+            return Ok(Exit::Wrong);
+        }
+    }
+    Ok(exit)
+}

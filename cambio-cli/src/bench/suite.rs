@@ -1,0 +1,275 @@
+//! The frozen suite: what a benchmark plays.
+
+use std::collections::BTreeMap;
+
+use cambio_agents::{Network, Roster, SpecError};
+use cambio_core::Rules;
+use cambio_sim::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, read_seed};
+use serde::Deserialize;
+
+/// A file of the suite, included in the program.
+macro_rules! suite_files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../benchmark/1/", $name)))),*]
+    };
+}
+
+const SUITE: &str = include_str!("../../benchmark/1/suite.toml");
+
+/// The rule files of the suite, by name.
+pub(super) const RULE_FILES: [(&str, &str); 12] = suite_files![
+    "six-cards.toml",
+    "no-taking.toml",
+    "two-decks.toml",
+    "own-snaps.toml",
+    "hard-penalties.toml",
+    "late-calls.toml",
+    "other-points.toml",
+    "several-callers.toml",
+    "short-round.toml",
+    "blind-start.toml",
+    "value-match.toml",
+    "house.toml",
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Suite {
+    pub(super) name: String,
+    seed: String,
+    agent_seed: String,
+    classes: BTreeMap<String, TimeClass>,
+    runs: Vec<RunPart>,
+    pub(super) exact: ExactPart,
+    pub(super) robust: RobustPart,
+    networks: BTreeMap<String, String>,
+}
+
+/// The searches of a time class, and the share of the deals that it plays.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TimeClass {
+    pub(super) rollout: String,
+    pub(super) lookahead: String,
+    deals: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunPart {
+    part: String,
+    rules: Vec<String>,
+    seats: usize,
+    deals: u64,
+    opponents: Vec<String>,
+    luck: LuckChoice,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExactPart {
+    pub(super) games: Vec<String>,
+    pub(super) streams: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RobustPart {
+    pub(super) rules: String,
+    pub(super) seats: usize,
+    pub(super) seconds: f64,
+}
+
+/// One table of the suite, which is played as a run of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct BenchTable {
+    /// `duel`, `table`, `match` or `transfer`.
+    pub(super) part: String,
+    /// The name of the run's folder, and of the experiment file without its extension.
+    pub(super) name: String,
+    /// The name of the rules, or of the rule file.
+    pub(super) rules: String,
+    pub(super) seats: usize,
+    pub(super) deals: u64,
+    pub(super) opponents: Vec<String>,
+    luck: LuckChoice,
+}
+
+impl Suite {
+    /// The suite of this program.
+    pub(super) fn own() -> Suite {
+        toml::from_str(SUITE).expect("the suite is valid")
+    }
+
+    pub(super) fn class(&self, name: &str) -> Result<&TimeClass, String> {
+        let names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
+        let refuse = || format!("--class must be one of {}, found `{name}`", names.join(", "));
+        self.classes.get(name).ok_or_else(refuse)
+    }
+
+    /// The tables of a class, in the order in which they are played. The numbers of deals are divided by `divisor`.
+    ///
+    /// # Errors
+    /// If the roster lacks an opponent.
+    pub(super) fn tables(
+        &self,
+        class: &TimeClass,
+        divisor: u64,
+        roster: &Roster,
+    ) -> Result<Vec<BenchTable>, SpecError> {
+        // Runs name agents by the normal form of their specs.
+        let opponent = |name: &String| -> Result<String, SpecError> {
+            let spec = match name.as_str() {
+                "rollout" => &class.rollout,
+                "lookahead" => &class.lookahead,
+                _ => name,
+            };
+            Ok(roster.parse(spec)?.to_string())
+        };
+        let table = |run: &RunPart, rules: &String| -> Result<BenchTable, SpecError> {
+            Ok(BenchTable {
+                part: run.part.clone(),
+                name: match &run.rules[..] {
+                    [_] => run.part.clone(),
+                    _ => format!("{}-{}", run.part, rules.trim_end_matches(".toml")),
+                },
+                rules: rules.clone(),
+                seats: run.seats,
+                deals: ((run.deals as f64 * class.deals) as u64 / divisor).max(2),
+                opponents: run.opponents.iter().map(opponent).collect::<Result<_, _>>()?,
+                luck: run.luck,
+            })
+        };
+        self.runs.iter().flat_map(|run| run.rules.iter().map(move |rules| table(run, rules))).collect()
+    }
+
+    /// The experiment in which an agent plays at a table. `agent` is a valid spec in its normal form. The agent does not
+    /// play against itself; that result is known.
+    pub(super) fn experiment(&self, table: &BenchTable, agent: &str) -> Experiment {
+        let opponents: Vec<&String> = table.opponents.iter().filter(|opponent| *opponent != agent).collect();
+        let lineup = |opponent: &&String| {
+            let others = std::iter::repeat_n((*opponent).clone(), table.seats - 1);
+            std::iter::once(agent.to_owned()).chain(others).collect()
+        };
+        let is_file = RULE_FILES.iter().any(|(name, _)| *name == table.rules);
+        let rules = if is_file { format!("rules/{}", table.rules) } else { table.rules.clone() };
+        let agents: Vec<&str> =
+            std::iter::once(agent).chain(opponents.iter().map(|opponent| opponent.as_str())).collect();
+        Experiment {
+            name: format!("{}, {}: {agent}", self.name, table.name),
+            seed: Some(read_seed(&self.seed).expect("the seed of the suite is valid")),
+            agent_seed: Some(read_seed(&self.agent_seed).expect("the seed of the suite is valid")),
+            deals: table.deals,
+            lineups: Lineups::Listed(opponents.iter().map(lineup).collect()),
+            payoff: Payoff::Win,
+            faults: FaultPolicy::Forfeit,
+            luck: table.luck,
+            ..Experiment::at(&rules, table.seats, &agents)
+        }
+    }
+
+    /// Fails if this program has other networks than the suite.
+    pub(super) fn check_networks(&self) -> Result<(), String> {
+        for (place, wanted) in &self.networks {
+            let found = network_hash(place);
+            if found != *wanted {
+                return Err(format!(
+                    "{} needs the network for `{place}` with the hash {wanted:.16}…, found {found:.16}…; use the version of \
+                     cambio that published the results you compare with",
+                    self.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hash at the end of a bundled network, such as `classic 2`; empty if there is none.
+fn network_hash(place: &str) -> String {
+    let file = place
+        .split_once(' ')
+        .and_then(|(rules, seats)| Network::shipped_file(&Rules::preset(rules).ok()?, seats.parse().ok()?));
+    let hash = file.and_then(|file| file.last_chunk::<32>());
+    hash.map(|&hash| blake3::Hash::from_bytes(hash).to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_sim::{PlayablePlan, play_block};
+
+    use super::*;
+
+    /// An agent that is no opponent, so that it meets all of them.
+    const GUEST: &str = "greedy(call_at=7)";
+
+    /// The plans of all tables of a class, from the files of the suite.
+    fn plans(class: &str) -> Vec<PlayablePlan> {
+        let (suite, roster) = (Suite::own(), cambio_agents::roster());
+        let tables = suite.tables(suite.class(class).unwrap(), 1, &roster).unwrap();
+        let base = tempfile::tempdir().unwrap();
+        std::fs::create_dir(base.path().join("rules")).unwrap();
+        for (name, text) in RULE_FILES {
+            std::fs::write(base.path().join("rules").join(name), text).unwrap();
+        }
+        tables.iter().map(|table| suite.experiment(table, GUEST).plan(&roster, base.path()).unwrap()).collect()
+    }
+
+    fn hash(parts: impl IntoIterator<Item = String>) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex()[..16].to_owned()
+    }
+
+    /// The run id of a plan is a hash of its rules, seeds, deals, agents and outcome model. If this test fails, published
+    /// results can no longer be compared with new ones: undo the change, or make it a new suite.
+    #[test]
+    fn the_suite_is_frozen() {
+        for (class, frozen) in
+            [("1ms", "71d0348175370620"), ("10ms", "b41df30784b38d7a"), ("100ms", "54948d4aa50194c4")]
+        {
+            assert_eq!(hash(plans(class).iter().map(|plan| plan.run_id())), frozen, "{class}");
+        }
+    }
+
+    /// The opponents must decide as they did when the suite was frozen. If this test fails, keep the former agent under
+    /// another name for the suite, or make the change a new suite.
+    #[test]
+    fn the_opponents_are_frozen() {
+        let mut found = Vec::new();
+        for plan in plans("1ms") {
+            for block in plan.blocks().filter(|block| block.deal == 0) {
+                let rows = play_block(&plan, &block).unwrap();
+                found.extend(rows.matches.iter().map(|row| row.fingerprint.to_string()));
+            }
+        }
+        assert_eq!((found.len(), hash(found).as_str()), (76, "563555e452f296d1"));
+    }
+
+    /// If this test fails because a network was trained again, the former file must stay available as an opponent: add it
+    /// to `benchmark/1`, or make the change a new suite.
+    #[test]
+    fn the_bundled_networks_are_those_of_the_suite() {
+        assert_eq!(Suite::own().check_networks(), Ok(()));
+        let mut other = Suite::own();
+        other.networks.insert("classic 2".to_owned(), "00".to_owned());
+        assert!(other.check_networks().unwrap_err().contains("needs the network for `classic 2`"));
+    }
+
+    #[test]
+    fn the_agent_meets_every_opponent_except_itself() {
+        let (suite, roster) = (Suite::own(), cambio_agents::roster());
+        let tables = suite.tables(suite.class("1ms").unwrap(), 100, &roster).unwrap();
+        let duel = &tables[0];
+        assert_eq!((duel.name.as_str(), duel.deals, duel.opponents.len()), ("duel", 100, 6));
+        for (agent, lineups) in [(GUEST, 6), ("sharp", 5)] {
+            let Lineups::Listed(listed) = suite.experiment(duel, agent).lineups else { panic!("lineups are listed") };
+            assert_eq!(listed.len(), lineups);
+            assert!(listed.iter().all(|lineup| lineup[0] == agent && lineup[1] != agent), "{listed:?}");
+        }
+        let four = tables.iter().find(|table| table.part == "table").unwrap();
+        let Lineups::Listed(listed) = suite.experiment(four, GUEST).lineups else { panic!("lineups are listed") };
+        assert_eq!(listed[0], [GUEST, "sharp", "sharp", "sharp"]);
+    }
+}

@@ -1,0 +1,62 @@
+//! The check of a run, for `cambio verify` and for the runs of a benchmark.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use cambio_agents::Roster;
+use cambio_report::{Run, of_run, without_times};
+use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify};
+
+use crate::exit::{CliResult, Exit};
+use crate::say::{count, plain};
+
+/// Checks a run, and prints the findings.
+pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult {
+    let files = ["manifest.json", "spec.lock.json", "spec.toml", "ledger.jsonl"].map(|name| folder.join(name));
+    let stored = match StoredRun::open(folder) {
+        // A folder with only some of these files is a damaged run. A folder without any of them is not a run.
+        Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
+            writeln!(std::io::stdout().lock(), "wrong: {}", plain(&error.to_string()))?;
+            return Ok(Exit::Wrong);
+        }
+        stored => stored?,
+    };
+    let plan = stored.playable(roster)?;
+    let mut findings = verify(&stored, &plan, replay);
+    if let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) {
+        let page = folder.join("report.html");
+        if page.exists() {
+            let expected = without_times(&of_run(Run::stored(&stored, &derived)));
+            findings.check(&stored, "report.html", |found| {
+                str::from_utf8(found).is_ok_and(|found| without_times(found) == expected)
+            });
+        } else {
+            findings.unfinished.push(format!("{} is missing; `cambio report` writes it", page.display()));
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    for wrong in &findings.wrong {
+        writeln!(out, "wrong: {}", plain(wrong))?;
+    }
+    for left in &findings.unfinished {
+        writeln!(out, "unfinished: {}", plain(left))?;
+    }
+    let (PlayedBatches { batches, of }, matches) = (stored.extent(), stored.matches());
+    let is_whole = stored.is_complete() && findings.unfinished.is_empty();
+    let verdict = if is_whole { "verified" } else { "not complete" };
+    let verdict = if findings.wrong.is_empty() { verdict } else { "failed" };
+    let (matches, replayed) = (count(matches, "match"), count(findings.replayed, "batch"));
+    writeln!(out, "{verdict}: {batches} of {of} batches, {matches}; {replayed} replayed")?;
+    if findings.not_reproducible > 0 {
+        let left = count(findings.not_reproducible, "batch");
+        writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
+    }
+    if !findings.wrong.is_empty() {
+        return Ok(Exit::Wrong);
+    }
+    if !is_whole {
+        writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
+        return Ok(Exit::Interrupted);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,130 @@
+//! `cambio bench`: parts, interruptions, many machines, verification and the leaderboard.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::command::{cambio, command, done, said};
+use crate::folder::folder;
+
+fn result(folder: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join("result.json")).unwrap()).unwrap()
+}
+
+/// The mean win share of an agent by opponent, computed from the rows: without luck that is subtracted.
+fn shares(run: &Path, agent: &str) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let mut rows = csv::Reader::from_path(run.join("players.csv")).unwrap();
+    let header = rows.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|other| other == name).unwrap();
+    let (own, lineup, share) = (column("agent"), column("lineup"), column("win_share"));
+    for row in rows.records().map(|row| row.unwrap()).filter(|row| &row[own] == agent) {
+        let (sum, count) = sums.entry(row[lineup].split(" | ").nth(1).unwrap().to_owned()).or_default();
+        *sum += row[share].parse::<f64>().unwrap();
+        *count += 1.0;
+    }
+    sums.into_iter().map(|(opponent, (sum, count))| (opponent, sum / count)).collect()
+}
+
+#[test]
+fn a_benchmark_is_played_in_parts_resumed_verified_and_ranked() {
+    let place = folder("bench");
+    let bench = |words: &str| done(&place, &format!("bench {words}"));
+    bench("random --out r --quick --quiet --parts transfer");
+    let partial = result(&place.join("r"));
+    assert_eq!((&partial["complete"], partial["parts"].as_object().unwrap().len()), (&Value::from(false), 1));
+
+    // The result agrees with the rows.
+    let transfer = partial["parts"]["transfer"].as_object().unwrap();
+    assert_eq!(transfer.len(), 12);
+    for (table, found) in transfer {
+        let shares = shares(&place.join("r").join(table), "random");
+        assert_eq!(shares.len(), 2);
+        for (opponent, share) in &shares {
+            assert!((found["against"][opponent]["win_share"].as_f64().unwrap() - share).abs() < 1e-12, "{table}");
+        }
+        let mean = shares.values().sum::<f64>() / 2.0;
+        assert!((found["win_share"].as_f64().unwrap() - mean).abs() < 1e-12, "{table}");
+    }
+
+    // An incomplete benchmark is not on the leaderboard.
+    let refused = cambio(&place, "bench --board r");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("r is not complete; `cambio bench --resume` continues it"), "{}", said(&refused));
+    let unfinished = cambio(&place, "verify r");
+    assert_eq!(unfinished.status.code(), Some(3), "{}", said(&unfinished));
+
+    // A folder is for one request.
+    for (words, what) in [
+        (
+            "bench random --out r --quick",
+            "r already exists; choose another --out, or continue its benchmark with --resume",
+        ),
+        ("bench greedy --out r --quick --resume", "r belongs to another benchmark: `random` --class 1ms --quick"),
+        ("bench random --out r --resume", "r belongs to another benchmark: `random` --class 1ms --quick"),
+        ("bench oracle --out o", "sees hidden cards; choose an agent that does not"),
+        ("bench random --out o --class 2ms", "--class must be one of 100ms, 10ms, 1ms, found `2ms`"),
+    ] {
+        let refused = cambio(&place, words);
+        assert_eq!(refused.status.code(), Some(1), "{words}");
+        assert!(said(&refused).contains(what), "{words}: {}", said(&refused));
+    }
+    assert!(!place.join("o").exists());
+
+    bench("random --out r --quick --quiet --resume --parts exact");
+    let exact = result(&place.join("r"))["exact"].clone();
+    assert_eq!(exact.as_object().unwrap().len(), 9);
+    assert!(exact.as_object().unwrap().values().all(|value| value.as_f64().unwrap() > 0.1), "{exact}");
+}
+
+#[test]
+fn a_changed_benchmark_fails_the_check() {
+    let place = folder("bench-changed");
+    done(&place, "bench greedy --out g --quick --quiet --parts table match transfer");
+    let file = place.join("g/transfer-house/matches.csv");
+    let rows = fs::read_to_string(&file).unwrap();
+    fs::write(&file, rows.replacen(",0,0,", ",0,1,", 1)).unwrap();
+    let found = cambio(&place, "verify g");
+    assert!(said(&found).contains("transfer-house: wrong: "), "{}", said(&found));
+    assert_eq!(found.status.code(), Some(4), "{}", said(&found));
+    fs::write(&file, rows).unwrap();
+
+    // A run of other deals in the place of a run of the suite.
+    fs::rename(place.join("g/transfer-house"), place.join("g/kept")).unwrap();
+    done(&place, "run g/experiments/transfer-house.toml --deals 9 --out g/transfer-house --quiet");
+    let found = cambio(&place, "verify g");
+    assert!(said(&found).contains("transfer-house: wrong: it is another run than the one of cambio-bench/1"));
+    assert_eq!(found.status.code(), Some(4), "{}", said(&found));
+}
+
+#[test]
+fn the_runs_of_a_benchmark_can_be_played_on_many_machines() {
+    let place = folder("bench-units");
+    let planned = done(&place, "bench greedy --out g --quick --plan");
+    assert!(planned.contains("cambio units begin g/experiments/duel.toml --store STORE"), "{planned}");
+    done(&place, "units begin g/experiments/transfer-house.toml --store s");
+    done(&place, "units play --store s --quiet");
+    done(&place, "units merge --store s --out g/transfer-house --quiet");
+    let shown = done(&place, "bench greedy --out g --quick --resume --parts transfer");
+    assert!(!shown.contains("transfer-house (run 12 of 12)\nplayed"), "{shown}");
+    done(&place, "bench greedy --out h --quick --quiet --parts transfer");
+    assert_eq!(result(&place.join("g")), result(&place.join("h")));
+}
+
+#[test]
+fn a_bot_that_cannot_play_forfeits_and_has_no_exploitability() {
+    let place = folder("bench-bot");
+    let output = command(&place, "bench")
+        .args(["external(\"false\")"])
+        .args("--out b --quick --quiet --parts transfer exact".split(' '))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let found = result(&place.join("b"));
+    for (table, share) in found["parts"]["transfer"].as_object().unwrap() {
+        assert_eq!((&share["win_share"], &share["forfeits"]), (&Value::from(0.0), &Value::from(40)), "{table}");
+    }
+    assert!(found["exact"].as_object().unwrap().values().all(Value::is_null), "{found}");
+}

@@ -1,0 +1,63 @@
+//! The page of a leaderboard.
+
+use serde::Serialize;
+
+use crate::parts::{Prose, ReportTable, TableRow};
+use crate::template::page;
+
+/// What the columns of a leaderboard mean.
+pub const LEADERBOARD_LEGEND: &str = "\
+duel, table, match, transfer: wins in percent, with 95 % intervals. Equal players
+win 50 % at two seats, and 25 % at the table of four. Duel: single rounds of
+classic against six opponents. Table: among three copies of another agent. Match:
+whole matches of original and faessler. Transfer: twelve rule systems that no
+bundled network knows; an agent that cannot play one forfeits its matches.
+exact: the mean exploitability in the mini games, 0 is perfect. responder: the
+wins in percent of a network that learned to beat the agent in five minutes on
+one core; 50 is perfect. time: of a decision in the duel, with `!` if it is longer
+than the slower search of the class takes.";
+
+/// The results of several agents in one benchmark, the best first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Leaderboard {
+    /// The name of the benchmark.
+    pub title: String,
+    /// The names of the columns. The first is the agent.
+    pub columns: [&'static str; 9],
+    /// One row for each agent.
+    pub rows: Vec<[String; 9]>,
+}
+
+#[derive(Serialize)]
+struct LeaderboardPage {
+    title: String,
+    headline: Prose,
+    board: ReportTable,
+    how: Prose,
+    command: &'static str,
+}
+
+/// Makes the page of a leaderboard.
+pub fn of_leaderboard(board: &Leaderboard) -> String {
+    let headline = match board.rows.first() {
+        Some([best, _, duel, ..]) => Prose::default().code(best).say(format!(" wins most duels: {duel} %.")),
+        None => "No agent has been measured.".into(),
+    };
+    let row = |[agent, rest @ ..]: &[String; 9]| TableRow {
+        head: Prose::default().code(agent),
+        cells: rest.iter().map(|cell| cell.clone().into()).collect(),
+    };
+    let shown = LeaderboardPage {
+        title: board.title.clone(),
+        headline,
+        board: ReportTable {
+            caption: LEADERBOARD_LEGEND.replace('\n', " ").into(),
+            corner: board.columns[0],
+            columns: board.columns[1..].iter().map(|&column| column.into()).collect(),
+            rows: board.rows.iter().map(row).collect(),
+        },
+        how: "This command measures an agent:".into(),
+        command: "cambio bench AGENT --out DIR",
+    };
+    page("leaderboard.html", shown)
+}
