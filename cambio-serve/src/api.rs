@@ -15,7 +15,7 @@ use cambio_core::rng::Key;
 use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::{Deal, Record, Rules, Seat};
 use cambio_sim::{Unit, fresh_seed, read_seed};
-use cambio_view::{MEDIANS, Session, SessionConfig, SessionError, hint, inquire, rules_in_short};
+use cambio_view::{CardValue, KindView, MEDIANS, Session, SessionConfig, SessionError, hint, inquire, rules_in_short};
 use futures_util::stream::{self, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,32 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Api
 struct NewSessionOptions {
     presets: Vec<PresetOption>,
     agents: Vec<AgentOption>,
-    tables: Vec<u64>,
+    tables: Vec<TableOption>,
+}
+
+/// An open table, which the start page lists.
+#[derive(Serialize)]
+struct TableOption {
+    table: u64,
+    rules: &'static str,
+    names: Vec<String>,
+    seat: char,
+    round: usize,
+    over: bool,
+}
+
+impl TableOption {
+    fn new(table: u64, session: &Session) -> TableOption {
+        let (config, step) = (session.config(), session.latest());
+        TableOption {
+            table,
+            rules: config.deal.rules().name(),
+            names: config.names("person"),
+            seat: config.person.letter(),
+            round: step.scene.round,
+            over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -93,6 +118,8 @@ struct PresetOption {
     name: &'static str,
     in_short: [String; 3],
     seats: usize,
+    kinds: Vec<KindView>,
+    worth: Vec<CardValue>,
 }
 
 #[derive(Serialize)]
@@ -106,7 +133,8 @@ async fn options(State(state): Shared) -> ApiResult {
     let preset = |name: &'static str| {
         let rules = Rules::preset(name).expect("the shipped presets are rules");
         let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
-        PresetOption { name, in_short: rules_in_short(&rules), seats }
+        let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
+        PresetOption { name, in_short: rules_in_short(&rules), seats, kinds, worth }
     };
     let mut agents = Vec::new();
     for entry in state.settings.roster.entries().iter().filter(|entry| !entry.sees_all()) {
@@ -121,7 +149,8 @@ async fn options(State(state): Shared) -> ApiResult {
         let about = "Allowed with --with.".to_owned();
         agents.push(AgentOption { spec: spec.clone(), about, params: String::new() });
     }
-    Ok(json(&NewSessionOptions { presets: PRESETS.map(preset).into(), agents, tables: state.sessions.numbers() }))
+    let tables = state.sessions.all().into_iter().map(|(table, opened)| TableOption::new(table, &opened.session()));
+    Ok(json(&NewSessionOptions { presets: PRESETS.map(preset).into(), agents, tables: tables.collect() }))
 }
 
 /// The request to open a table.

@@ -110,8 +110,8 @@ impl Sessions {
         Some(opened)
     }
 
-    pub(crate) fn numbers(&self) -> Vec<u64> {
-        locked(&self.open).sessions.keys().copied().collect()
+    pub(crate) fn all(&self) -> Vec<(u64, Arc<OpenSession>)> {
+        locked(&self.open).sessions.iter().map(|(&number, opened)| (number, Arc::clone(opened))).collect()
     }
 
     /// Closes a table and notifies its pages.
