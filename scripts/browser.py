@@ -107,7 +107,7 @@ class Person:
             body)
         expect("table" in opened, f"the table was not opened: {opened}")
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
-        page.goto(f"{address}play?table={opened['table']}")
+        page.goto(f"{address}play.html?table={opened['table']}")
         return opened["table"]
 
     def wait(self):
@@ -257,7 +257,7 @@ class Checks:
         table = person.sit(self.address, "classic", ["greedy"])
         person.wait()
         other = one.context.new_page()
-        other.goto(f"{self.address}play?table={table}")
+        other.goto(f"{self.address}play.html?table={table}")
         Person(other, 0).wait()
         one.keyboard.press("d")
         until(other, "document.querySelector('.question').textContent.startsWith('You hold')")
@@ -312,7 +312,7 @@ class Checks:
         Person(other, 9).wait()
         up = other.evaluate("[...document.querySelectorAll('.others .card.up')].length")
         expect(up == 0, f"{up} opponents' cards are face up")
-        other.goto(other.url.replace("play?table", "watch?table"))
+        other.goto(other.url.replace("play.html?table", "watch.html?table"))
         other.wait_for_selector(".trouble")
         expect("in progress" in other.text_content(".trouble"), other.text_content(".trouble"))
         page.context.close()
@@ -332,7 +332,7 @@ class Checks:
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
-            for path in ["watch", "runs", "runs?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
+            for path in ["watch.html", "runs.html", "runs.html?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
@@ -342,7 +342,7 @@ class Checks:
 
     def watching(self):
         page = self.page()
-        page.goto(f"{self.address}runs?run=one&kind=failed")
+        page.goto(f"{self.address}runs.html?run=one&kind=failed")
         turns = lambda: page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))")
         for down in (False, True):
             page.click("table.list thead button:text-is('turns')")
@@ -379,7 +379,7 @@ class Checks:
     def win_chance(self):
         """The win chances of a round are computed in the background; blunders are marked and reached with a click or a key."""
         page = self.page()
-        page.goto(f"{self.address}runs?run=one&kind=swing")
+        page.goto(f"{self.address}runs.html?run=one&kind=swing")
         until(page, "document.querySelectorAll('table.list tbody tr').length > 1")
         swings = page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))")
         expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"the matches are not sorted by swing: {swings}")
@@ -456,7 +456,7 @@ class Checks:
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "watch.png", clip={"x": 0, "y": 0, "width": 1280, "height": 850})
         page = self.page()
-        page.goto(f"{self.address}runs?run=one&kind=swing&agent=heuristic")
+        page.goto(f"{self.address}runs.html?run=one&kind=swing&agent=heuristic")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
         page.click("text=Analyse this round")

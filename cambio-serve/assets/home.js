@@ -65,7 +65,7 @@ if (options) {
     if (presets.value !== "file") remember("wish", request);
     try {
       const { table } = await ask("api/tables", { ...request, seed: seed.value.trim() || null });
-      location.href = `play?table=${table}`;
+      location.href = `play.html?table=${table}`;
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
@@ -75,7 +75,7 @@ if (options) {
   main.replaceChildren(
     h("h1", {}, "Play Cambio"),
     h("p", { class: "facts" }, "A card game of memory and speed, against bots of your choice."),
-    options.tables.length ? h("p", {}, "Open tables: ", ...options.tables.map((table) => h("a", { class: "chip", href: `play?table=${table}` }, `table ${table}`))) : "",
+    options.tables.length ? h("p", {}, "Open tables: ", ...options.tables.map((table) => h("a", { class: "chip", href: `play.html?table=${table}` }, `table ${table}`))) : "",
     h("form", { class: "form", onsubmit: open },
       field("Rules", presets), fileField,
       h("section", { class: "short-box", "aria-label": "How to play" }, short),

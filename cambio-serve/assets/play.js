@@ -1,10 +1,11 @@
 // The page of a table. The server sends this page only what its seat may know.
 import { Board } from "./table.js";
 import { ask, h, inWords, LETTERS, remember, remembered } from "./common.js";
+import { at, follow, save } from "./transport.js";
 
 const main = document.getElementById("main");
 const number = new URLSearchParams(location.search).get("table");
-const path = (what) => `api/tables/${encodeURIComponent(number)}/${what}`;
+const path = (what) => at(number, what);
 
 // For each pace: how long a card moves and how long the page waits after a step, in milliseconds.
 const PACES = { slow: [700, 900], normal: [380, 350], fast: [160, 80], "at once": [0, 0] };
@@ -302,7 +303,7 @@ function end(step) {
     h("table", { class: "totals" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "total"), ranks ? h("th", { scope: "col" }, "rank") : null)),
       h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${LETTERS[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
     h("div", { class: "row" }, ...(ranks
-      ? [h("a", { class: "button primary", href: `watch?table=${number}` }, "Replay the match"), h("a", { class: "button", href: path("record"), download: "" }, "Save the match"), h("a", { class: "button", href: "./" }, "New table")]
+      ? [h("a", { class: "button primary", href: `watch.html?table=${number}` }, "Replay the match"), h("button", { type: "button", onclick: () => save(number) }, "Save the match"), h("a", { class: "button", href: "./" }, "New table")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")])),
   ].filter(Boolean));
   // Not modal, so that the table with all cards turned up stays visible.
@@ -335,24 +336,10 @@ document.addEventListener("keydown", (event) => {
   if (verb) act(verb);
 });
 
-// Receives the steps from the server. After a lost connection the server sends the current state.
-let source = null;
-function listen() {
-  source = new EventSource(path("events"));
-  source.addEventListener("hello", (event) => begin(JSON.parse(event.data)));
-  source.addEventListener("step", (event) => { queue.push(JSON.parse(event.data)); play(); });
-  source.addEventListener("error", async () => {
-    const wasClosed = source.readyState === EventSource.CLOSED;
-    if (!current.setting || wasClosed) {
-      source.close();
-      const problem = await ask(path("record")).catch((error) => error);
-      const text = problem instanceof Error ? problem.message : "the table does not respond";
-      if (/in progress/.test(text)) return setTimeout(listen, 1000);
-      main.replaceChildren(h("h1", {}, "Table not found"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { href: "./" }, "Open a new table")));
-    } else {
-      question.textContent = "No connection to the server. Trying again…";
-    }
-    return undefined;
-  });
-}
-listen();
+// After a lost connection the whole current state arrives again.
+follow(number, {
+  hello: begin,
+  step(step) { queue.push(step); play(); },
+  lost() { question.textContent = "No connection to the server. Trying again…"; },
+  gone(text) { main.replaceChildren(h("h1", {}, "Table not found"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { href: "./" }, "Open a new table"))); },
+});

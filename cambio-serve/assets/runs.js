@@ -45,7 +45,7 @@ function list({ root, runs }) {
           h("td", {}, ...(run.matches === run.of ? [run.matches] : [`${run.matches} of ${run.of} `,
             h("progress", { max: run.of, value: run.matches, "aria-label": `Progress of ${run.title}` })])),
           h("td", {}, run.report ? h("a", { href: `runs/report?run=${encodeURIComponent(run.name)}`, target: "_blank", rel: "noopener" }, "report") : "", " ",
-            run.problem ? "" : h("a", { href: `runs?run=${encodeURIComponent(run.name)}` }, "matches"))))))));
+            run.problem ? "" : h("a", { href: `runs.html?run=${encodeURIComponent(run.name)}` }, "matches"))))))));
   // The list is not updated while one of its elements has the focus, so that keyboard users keep their place.
   if (runs.some((run) => !run.problem && run.matches < run.of)) {
     const again = () => {
@@ -62,12 +62,12 @@ async function matches(name) {
   const count = h("p", { class: "facts", role: "status" });
   const rows = h("div", { class: "scroll" });
   const sorted = {};
-  main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs" }, "All runs")),
+  main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
     h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent)), count, rows);
   async function fill() {
     count.textContent = "Reading…";
     delete sorted.by;
-    history.replaceState(null, "", `runs?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) })}`);
+    history.replaceState(null, "", `runs.html?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) })}`);
     try {
       const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value })}`);
       const stopped = found.stopped ? ` The search reached its time limit after ${found.scanned} matches.` : "";
@@ -79,7 +79,7 @@ async function matches(name) {
           const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });
           const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
           return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
-            swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
+            swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
         }))));
     } catch (error) {
       count.textContent = error.message;

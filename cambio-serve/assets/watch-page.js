@@ -24,10 +24,7 @@ async function read(file, line) {
   const records = (await file.text()).split("\n").filter((text) => text.trim());
   const record = records[line - 1];
   if (!record) throw new Error(`${file.name} has ${records.length} ${records.length === 1 ? "match" : "matches"}: choose a number from 1 to ${records.length}`);
-  const answer = await fetch("api/film", { method: "POST", headers: { "Content-Type": "application/json" }, body: record });
-  const content = await answer.json();
-  if (!answer.ok) throw new Error(content.error);
-  return content;
+  return ask("api/film", record);
 }
 
 function begin(problem) {
@@ -40,7 +37,7 @@ function begin(problem) {
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); show(read(event.dataTransfer.files[0], Number(line.value))); },
   }, h("p", {}, "Drop a saved match here, or choose a file."), h("p", {}, file), h("label", {}, "Match number in the file ", line));
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
-    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too. The matches of experiments are on the page ", h("a", { href: "runs" }, "Runs"), "."));
+    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
 }
 
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));

@@ -7,13 +7,13 @@ pub(crate) struct Asset {
     pub(crate) text: &'static str,
 }
 
-/// The page at a path that does not begin with a slash.
+/// The page at a path that does not begin with a slash. The names end in `.html`, because any host of files serves these.
 pub(crate) fn page(path: &str) -> Option<Asset> {
     let text = match path {
         "" => include_str!("../assets/home.html"),
-        "play" => include_str!("../assets/play.html"),
-        "watch" => include_str!("../assets/watch.html"),
-        "runs" => include_str!("../assets/runs.html"),
+        "play.html" => include_str!("../assets/play.html"),
+        "watch.html" => include_str!("../assets/watch.html"),
+        "runs.html" => include_str!("../assets/runs.html"),
         _ => return None,
     };
     Some(Asset { kind: "text/html; charset=utf-8", text })
@@ -32,6 +32,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "home.js" => (JS, include_str!("../assets/home.js")),
         "play.js" => (JS, include_str!("../assets/play.js")),
         "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),
+        "transport.js" => (JS, include_str!("../assets/transport.js")),
         "runs.js" => (JS, include_str!("../assets/runs.js")),
         _ => return None,
     };

@@ -201,9 +201,9 @@ fn fuzzed(stream: &mut Stream) -> Request<Body> {
     let token = pick(&[TOKEN, TOKEN, TOKEN, TOKEN, "x", ""]);
     let path = pick(&[
         "",
-        "play",
-        "watch",
-        "runs",
+        "play.html",
+        "watch.html",
+        "runs.html",
         "assets/play.js",
         "assets/../x",
         "api/options",
