@@ -9,7 +9,8 @@ Needs chromium, which it installs with apt-get if it is root, and two packages o
 target/browser-venv. If they cannot be installed, it prints a message and skips all checks. Exits with 1 if a check fails.
 
 The checks are: a whole match on each preset against two agents; reloading a page during a match; two pages of one table;
-hints and undo; a match played only with keys; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
+hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
+are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time.
 """
@@ -106,18 +107,18 @@ class Person:
             "async (body) => (await fetch('api/tables', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)})).json()",
             body)
         expect("table" in opened, f"the table was not opened: {opened}")
-        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')")
         page.goto(f"{address}play.html?table={opened['table']}")
         return opened["table"]
 
     def wait(self):
         """Waits until a decision is needed or a round has ended. Returns the possible actions."""
-        until(self.page, "document.querySelector('dialog[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')")
+        until(self.page, "document.querySelector('.result[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')")
         return self.page.evaluate(
             """() => ({
                 question: document.querySelector('.question').textContent,
-                isOver: Boolean(document.querySelector('dialog[open] a.button')),
-                hasEnded: Boolean(document.querySelector('dialog[open]')),
+                isOver: Boolean(document.querySelector('.result[open] #again')),
+                hasEnded: Boolean(document.querySelector('.result[open]')),
                 verbs: [...document.querySelectorAll('.bar button[data-verb]')].map((button) => button.dataset.verb),
                 cards: [...document.querySelectorAll('.card.offered')].map((card) => card.dataset.place),
             })""")
@@ -143,8 +144,11 @@ class Person:
             keys = {"draw": "d", "take": "t", "call": "c", "end": "e", "drop": "x", "skip": "s", "pass": "p"}
             verb = dice.choice([verb for verb in can["verbs"] if verb != "call"] or ["call"])
             page.keyboard.press(keys[verb]) if self.keys_only or dice.random() < 0.5 else page.click(f'[data-verb="{verb}"]')
+        # A call, or a snap of a card that is not known to match, needs a confirmation.
+        if page.locator("[data-confirm]").count():
+            page.keyboard.press("Enter") if self.keys_only or dice.random() < 0.5 else page.click("[data-confirm]")
         # Wait until the page shows the result of the decision.
-        until(page, f"(before) => {look} !== before || document.querySelector('dialog[open]') || document.querySelector('.bar button')", before)
+        until(page, f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button')", before)
 
     def choose(self, place):
         own = self.page.evaluate("document.querySelector('.own .seat').dataset.seat")
@@ -164,7 +168,7 @@ class Person:
                 return self.decisions
             if can["hasEnded"]:
                 self.page.keyboard.press("Enter") if self.random.random() < 0.5 else self.page.click("#next")
-                until(self.page, "!document.querySelector('dialog[open]')")
+                until(self.page, "!document.querySelector('.result[open]')")
             elif can["verbs"] or can["cards"]:
                 self.decide(can)
         raise Failure(f"the match is not over after {most} steps: {can}")
@@ -218,7 +222,7 @@ class Checks:
         return f"decisions by clicks and keys: {', '.join(counts)}"
 
     def keys_alone(self):
-        """A match without a mouse, from the first page to the end."""
+        """A guided match without a mouse, from the first page to the end."""
         page = self.page()
         page.goto(self.address)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
@@ -232,7 +236,12 @@ class Checks:
         expect(shown != "none", "the focus is not visible")
         page.keyboard.press("Enter")
         page.wait_for_selector(".question")
-        decisions = Person(page, 5, keys_only=True, calls=0.1).play()
+        person = Person(page, 5, keys_only=True, calls=0.1)
+        person.wait()
+        expect("Your cards" in page.text_content(".guide"), "the guide does not begin")
+        decisions = person.play()
+        expect("The score" in page.text_content(".guide"), "the guide does not end with the score")
+        self.is_well(page, "the end of the guide")
         page.context.close()
         return f"{decisions} decisions"
 
@@ -243,7 +252,7 @@ class Checks:
         for _ in range(4):
             person.play(stop=lambda can: person.decisions % 3 == 2)
             person.decisions += 1
-            look = lambda: page.evaluate("[document.querySelector('.board').innerText, document.querySelector('.question').textContent]")
+            look = lambda: page.evaluate("[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question').textContent]")
             before = look()
             page.reload()
             person.wait()
@@ -291,13 +300,61 @@ class Checks:
         """Against agents with a reaction time of five seconds, an immediate snap wins every race."""
         page = self.page()
         person = Person(page, 21, calls=0, passes=0)
-        races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.includes('fastest: '))"
+        races = "[...document.querySelectorAll('.log li')].map((line) => line.textContent).filter((line) => line.startsWith('Fastest: '))"
         person.sit(self.address, "classic", ["random"] * 5, reaction=5000)
         person.play(stop=lambda can: can["hasEnded"] or len(page.evaluate(races)) >= 2)
         lines = page.evaluate(races)
-        expect(lines and all("fastest: a 0." in line or "fastest: a 1." in line for line in lines if "a " in line.split("fastest: ")[1]), lines)
+        expect(lines and all(line.startswith(("Fastest: you 0.", "Fastest: you 1.")) for line in lines if "you" in line), lines)
         page.context.close()
         return lines[0]
+
+    def risky_choices(self):
+        """A call, and a snap of a card that is not known to match, need a confirmation, and so does the end of the match."""
+        page = self.page()
+        person = Person(page, 4, calls=0, passes=1)
+        person.sit(self.address, "faessler", ["greedy", "greedy"])
+        person.play(stop=lambda can: "call" in can["verbs"])
+        lines = lambda: page.evaluate("document.querySelector('.log').childElementCount")
+        before = lines()
+        page.keyboard.press("c")
+        until(page, "document.querySelector('[data-confirm=call]')")
+        expect(page.evaluate("document.activeElement.classList.contains('bar')"), "the focus is not in the bar")
+        page.keyboard.press("Escape")
+        until(page, "!document.querySelector('[data-confirm]') && document.querySelector('[data-verb=call]')")
+        expect(lines() == before, "one key calls")
+        risky = lambda: page.evaluate("[...document.querySelectorAll('.card.offered:not(.marked)')].map((card) => card.dataset.place)")
+        person.play(stop=lambda can: "pass" in can["verbs"] and risky())
+        place, before = risky()[0], lines()
+        page.click(f'[data-place="{place}"]')
+        until(page, "document.querySelector('[data-confirm]')")
+        expect("penalty card" in page.text_content(".question") and lines() == before, "one click snaps an unknown card")
+        page.click(f'[data-place="{place}"]')
+        until(page, f"document.querySelector('.log').childElementCount > {before}")
+        page.click("text=End the match")
+        until(page, "document.querySelector('.confirm[open]')")
+        page.click("text=Keep playing")
+        until(page, "!document.querySelector('.confirm')")
+        person.wait()
+        page.context.close()
+        return f"snapped {place}"
+
+    def in_the_window(self):
+        """All cards are inside the table, and the question and the buttons are in the window."""
+        for width, height, seats in [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (768, 1024, 5), (400, 740, 8), (360, 640, 8), (360, 640, 2)]:
+            page = self.page(width)
+            page.set_viewport_size({"width": width, "height": height})
+            person = Person(page, seats, calls=0)
+            person.sit(self.address, "original", ["greedy"] * (seats - 1))
+            person.play(stop=lambda can: person.decisions > 12 or can["hasEnded"])
+            outside = page.evaluate(
+                """() => [...document.querySelectorAll('.felt .card, .bar, .result[open]')].filter((element) => element.checkVisibility({visibilityProperty: true}) && !element.matches('.lifted')).filter((element) => {
+                    const box = element.getBoundingClientRect();
+                    const felt = element.closest('.felt')?.getBoundingClientRect() ?? {left: 0, top: 0, right: innerWidth, bottom: innerHeight};
+                    return box.left < felt.left - 1 || box.top < felt.top - 1 || box.right > felt.right + 1 || box.bottom > felt.bottom + 1;
+                }).map((element) => element.dataset.place ?? element.className)""")
+            expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
+            page.context.close()
+        return "two to eight seats, seven sizes"
 
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""
@@ -449,7 +506,7 @@ class Checks:
             person.sit(self.address, "classic", ["greedy", "greedy"])
             person.play(stop=lambda can: person.decisions >= 4 and can["cards"] and "hold" in can["question"])
             page.wait_for_timeout(1800)
-            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 760})
+            page.screenshot(path=folder / f"{name}.png", clip={"x": 0, "y": 0, "width": width, "height": 850})
             page.context.close()
         page = self.page()
         page.goto(f"file://{self.folder}/match.html#round=1&decision=22")
@@ -500,7 +557,7 @@ def main():
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = Checks(browser, address, cambio, folder, axe)
             for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
-                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.nothing_hidden_is_in_the_page,
+                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.risky_choices, checks.in_the_window, checks.nothing_hidden_is_in_the_page,
                           checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]:
                 name, begun = check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:

@@ -1,18 +1,10 @@
 // The review panel: win chances over a round, costs of decisions, and blunders. The server computes a review in the background.
-import { ask, h, inWords, LETTERS } from "./common.js";
+import { ask, h, inWords, LETTERS, s } from "./common.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
 const HEIGHT = 190;
 const EDGE = { left: 40, right: 18, top: 10, bottom: 22 };
-
-// Creates an SVG element.
-function s(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;

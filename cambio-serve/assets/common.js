@@ -1,6 +1,6 @@
-// Code that all pages share: the connection, and settings that this browser stores.
+// Code that all pages share: the connection, settings that this browser stores, and the names of the players.
 
-export { h, inWords, LETTERS } from "./table.js";
+export { h, s, inWords, LETTERS } from "./cards.js";
 export { ask } from "./transport.js";
 
 // A setting stored in this browser.
@@ -19,3 +19,31 @@ export function remember(name, value) {
     // Without local storage the setting is not kept.
   }
 }
+
+// The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent.
+export const LEVELS = [
+  { name: "Beginner", about: "Remembers one card at a time and mixes up neighbours.", spec: "heuristic(capacity=1,confusion=0.3)" },
+  { name: "Casual", about: "Remembers two cards.", spec: "heuristic(capacity=2)" },
+  { name: "Steady", about: "Forgets nothing and plays by simple rules.", spec: "greedy" },
+  { name: "Skilled", about: "Forgets nothing, and calls when it is probably lowest.", spec: "heuristic" },
+  { name: "Strong", about: "Taught itself by playing against itself.", spec: "learned" },
+  { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead" },
+];
+
+const plain = (spec) => spec.replaceAll(" ", "");
+export const levelOf = (spec) => LEVELS.find((level) => plain(level.spec) === plain(spec));
+
+// The names of the bots by seat: each begins with the letter of its seat.
+const BOTS = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"];
+
+// The players of a table, seat a first: a name, and the level or the spec of a bot. `seat` is the letter of the person.
+export const people = (specs, seat) => specs.map((spec, index) =>
+  index === "abcdefgh".indexOf(seat) ? { name: "You", title: "You" } : { name: BOTS[index], title: levelOf(spec)?.name ?? spec });
+
+export const RULES = { classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
+export const rulesName = (name) => RULES[name] ?? name;
+
+// A number of things: "1 card", "2 cards".
+export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;
+// A list in a sentence: "a, b and c".
+export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");

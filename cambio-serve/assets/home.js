@@ -1,94 +1,162 @@
-// The start page, which opens a table.
-import { ask, h, LETTERS, remember, remembered } from "./common.js";
+// The start page: one button that opens a table, and the settings of the match.
+import { picture } from "./cards.js";
+import { ask, h, LETTERS, LEVELS, levelOf, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
+import { deck } from "./deck.js";
 
 const main = document.getElementById("main");
-const options = await ask("api/options").catch((error) => main.replaceChildren(h("p", { class: "trouble" }, error.message)));
+const FIRST = { rules: "classic", opponents: [LEVELS[1].spec, LEVELS[1].spec], seat: "a", notes: true, practice: true, one_round: false, reaction: null };
+// What sets each game apart, and the cards of its picture.
+const GAMES = {
+  classic: ["A common deck. One round, and the caller must be lowest alone.", ["6h", "Kd", "Qs", "8c"]],
+  original: ["The German game with runes. Rounds are added up to 50 points.", ["0", "look", "swap", "KR"]],
+  faessler: ["Swiss Jass cards. Several players may call; rounds are added up to 50 points.", ["FR", "UC", "8S", "1E"]],
+};
+const MOST = 7;
 
-if (options) {
-  const last = remembered("wish", { rules: "classic", opponents: ["greedy", "heuristic"], seat: "a", notes: true, practice: true });
-  const opponents = h("ol", { class: "opponents", start: 1 });
+function start(options) {
+  const wish = { ...FIRST, ...remembered("wish", {}) };
+  const preset = (name) => options.presets.find((one) => one.name === name);
   const problem = h("p", { class: "trouble", role: "alert", hidden: true });
-  const short = h("div", { class: "short", "aria-live": "polite" });
+  const summary = h("p", { class: "summary", "aria-live": "polite" });
   const field = (label, input, note) => h("label", { class: "field" }, h("span", {}, label), input, note ? h("small", {}, note) : null);
-  const presets = h("select", { id: "rules", onchange: explain },
-    ...options.presets.map(({ name }) => h("option", { value: name, selected: name === last.rules }, name)),
-    h("option", { value: "file" }, "my own rule file"));
+  const check = (id, checked) => h("input", { type: "checkbox", id, checked });
+  const option = (input, label, note) => h("label", { class: "check" }, input, h("span", {}, label, note ? h("small", {}, note) : null));
+
+  // The games with pictures, and a list of all other rules.
+  const others = h("select", { id: "rules", "aria-label": "Other rules", onchange: choose },
+    ...options.presets.filter(({ name }) => !RULES[name]).map(({ name }) => h("option", { value: name }, name)), h("option", { value: "file" }, "my own rule file"));
+  const radio = (value) => h("input", { type: "radio", name: "game", value, checked: value === wish.rules || (value === "other" && !RULES[wish.rules]), onchange: choose });
+  const games = h("div", { class: "games" }, ...Object.entries(GAMES).map(([name, [about, labels]]) => h("label", { class: "game-card" }, radio(name),
+    h("span", { class: "fan" }, ...labels.map((label) => picture(preset(name).kinds.find((kind) => kind.label === label)))), h("b", {}, rulesName(name)), h("small", {}, about))),
+  h("label", { class: "game-card" }, radio("other"), h("b", {}, "Other rules"), h("small", {}, "Variants of the original deck, or your own house rules."), others));
+  if (!RULES[wish.rules]) others.value = wish.rules;
   const file = h("textarea", { rows: 6, spellcheck: "false", placeholder: "base = \"classic\"\nname = \"my table\"\nhand = 6" });
   const fileField = field("Rule file", file, "Name a preset as `base`, then list only what differs. `cambio rules classic` prints a complete file.");
-  const seat = h("select", { id: "seat" });
-  const check = (id, checked) => h("input", { type: "checkbox", id, checked });
-  const notes = check("notes", last.notes);
-  const practice = check("practice", last.practice);
-  const round = check("round", last.one_round);
-  const reaction = h("select", { id: "reaction" }, ...[["", "by chance"], [1500, "by speed: bots need about 1.5 s"], [1000, "by speed: bots need about 1 s"], [600, "by speed: bots need about 0.6 s"]]
-    .map(([value, word]) => h("option", { value, selected: String(value) === String(last.reaction ?? "") }, word)));
+  const rulesBox = h("div", { class: "rules-box" });
+  const chosenRules = () => {
+    const value = games.querySelector("input:checked").value;
+    return value === "other" ? others.value : value;
+  };
+
+  const opponents = h("ol", { class: "opponents" });
+  const more = h("button", { type: "button", onclick: () => { add(LEVELS[1].spec); opponents.lastChild.querySelector("select").focus(); } }, "Add an opponent");
+  const specs = h("datalist", { id: "agents" }, ...options.agents.map(({ spec, about }) => h("option", { value: spec }, about)));
+  const seat = h("select", { id: "seat", onchange: update });
+  const notes = check("notes", wish.notes);
+  const practice = check("practice", wish.practice);
+  const round = check("round", wish.one_round);
+  const reaction = h("select", { id: "reaction" }, ...[["", "by chance: take your time"], [1500, "the fastest: bots need about 1.5 s"], [1000, "the fastest: bots need about 1 s"], [600, "the fastest: bots need about 0.6 s"]]
+    .map(([value, word]) => h("option", { value, selected: String(value) === String(wish.reaction ?? "") }, word)));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
-  const more = h("button", { type: "button", onclick: () => { add("greedy"); opponents.lastChild.querySelector("input").focus(); } }, "Add an opponent");
-  const names = h("datalist", { id: "agents" }, ...options.agents.map(({ spec, about }) => h("option", { value: spec }, about)));
+  const guided = check("guided", !remembered("guided", false));
+
+  const specOf = (entry) => entry.querySelector("input").value.trim();
 
   function add(spec) {
+    const known = levelOf(spec);
     const about = h("small");
-    const input = h("input", { type: "text", list: "agents", value: spec, required: true, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "Opponent", oninput: tell });
-    function tell() {
-      const known = options.agents.find((agent) => agent.spec === input.value.split("(")[0].trim());
-      about.textContent = known ? known.about + (known.params ? ` Parameters: ${known.params.length > 90 ? `${known.params.slice(0, 90)}…` : known.params}.` : "") : "";
+    const input = h("input", { type: "text", list: "agents", value: spec, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "Agent spec", oninput: describe });
+    const level = h("select", { "aria-label": "Level", onchange: () => { if (level.value) input.value = level.value; describe(); } },
+      ...LEVELS.map((one) => h("option", { value: one.spec, selected: one === known }, one.name)), h("option", { value: "", selected: !known }, "Other agent"));
+    const name = h("b", {});
+    const entry = h("li", {}, name, level, h("button", { type: "button", class: "remove", onclick: () => { entry.remove(); sit(); more.focus(); } }, "×"), about, input);
+    function describe() {
+      input.hidden = Boolean(level.value);
+      const agent = options.agents.find((one) => one.spec === input.value.split("(")[0].trim());
+      about.textContent = levelOf(input.value)?.about ?? (agent ? `${agent.about}${agent.params ? ` Parameters: ${agent.params}.` : ""}` : "The name of an agent, with parameters if you like: greedy(call_at=7).");
+      update();
     }
-    const entry = h("li", {}, input, h("button", { type: "button", "aria-label": "Remove this opponent", title: "Remove this opponent", onclick: () => { entry.remove(); sit(); more.focus(); } }, "×"), about);
     opponents.append(entry);
-    tell();
     sit();
+    describe();
   }
 
-  // Fills the list of seats: one for each player.
+  // Names the opponents and fills the list of seats: one for each player.
   function sit() {
     const count = opponents.children.length + 1;
-    const was = seat.value || last.seat;
+    const was = seat.value || wish.seat;
     seat.replaceChildren(...[...LETTERS.slice(0, count)].map((letter) => h("option", { value: letter, selected: letter === was }, letter)));
-    more.disabled = count >= 8;
-    opponents.querySelectorAll("button").forEach((button) => { button.disabled = count <= 2; });
+    more.disabled = count > MOST;
+    opponents.querySelectorAll(".remove").forEach((button) => { button.disabled = count <= 2; });
+    update();
   }
 
-  function explain() {
-    const preset = options.presets.find(({ name }) => name === presets.value);
-    fileField.hidden = Boolean(preset);
-    short.replaceChildren(...(preset ? preset.in_short.map((line) => h("p", {}, line)) : [h("p", {}, "You will see the rules at the table.")]));
+  function request() {
+    return { rules: chosenRules() === "file" ? file.value : chosenRules(), opponents: [...opponents.children].map(specOf),
+      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null };
+  }
+
+  // Updates the names of the opponents and the summary under the button.
+  function update() {
+    const { opponents: playing } = request();
+    const all = [...playing];
+    all.splice(LETTERS.indexOf(seat.value || "a"), 0, "person");
+    const names = people(all, seat.value).filter((_, index) => LETTERS[index] !== seat.value);
+    [...opponents.children].forEach((entry, index) => {
+      entry.querySelector("b").textContent = names[index].name;
+      entry.querySelector(".remove").setAttribute("aria-label", `Remove ${names[index].name}`);
+    });
+    summary.textContent = `${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;
+  }
+
+  function choose() {
+    const chosen = preset(chosenRules());
+    const isOther = games.querySelector("input:checked").value === "other";
+    others.hidden = !isOther;
+    fileField.hidden = Boolean(chosen);
+    rulesBox.replaceChildren(...(chosen ? [...chosen.in_short.map((line) => h("p", {}, line)), h("h2", {}, "Cards and powers"), deck(chosen)] : [h("p", {}, "The rules are shown at the table.")]));
+    update();
   }
 
   async function open(event) {
     event.preventDefault();
-    const request = {
-      rules: presets.value === "file" ? file.value : presets.value,
-      opponents: [...opponents.querySelectorAll("input")].map((input) => input.value.trim()),
-      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked,
-      reaction: Number(reaction.value) || null,
-    };
-    if (presets.value !== "file") remember("wish", request);
+    const body = request();
+    if (chosenRules() !== "file") remember("wish", body);
     try {
-      const { table } = await ask("api/tables", { ...request, seed: seed.value.trim() || null });
-      location.href = `play.html?table=${table}`;
+      const { table } = await ask("api/tables", { ...body, one_round: body.one_round || guided.checked, seed: seed.value.trim() || null });
+      remember("opened", { table, where: new URL("play.html", location.href).pathname, request: body });
+      location.href = `play.html?table=${table}${guided.checked ? "&guide" : ""}`;
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
+      problem.scrollIntoView({ block: "nearest" });
     }
   }
 
-  main.replaceChildren(
-    h("h1", {}, "Play Cambio"),
-    h("p", { class: "facts" }, "A card game of memory and speed, against bots of your choice."),
-    options.tables.length ? h("p", {}, "Open tables: ", ...options.tables.map((table) => h("a", { class: "chip", href: `play.html?table=${table}` }, `table ${table}`))) : "",
-    h("form", { class: "form", onsubmit: open },
-      field("Rules", presets), fileField,
-      h("section", { class: "short-box", "aria-label": "How to play" }, short),
-      h("fieldset", {}, h("legend", {}, "Opponents"), opponents, names, more, h("small", {}, "A bot can have parameters, such as greedy(call_at=7).")),
-      field("Your seat", seat),
-      field("If several players snap, who is first?", reaction, "By speed: the fastest snap wins, and bots need about the time that you choose here. By chance: you can take your time."),
-      h("fieldset", {}, h("legend", {}, "Options"),
-        h("label", { class: "check" }, notes, h("span", {}, "Keep showing the cards that I have seen", h("small", {}, "If off, you see a card only for a moment and have to remember it."))),
-        h("label", { class: "check" }, practice, h("span", {}, "Practice", h("small", {}, "Allow hints and undo."))),
-        h("label", { class: "check" }, round, h("span", {}, "Play one round only"))),
-      h("details", {}, h("summary", {}, "Play a specific deal"), field("Seed", seed, "A whole number or a text. Anyone with this seed gets the same deal.")),
-      problem,
-      h("div", { class: "row" }, h("button", { type: "submit", class: "primary", id: "deal" }, "Deal"))));
-  (last.opponents.length ? last.opponents : ["greedy"]).forEach(add);
-  explain();
+  const hero = ["Ah", "6h", "Js", "Qd", "Kc"].map((label) => picture(preset("classic").kinds.find((kind) => kind.label === label)));
+  main.replaceChildren(h("form", { class: "start", onsubmit: open },
+    h("section", { class: "hero" },
+      h("div", { class: "fan", "aria-hidden": "true" }, ...hero),
+      h("h1", {}, "Cambio"),
+      h("p", { class: "lead" }, "Four cards, face down. You know two of them. Swap, peek and snap your way to the fewest points, then call."),
+      h("button", { type: "submit", class: "primary big", id: "deal" }, "Play"),
+      summary, option(guided, "Guide me through the first round")),
+    problem,
+    tables(options.tables),
+    h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
+      h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
+      h("fieldset", {}, h("legend", {}, "Opponents"), opponents, specs, more),
+      h("fieldset", { class: "columns" }, h("legend", {}, "Options"),
+        h("div", {}, option(notes, "Keep showing the cards that I have seen", "If off, you see a card only for a moment and have to remember it."),
+          option(practice, "Practice", "Allow hints and undo."), option(round, "Play one round only")),
+        h("div", {}, field("If several players snap, who is first?", reaction),
+          field("Your seat", seat, "Seat a usually begins."),
+          field("Seed", seed, "A number or a text. Anyone with this seed gets the same deal.")))),
+    h("details", { class: "panel" }, h("summary", {}, "How to play"), rulesBox)));
+  wish.opponents.slice(0, MOST).forEach(add);
+  choose();
 }
+
+// The open tables: the rules, the opponents, and whether the match is over.
+function tables(open) {
+  if (!open.length) return "";
+  return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, seat, round, over }) => {
+    const bots = people(names, seat).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
+    const link = (href, words, isPrimary) => h("a", { class: isPrimary ? "button primary" : "button", href, "aria-label": `${words}: table ${table}, ${rulesName(rules)}` }, words);
+    return h("li", {}, h("span", {}, h("b", {}, rulesName(rules)), ` against ${listed(bots)}`, h("small", {}, over ? "finished" : `in progress, round ${round}`)),
+      h("span", { class: "row" }, ...(over ? [link(`play.html?table=${table}`, "Result"), link(`watch.html?table=${table}`, "Replay")] : [link(`play.html?table=${table}`, "Continue", true)])));
+  })));
+}
+
+const options = await ask("api/options").catch((error) => main.replaceChildren(h("p", { class: "trouble" }, error.message)));
+if (options) start(options);

@@ -1,33 +1,39 @@
 // The page of a table. The server sends this page only what its seat may know.
+import { cardName } from "./cards.js";
 import { Board } from "./table.js";
-import { ask, h, inWords, LETTERS, remember, remembered } from "./common.js";
+import { ask, counted, h, inWords, levelOf, people, remember, remembered, rulesName } from "./common.js";
+import { deck } from "./deck.js";
+import { Guide } from "./guide.js";
+import { result } from "./result.js";
+import { sounds } from "./sounds.js";
+import { prompt, story } from "./story.js";
 import { at, follow, save } from "./transport.js";
 
 const main = document.getElementById("main");
-const number = new URLSearchParams(location.search).get("table");
+const asked = new URLSearchParams(location.search);
+const number = asked.get("table");
 const path = (what) => at(number, what);
 
 // For each pace: how long a card moves and how long the page waits after a step, in milliseconds.
-const PACES = { slow: [700, 900], normal: [380, 350], fast: [160, 80], "at once": [0, 0] };
+const PACES = { slow: [750, 1100], normal: [430, 500], fast: [180, 100], "at once": [0, 0] };
 // How long the page shows a card that the player has to remember, in milliseconds.
 const GLIMPSE = 3000;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
-const WORDS = {
-  draw: "Draw", take: "Take the open card", call: "Call", end: "End my turn", drop: "Discard it", skip: "Skip", pass: "Pass",
-};
+const WORDS = { draw: "Draw", take: "Take the open card", call: "Call", end: "End turn", drop: "Discard", skip: "Skip", pass: "Pass" };
 // Verbs that need a card: the text of their button, and the words before the card's name.
 const AIMS = {
   keep: ["Keep it", "keep it in place of"], look: ["Peek", "peek at"], peek: ["Peek", "peek at"], snap: ["Snap", "snap"], touch: ["Touch", "touch"],
-  give: ["Give", "give"], swap: ["Swap", "swap"], show: ["Turn up", "turn up"],
-  cheat: ["Peek for a penalty card", "take a penalty card to peek at"],
+  give: ["Give", "give"], swap: ["Swap", "swap"], show: ["Turn up", "turn up"], cheat: ["Peek for a penalty card", "take a penalty card to peek at"],
 };
 
 const current = {
   setting: null,
+  cast: null,
   step: null,
-  // The selected verb, and the first card of a swap.
+  // The selected verb, the first card of a swap, and the action that waits for a confirmation.
   verb: null,
   first: null,
+  armed: null,
 };
 let board = null;
 let queue = [];
@@ -35,16 +41,18 @@ let isPlaying = false;
 let clock = null;
 // The time at which the page first showed the question of the current step.
 const asking = { n: null, since: 0 };
+// The discard on which the person has passed, and whether the person has seen a card since then.
+const passed = { discard: null, hasNews: false };
 
-const question = h("p", { class: "question", role: "status", "aria-live": "assertive" });
+const question = h("p", { class: "question", id: "question", role: "status", "aria-live": "assertive" });
 const buttons = h("div", { class: "row" });
 const clockBar = h("div", { class: "clock", hidden: true, "aria-hidden": "true" }, h("span"));
 const advice = h("p", { class: "hint-line", role: "status" });
+const bar = h("div", { class: "bar", role: "group", tabindex: "-1", "aria-labelledby": "question" }, question, clockBar, buttons, advice);
 const log = h("ol", { class: "log", "aria-live": "polite", "aria-label": "What happened", tabindex: "0" });
 const stage = h("div", {});
-const dialog = h("dialog", { "aria-labelledby": "ended" });
-const rules = h("details", { class: "rules", open: true }, h("summary", {}, "How to play"));
-const cards = h("details", {}, h("summary", {}, "Card values and powers"));
+const sheet = h("dialog", { class: "result", "aria-labelledby": "ended" });
+const guide = asked.has("guide") ? new Guide() : null;
 
 const select = (name, label, values, otherwise, act) => {
   const chosen = remembered(name, otherwise);
@@ -53,37 +61,39 @@ const select = (name, label, values, otherwise, act) => {
 };
 const pace = select("pace", "Speed", Object.keys(PACES).map((word) => [word, word]), "normal");
 const seconds = select("clock", "Time limit for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
-const windows = select("windows", "When to ask me about snaps", [["always", "always"], ["known", "only when I know a match"]], "always", () => offer());
-const adviser = select("adviser", "Bot that gives hints", ["learned", "rollout", "heuristic", "lookahead", "ismcts"].map((name) => [name, name]), "learned");
-const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint from");
+const windows = select("windows", "When to ask me about snaps", [["known", "only if I know a match"], ["always", "always"]], "known", () => offer());
+const adviser = select("adviser", "Bot that gives hints", ["learned", "lookahead", "rollout", "ismcts", "heuristic"].map((name) => [name, levelOf(name)?.name ?? name]), "learned");
+const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint");
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
+const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
 
 function begin(hello) {
   const isNew = !current.setting;
   current.setting = hello.setting;
   const { setting } = hello;
   if (isNew) {
-    rules.append(...setting.in_short.map((line) => h("p", {}, line)));
-    cards.append(h("table", { class: "deck" }, h("thead", {}, h("tr", {}, ...["points", "cards", "power"].map((word) => h("th", { scope: "col" }, word)))),
-      h("tbody", {}, ...setting.worth.map(({ points, power, cards }) => h("tr", {}, h("td", {}, points), h("td", {}, cards.join(" ")), h("td", {}, power || "–"))))));
-    main.replaceChildren(
-      h("h1", {}, `${setting.rules} at ${setting.names.length} seats`),
-      h("div", { class: "stage" },
-        h("div", { class: "theatre" }, stage, h("div", { class: "bar" }, question, clockBar, buttons, advice)),
-        h("div", { class: "side" }, rules,
-          h("h2", {}, "What happened"), log,
-          h("h2", {}, "Settings"),
-          h("div", { class: "settings" },
-            h("label", {}, "Speed", pace),
-            setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : null,
-            setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : null,
-            setting.practice ? h("div", { class: "row" }, hintButton, adviser, undoButton) : null,
-            h("button", { type: "button", onclick: leave }, "Leave the table")),
-          cards,
-          h("p", { class: "keys" }, "Keys: 1 to 9 choose your own cards. Tab and the arrows go to any card, Enter chooses it. The letters on the buttons are keys too. m snaps a card that you know matches. Small letters on a card show who has seen it.",
-            setting.practice ? " h gives a hint, u undoes your last decision." : ""))),
-      dialog);
-    board = new Board(stage, { kinds: setting.kinds, names: setting.names, me: setting.seat });
+    current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
+    main.replaceChildren(h("div", { class: "game" },
+      h("div", { class: "theatre" }, stage, sheet, bar),
+      h("div", { class: "side" },
+        h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
+        h("h2", {}, "What happened"), log,
+        setting.practice ? h("div", { class: "row" }, hintButton, h("label", {}, "by ", adviser), undoButton) : "",
+        h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
+        h("details", {}, h("summary", {}, "Cards and powers"), deck(setting)),
+        h("details", { class: "settings" }, h("summary", {}, "Settings"),
+          h("label", {}, "Speed", pace),
+          setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
+          setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : "",
+          h("label", {}, "Sounds", soundBox)),
+        h("details", {}, h("summary", {}, "Keys"),
+          h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
+            setting.practice ? " h gives a hint, u undoes your last decision." : "")),
+        h("p", { class: "row" }, h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, "End the match")))));
+    // The guide is beside the table if there is room, otherwise below it.
+    if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
+    else if (guide) stage.after(guide.element);
+    board = new Board(stage, { ...current.cast, hand: setting.hand, me: setting.seat });
   }
   queue = [];
   log.replaceChildren();
@@ -91,15 +101,26 @@ function begin(hello) {
   show(hello.step);
 }
 
+// Adds lines to the log. Returns their stories.
 function write(lines) {
-  for (const line of lines) {
-    const isMine = line.startsWith(`${current.setting.seat} `);
-    log.append(h("li", { class: line.startsWith("turn of") ? "turn" : isMine ? "mine" : "" }, line));
-  }
+  const stories = lines.map((line) => story(line, current.cast));
+  for (const { seat, text, isTurn } of stories) log.append(h("li", { class: isTurn ? "turn" : seat === current.cast.you ? "mine" : "" }, text));
   log.scrollTop = log.scrollHeight;
+  return stories;
 }
 
 const wait = (time) => new Promise((done) => setTimeout(done, time));
+
+// Groups the moves of a step: two cards that change places move together, all others one after the other.
+function flights(moves) {
+  const groups = [];
+  for (const move of moves) {
+    const last = groups.at(-1);
+    if (last?.length === 1 && last[0][0] === move[1] && last[0][1] === move[0]) last.push(move);
+    else groups.push([move]);
+  }
+  return groups;
+}
 
 // Shows the queued steps, one after the other.
 async function play() {
@@ -109,31 +130,40 @@ async function play() {
     const step = queue.shift();
     silence();
     const [flight, pause] = queue.length > 12 || document.hidden ? [0, 0] : PACES[pace.value] ?? PACES.normal;
-    // The moves of a step run one after the other.
-    for (const move of step.moves) await board.fly([move], flight);
-    write(step.lines);
-    show(step);
+    const stories = write(step.lines);
+    board.tell([], stories.flatMap(({ eyed }) => eyed ?? []), pause ? stories.filter(({ seat, deed }) => deed && seat !== current.cast.you).map(({ seat, deed }) => [seat, deed]) : []);
+    for (const moves of flights(step.moves)) {
+      sounds.play("card");
+      await board.fly(moves, flight, step.scene.turn);
+    }
+    if (step.lines.some((line) => / snaps /.test(line))) sounds.play("snap");
+    if (step.lines.some((line) => / calls$/.test(line))) sounds.play("call");
+    show(step, stories);
     if (pause && !step.ask) await wait(pause);
   }
   isPlaying = false;
 }
 
+// Removes all choices. The focus stays in the bar, so that it is not lost with a button or card.
 function silence() {
   clearInterval(clock);
   clockBar.hidden = true;
+  if (buttons.contains(document.activeElement) || stage.contains(document.activeElement)) bar.focus({ preventScroll: true });
   buttons.replaceChildren();
   board?.offer(new Map(), () => {});
 }
 
-function show(step) {
-  current.step = step;
-  current.verb = null;
-  current.first = null;
+function show(step, stories = []) {
+  Object.assign(current, { step, verb: null, first: null, armed: null });
   advice.textContent = "";
   board.render(step.scene);
+  board.tell(step.moves.map(([, to]) => to), stories.flatMap(({ eyed }) => eyed ?? []),
+    stories.filter(({ seat, deed }) => deed && seat !== current.cast.you).map(({ seat, deed }) => [seat, deed]));
   // If notes are off, the card is shown only this once.
   board.glimpse(step.glimpses, current.setting.notes ? GLIMPSE / 2 : GLIMPSE);
-  if (step.scene.turns > 1) rules.open = false;
+  passed.hasNews ||= step.glimpses.length > 0;
+  if (step.ask && !step.ask.window && step.scene.phase === "start") sounds.play("turn");
+  guide?.show(step);
   end(step);
   offer();
 }
@@ -148,14 +178,40 @@ function verbsOf(choices) {
   return verbs;
 }
 
+// Why the page makes the current decision itself, as `[action, reason]`; `null` if the person decides.
+function settled({ ask: asked, scene, n }) {
+  const { choices } = asked;
+  if (choices.length === 1 && ["end", "pass", "skip"].includes(choices[0])) return [choices[0], ""];
+  if (!asked.window) return null;
+  const discard = `${scene.round}/${scene.turns}/${scene.pile}`;
+  const isSecond = passed.discard === discard && passed.n !== n;
+  if (isSecond && !passed.hasNews) return ["pass", "You have already passed on this card."];
+  if (windows.value === "known" && current.setting.notes && !asked.matches.length && !guide?.isNew("snap") && !isSnapTopic()) {
+    return ["pass", `${cardName(current.setting.kinds[scene.top])} was discarded. You know no match, so you pass.`];
+  }
+  return null;
+}
+
+const isSnapTopic = () => guide?.topic === "snap";
+
 function offer() {
   const step = current.step;
   if (!step || !board) return;
   silence();
   undoButton.disabled = false;
   hintButton.disabled = !step.ask;
-  if (!step.ask) {
+  const isMine = Boolean(step.ask);
+  bar.classList.toggle("mine", isMine);
+  document.title = `${isMine ? "Your turn" : "At the table"} · Cambio`;
+  if (!isMine) {
     question.textContent = step.trouble ? `The match has stopped: ${step.trouble}` : step.end ? "" : waiting(step.scene);
+    if (step.end && !sheet.open) buttons.replaceChildren(h("button", { type: "button", class: "primary", onclick: () => end(step) }, "Show the result"));
+    return;
+  }
+  const done = settled(step);
+  if (done) {
+    if (done[1]) question.textContent = done[1];
+    act(done[0]);
     return;
   }
   const { ask: asked } = step;
@@ -163,22 +219,25 @@ function offer() {
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
-  if (asked.window && windows.value === "known" && current.setting.notes && !asked.matches.length) {
-    question.textContent = "A card was discarded. You know no match, so you pass.";
-    act("pass");
-    return;
-  }
   current.verb = aimed.some(([verb]) => verb === current.verb) ? current.verb : aimed[0]?.[0] ?? null;
-  question.replaceChildren(h("b", {}, sentence(asked, verbs)));
-  buttons.replaceChildren(
-    ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
-    ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : "", "data-verb": verb, onclick: () => act(verb) }, WORDS[verb], h("kbd", {}, KEYS[verb]))));
+  if (current.armed) {
+    question.replaceChildren(h("b", {}, risk(current.armed)));
+    buttons.replaceChildren(
+      h("button", { type: "button", class: "primary", "data-confirm": current.armed, onclick: () => act(current.armed) }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
+      h("button", { type: "button", onclick: disarm }, "No", h("kbd", {}, "Esc")));
+  } else {
+    question.replaceChildren(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
+    buttons.replaceChildren(
+      ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
+      ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : verb === "call" ? "bold" : "", "data-verb": verb, onclick: () => dare(verb) },
+        verb === "take" ? `Take ${cardName(current.setting.kinds[step.scene.top])}` : WORDS[verb], h("kbd", {}, KEYS[verb]))));
+  }
   const places = new Map();
   if (current.verb === "swap") {
     for (const [one, other] of verbs.get("swap")) {
       if (current.first === null) [one, other].forEach((spot) => places.set(spot, "swap"));
-      else if (current.first === one) places.set(other, `swap ${one} with`);
-      else if (current.first === other) places.set(one, `swap ${other} with`);
+      else if (current.first === one) places.set(other, `swap ${board.spot(one)} with`);
+      else if (current.first === other) places.set(one, `swap ${board.spot(other)} with`);
     }
     if (current.first !== null) places.set(current.first, "deselect");
   } else if (current.verb) {
@@ -187,35 +246,20 @@ function offer() {
   if (plain.includes("draw")) places.set("stock", "draw from the");
   if (plain.includes("take")) places.set("pile", "take from the");
   if (plain.includes("drop")) places.set("pile", "discard onto the");
-  board.offer(places, choose, current.first === null ? asked.matches : [current.first]);
+  board.offer(places, choose, current.first !== null ? [current.first] : current.armed?.startsWith("snap ") ? [current.armed.split(" ")[1]] : asked.matches);
   if (asked.window) tick();
-}
-
-function sentence(asked, verbs) {
-  const text = glyphs(asked.question.charAt(0).toUpperCase() + asked.question.slice(1));
-  if (current.verb === "swap") return current.first === null ? `${text}: choose the first card.` : `Swap ${current.first} with which card?`;
-  if (verbs.has("pass")) return `${text}.`;
-  if (current.verb === "keep") return `${text}. Keep it in place of one of your cards${verbs.has("drop") ? ", or discard it" : ""}.`;
-  if (verbs.has("draw")) return `${text}: draw a card${verbs.has("take") ? ", or take the open card" : ""}${verbs.has("call") ? ", or call" : ""}.`;
-  return verbs.has("end") ? `${text}?` : text;
-}
-
-// Shows the suits of French cards in a sentence as glyphs: 9h becomes 9♥.
-function glyphs(text) {
-  const suits = { h: "♥", d: "♦", c: "♣", s: "♠" };
-  const isLabel = (word) => current.setting.kinds.some((kind) => kind.label === word && kind.suit === word.slice(-1));
-  return text.replace(/\b\w+[hdcs]\b/g, (word) => (isLabel(word) ? `${word.slice(0, -1)}${suits[word.slice(-1)]}\uFE0E` : word));
 }
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
-  if (scene.asked) return scene.asked === current.setting.seat ? "" : `${scene.asked} (${current.setting.names[LETTERS.indexOf(scene.asked)]}) is thinking…`;
+  if (scene.asked) return scene.asked === current.cast.you ? "" : `${board.name(scene.asked)} is thinking…`;
   return "A card was discarded. Waiting for snaps…";
 }
 
 function choose(place) {
+  const { choices } = current.step.ask;
   if (place === "stock") return act("draw");
-  if (place === "pile") return act(current.step.ask.choices.includes("take") ? "take" : "drop");
+  if (place === "pile") return act(choices.includes("take") ? "take" : "drop");
   if (current.verb === "swap") {
     if (current.first === null || current.first === place) {
       current.first = current.first === place ? null : place;
@@ -223,20 +267,49 @@ function choose(place) {
       board.at(place)?.focus();
       return undefined;
     }
-    const { choices } = current.step.ask;
     return act([`swap ${current.first} ${place}`, `swap ${place} ${current.first}`].find((choice) => choices.includes(choice)));
   }
-  return act(`${current.verb} ${place}`);
+  return dare(`${current.verb} ${place}`);
+}
+
+// Carries out a decision; a call, or a snap of a card that is not known to match, must be chosen twice.
+function dare(action) {
+  const [verb, spot] = action.split(" ");
+  const isRisky = verb === "call" || (verb === "snap" && !current.step.ask.matches.includes(spot));
+  if (!isRisky || current.armed === action) return act(action);
+  current.armed = action;
+  offer();
+  return bar.focus({ preventScroll: true });
+}
+
+function disarm() {
+  current.armed = null;
+  offer();
+}
+
+// What a decision that must be confirmed risks.
+function risk(action) {
+  const { scene } = current.step;
+  const { kinds } = current.setting;
+  const [verb, spot] = action.split(" ");
+  if (verb === "call") {
+    const mine = scene.layouts["abcdefgh".indexOf(current.cast.you)];
+    const known = mine.filter(([, kind]) => kind !== null);
+    const sum = known.reduce((all, [, kind]) => all + kinds[kind].points, 0);
+    const unknown = mine.length - known.length;
+    return `Call now? You know of ${counted(sum, "point")}${unknown ? `, and ${counted(unknown, "card")} of yours ${unknown > 1 ? "are" : "is"} unknown` : ""}.`;
+  }
+  const kind = scene.layouts["abcdefgh".indexOf(spot[0])].find(([slot]) => String(slot) === spot.slice(1))?.[1] ?? null;
+  return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card" : `It is ${cardName(kinds[kind])}`}. A wrong snap can cost a penalty card.`;
 }
 
 // Runs the clock of a snap window. When the time is up, the player passes.
 function tick() {
   const time = Number(seconds.value) * 1000;
   if (!time) return;
-  const begun = performance.now();
   clockBar.hidden = false;
   clock = setInterval(() => {
-    const left = 1 - (performance.now() - begun) / time;
+    const left = 1 - (performance.now() - asking.since) / time;
     clockBar.firstChild.style.setProperty("transform", `scaleX(${Math.max(left, 0)})`);
     if (left <= 0) act("pass");
   }, 50);
@@ -254,7 +327,8 @@ async function send(what, body) {
 }
 
 function act(action) {
-  const { n } = current.step;
+  const { n, ask: asked, scene } = current.step;
+  if (asked?.window) Object.assign(passed, { discard: action === "pass" ? `${scene.round}/${scene.turns}/${scene.pile}` : null, n, hasNews: false });
   const time = current.setting.reaction && asking.n === n ? Math.round(performance.now() - asking.since) : null;
   return send("act", { at: n, action, time });
 }
@@ -267,13 +341,13 @@ async function hint() {
   if (!current.setting?.practice || !current.step?.ask) return;
   const { n } = current.step;
   hintButton.disabled = true;
-  advice.textContent = `${adviser.value} is thinking…`;
+  advice.textContent = `${levelOf(adviser.value)?.name ?? adviser.value} is thinking…`;
   try {
-    const { agent, action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
+    const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const some = considered.slice(0, 4).map((one) => `${inWords(one.action)} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
-      advice.replaceChildren(h("b", {}, `${agent} suggests: ${inWords(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
-      board.offer(new Map([...board.root.querySelectorAll(".offered")].map((card) => [card.dataset.place, current.verb])), choose, action.split(" ").slice(1));
+      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inWords(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
+      for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }
   } catch (error) {
     advice.textContent = error.message;
@@ -281,50 +355,80 @@ async function hint() {
   hintButton.disabled = false;
 }
 
-async function leave() {
-  await send("close", {});
-  location.href = "./";
+// Ends the match after a confirmation.
+function leave() {
+  const box = h("dialog", { class: "confirm", "aria-labelledby": "leave", onclose: () => box.remove() },
+    h("h2", { id: "leave" }, "End this match?"),
+    h("p", {}, "The match is deleted and cannot be continued. To continue it later, go back to the start instead: the table stays open."),
+    h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => box.close() }, "Keep playing"),
+      h("button", { type: "button", onclick: async () => { await send("close", {}); location.href = "./"; } }, "End the match")));
+  document.body.append(box);
+  box.showModal();
+}
+
+// Opens a table like this one, if this browser opened this one; otherwise goes to the start page.
+async function again() {
+  const { table, where, request } = remembered("opened", {});
+  if (String(table) !== number || where !== location.pathname) return location.assign("./");
+  try {
+    const opened = await ask("api/tables", { ...request, seed: null });
+    remember("opened", { table: opened.table, where, request });
+    return location.assign(`play.html?table=${opened.table}`);
+  } catch (error) {
+    question.textContent = error.message;
+    return undefined;
+  }
 }
 
 function end(step) {
   if (!step.end) {
-    if (dialog.open) dialog.close();
+    if (sheet.open) sheet.close();
+    sheet.replaceChildren();
     return;
   }
-  const { scores, totals, winners, ranks } = step.end;
-  const { names, seat } = current.setting;
-  const who = (index) => (LETTERS[index] === seat ? "you" : names[index]);
-  const rank = ranks?.[LETTERS.indexOf(seat)];
-  const title = ranks ? (rank === 1 ? "You won the match" : `The match is over. You finished ${rank}${["th", "st", "nd", "rd"][rank] ?? "th"} of ${names.length}`)
-    : winners.includes(seat) ? (winners.length > 1 ? "You share the win of this round" : "You win this round") : `${[...winners].join(" and ")} ${winners.length > 1 ? "share the win of" : "wins"} this round`;
-  dialog.replaceChildren(...[
-    h("h2", { id: "ended" }, title),
-    h("ul", {}, ...scores.map((line) => h("li", {}, line))),
-    h("table", { class: "totals" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "total"), ranks ? h("th", { scope: "col" }, "rank") : null)),
-      h("tbody", {}, ...totals.map((total, index) => h("tr", {}, h("th", { scope: "row" }, `${LETTERS[index]} ${who(index)}`), h("td", {}, total.replace("-", "−")), ranks ? h("td", {}, ranks[index]) : null)))),
-    h("div", { class: "row" }, ...(ranks
-      ? [h("a", { class: "button primary", href: `watch.html?table=${number}` }, "Replay the match"), h("button", { type: "button", onclick: () => save(number) }, "Save the match"), h("a", { class: "button", href: "./" }, "New table")]
-      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")])),
-  ].filter(Boolean));
-  // Not modal, so that the table with all cards turned up stays visible.
-  if (!dialog.open) dialog.show();
-  dialog.querySelector(".primary").focus();
+  const isOver = Boolean(step.end.ranks);
+  if (step.end.winners.includes(current.cast.you)) sounds.play("win");
+  const [heading, table] = result(step, current.cast);
+  sheet.replaceChildren(h("div", { class: "head" }, heading,
+    h("div", { class: "row" }, ...(isOver
+      ? [h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"), h("a", { class: "button", href: `watch.html?table=${number}` }, "Replay"),
+        h("button", { type: "button", onclick: () => save(number) }, "Save"), h("a", { class: "button", href: "./" }, "New game")]
+      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")]),
+    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), table, guide?.topic === "score" ? guide.element : "");
+  // Not modal, and below the table, so that the table with all cards turned up stays visible.
+  if (!sheet.open) sheet.show();
+  sheet.querySelector(".primary").focus({ preventScroll: true });
+  buttons.replaceChildren();
+}
+
+// Hides the result. A button in the bar shows it again.
+function hide() {
+  sheet.close();
+  offer();
+  buttons.firstChild?.focus();
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, input, textarea")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog:modal") || event.target.matches?.("select, input, textarea")) return;
   const asked = current.step?.ask;
   const key = event.key.toLowerCase();
+  if (key === "escape") {
+    if (sheet.open) hide();
+    else if (current.armed) disarm();
+    else if (current.first !== null) { current.first = null; offer(); }
+    return;
+  }
   if (event.key.startsWith("Arrow") && board) {
     const offered = [...board.root.querySelectorAll('.card[aria-disabled="false"]')];
     if (!offered.length) return;
-    const at = offered.indexOf(document.activeElement);
+    const focused = offered.indexOf(document.activeElement);
     const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-    offered[(at + step + offered.length) % offered.length].focus();
+    offered[(focused + step + offered.length) % offered.length].focus();
     return event.preventDefault();
   }
   if (key === "u") return undo();
   if (!asked || isPlaying) return;
+  if (key === "enter" && current.armed && event.target === bar) return act(current.armed);
   if (key === "h") return hint();
   if (key === "m" && asked.matches.length && asked.choices.includes(`snap ${asked.matches[0]}`)) return act(`snap ${asked.matches[0]}`);
   if (/^[1-9]$/.test(key)) {
@@ -333,7 +437,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const verb = Object.keys(KEYS).find((word) => KEYS[word] === key && asked.choices.includes(word));
-  if (verb) act(verb);
+  if (verb) dare(verb);
 });
 
 // After a lost connection the whole current state arrives again.
@@ -341,5 +445,7 @@ follow(number, {
   hello: begin,
   step(step) { queue.push(step); play(); },
   lost() { question.textContent = "No connection to the server. Trying again…"; },
-  gone(text) { main.replaceChildren(h("h1", {}, "Table not found"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { href: "./" }, "Open a new table"))); },
+  gone(text) {
+    main.replaceChildren(h("div", { class: "page" }, h("h1", {}, "This table is closed"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { class: "button primary", href: "./" }, "Play another match"))));
+  },
 });

@@ -15,8 +15,8 @@ const AGAIN = 3000;
 // The head of a sortable table: the first click on a column sorts in ascending order, the second in descending order.
 // Numbers are compared as numbers. `state` keeps the order when the table is rebuilt.
 function columns(state, ...names) {
-  const head = h("tr", {}, ...names.map((name, index) => h("th", { scope: "col" },
-    name ? h("button", { type: "button", class: "sorts", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name) : "")));
+  const head = h("tr", {}, ...names.map((name, index) => (name ? h("th", { scope: "col" },
+    h("button", { type: "button", class: "sorts", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name)) : h("td"))));
   const sort = () => {
     const body = head.closest("table")?.tBodies[0];
     if (!body || state.by === undefined) return;
@@ -26,7 +26,7 @@ function columns(state, ...names) {
       return Number.isNaN(a) || Number.isNaN(b) ? one.localeCompare(other) : a - b;
     };
     body.append(...[...body.rows].sort((one, other) => (state.down ? -1 : 1) * compare(key(one), key(other))));
-    [...head.cells].forEach((cell, index) => cell.setAttribute("aria-sort", index !== state.by ? "none" : state.down ? "descending" : "ascending"));
+    [...head.cells].forEach((cell, index) => cell.tagName === "TH" && cell.setAttribute("aria-sort", index !== state.by ? "none" : state.down ? "descending" : "ascending"));
   };
   queueMicrotask(sort);
   return h("thead", {}, head);

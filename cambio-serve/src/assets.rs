@@ -1,6 +1,6 @@
 //! The static files of the pages, compiled into the program.
 
-use cambio_view::{TABLE_JS, VIEWER_CSS, WATCH_JS};
+use cambio_view::{CARDS_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
@@ -25,10 +25,16 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "viewer.css" => ("text/css; charset=utf-8", VIEWER_CSS),
         "app.css" => ("text/css; charset=utf-8", include_str!("../assets/app.css")),
         "icon.svg" => ("image/svg+xml", include_str!("../assets/icon.svg")),
+        "cards.js" => (JS, CARDS_JS),
         "table.js" => (JS, TABLE_JS),
         "watch.js" => (JS, WATCH_JS),
         "common.js" => (JS, include_str!("../assets/common.js")),
         "chances.js" => (JS, include_str!("../assets/chances.js")),
+        "story.js" => (JS, include_str!("../assets/story.js")),
+        "sounds.js" => (JS, include_str!("../assets/sounds.js")),
+        "guide.js" => (JS, include_str!("../assets/guide.js")),
+        "deck.js" => (JS, include_str!("../assets/deck.js")),
+        "result.js" => (JS, include_str!("../assets/result.js")),
         "home.js" => (JS, include_str!("../assets/home.js")),
         "play.js" => (JS, include_str!("../assets/play.js")),
         "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),

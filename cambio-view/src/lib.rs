@@ -46,7 +46,7 @@ pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
-pub use replay::{EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS};
+pub use replay::{CARDS_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS};
 pub use review::{ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
 pub use session::{JobResult, Session, SessionConfig, SessionError, SessionJob};

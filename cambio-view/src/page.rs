@@ -26,6 +26,8 @@ pub(crate) struct PageSetup {
     pub(crate) rules: &'static str,
     pub(crate) in_short: [String; 3],
     pub(crate) kinds: Vec<KindView>,
+    /// The number of cards that each seat is dealt.
+    pub(crate) hand: i64,
     pub(crate) worth: Vec<CardValue>,
     /// Whether the rules have snap windows.
     pub(crate) snaps: bool,
@@ -46,6 +48,7 @@ impl PageSetup {
             rules: rules.name(),
             in_short: rules_in_short(rules),
             kinds: KindView::all(rules),
+            hand: rules.spec().hand.get(),
             worth: CardValue::all(rules),
             snaps: rules.spec().window != cambio_core::rules::knob::Window::None,
             names,

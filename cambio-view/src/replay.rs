@@ -94,6 +94,8 @@ pub struct Replay {
     pub rules: &'static str,
     /// A summary of the rules in three lines.
     pub in_short: [String; 3],
+    /// The number of cards that each seat is dealt.
+    pub hand: i64,
     /// The kinds of the deck; scenes contain indices into this list.
     pub kinds: Vec<KindView>,
     /// The players, seat a first.
@@ -161,6 +163,7 @@ impl Replay {
             title,
             rules: rules.name(),
             in_short: rules_in_short(&rules),
+            hand: rules.spec().hand.get(),
             kinds: KindView::all(&rules),
             agents,
             rounds: builder.rounds,
@@ -200,6 +203,8 @@ impl Replay {
 
 /// The style sheet of the viewer.
 pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
+/// The JavaScript module that draws cards.
+pub const CARDS_JS: &str = include_str!("../viewer/cards.js");
 /// The JavaScript module that draws a table.
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
 /// The JavaScript module that steps through a replay.
@@ -210,9 +215,9 @@ fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
-/// Both modules as one self-contained script.
+/// The three modules as one self-contained script.
 fn script() -> String {
-    let modules = [TABLE_JS, WATCH_JS].map(|module| {
+    let modules = [CARDS_JS, TABLE_JS, WATCH_JS].map(|module| {
         module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
     });
     format!(

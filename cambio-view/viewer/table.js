@@ -1,71 +1,39 @@
 // Draws a table: seats with their cards, stock, pile and the held card. This module shows scenes and offers choices; it contains no rules.
+import { back, drawing, front, h, LETTERS, spoken } from "./cards.js";
 
-// The glyph, the name and the colour of each suit. The suffix \uFE0E selects the text form of a glyph instead of the emoji.
-const GLYPHS = {
-  h: ["♥\uFE0E", "hearts", "red"], d: ["♦\uFE0E", "diamonds", "red"],
-  c: ["♣\uFE0E", "clubs", "black"], s: ["♠\uFE0E", "spades", "black"],
-  R: ["✿\uFE0E", "Rosen", "red"], S: ["◉", "Schellen", "ochre"],
-  C: ["▼", "Schilten", "blue"], E: ["♣\uFE0E", "Eicheln", "green"],
-};
-
-// Creates an element with attributes, event listeners (`onclick`) and children.
-export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
-}
-
-// The sign in the middle of a card whose suit has no glyph, by rank.
-const SIGNS = { look: "◎", spy: "◉", swap: "⇄", energy: "↯", king: "♚\uFE0E", JK: "★" };
-const COLOURS = { red: "red", blue: "blue" };
-
-export const LETTERS = "abcdefgh";
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// The suit of a kind: its glyph, its name and its colour.
-function suit(kind) {
-  return GLYPHS[kind.suit] ?? [SIGNS[kind.rank] ?? "", kind.suit, COLOURS[kind.suit] ?? ""];
-}
-
-// A decision in the players' words; `action_in_words` in `words.rs` does the same.
-const VERBS = { drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn" };
-export const inWords = (action) => action.replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
-
-// A card in words, for screen readers.
-export function spoken(kind) {
-  const [, name] = suit(kind);
-  const power = kind.power ? `, power: ${kind.power}` : "";
-  const of = GLYPHS[kind.suit] ? `${kind.rank} of ${name}` : name ? `${name} ${kind.rank}` : kind.label;
-  return `${of}, ${kind.points} ${Math.abs(kind.points) === 1 ? "point" : "points"}${power}`;
-}
-
-export function front(kind) {
-  const [glyph, , colour] = suit(kind);
-  const rank = GLYPHS[kind.suit] ? kind.rank : kind.label;
-  return h("span", { class: `front ${colour}`, "aria-hidden": "true" },
-    h("span", { class: rank.length > 3 ? "rank long" : "rank" }, rank),
-    h("span", { class: "suit" }, glyph || kind.label),
-    h("span", { class: "points" }, String(kind.points).replace("-", "−")));
-}
+// The numbers of opponents on the left, at the top and on the right of a wide table.
+const SIDES = [[], [0, 1, 0], [0, 2, 0], [1, 1, 1], [1, 2, 1], [1, 3, 1], [2, 2, 2], [2, 3, 2]];
+// From this width a table is wide, in pixels.
+const WIDE = 640;
+// The limits of the width of an opponent's card, in pixels.
+const SMALLEST = 22;
+const LARGEST = 84;
+// The limits of the width of a card of the seat at the bottom, as factors of the width of an opponent's card.
+const OWN = [1.4, 2.1];
+// The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
+const ROW = [4, 8];
+// The most letters of seats that a caption lists; otherwise it has their number.
+const LISTED = 3;
 
 export class Board {
-  // `me` is the letter of the seat at the bottom; `names` are the players, seat a first.
-  constructor(root, { kinds, names, me = "a" }) {
-    Object.assign(this, { root, kinds, names, me, spots: new Map(), seats: new Map(), chosen: () => {} });
-    this.others = h("div", { class: "others" });
+  // `people` has the name and the title of each player, seat a first; `hand` is the number of dealt cards, `me` the letter of the
+  // seat at the bottom, and `you` the letter of the person if the person plays.
+  constructor(root, { kinds, hand = 4, people, me = "a", you = null }) {
+    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), captions: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
+    const side = (name) => h("div", { class: `others ${name}` });
+    this.sides = ["left", "top", "right"].map(side);
     this.own = h("div", { class: "own" });
-    this.stock = this.place("stock", "Stock");
-    this.pile = this.place("pile", "Pile");
-    this.hand = this.place("hand", "Held");
-    this.middle = h("div", { class: "middle" }, this.stock.box, this.pile.box, this.hand.box);
-    root.replaceChildren(this.others, this.middle, this.own);
+    this.stock = this.place("stock");
+    this.pile = this.place("pile");
+    this.held = this.place("hand");
+    this.middle = h("div", { class: "middle" }, this.stock.box, this.pile.box, this.held.box);
+    this.felt = h("div", { class: "felt" }, ...this.sides, this.middle, this.own);
+    root.replaceChildren(this.felt);
     root.classList.add("board");
     this.seat(me);
+    new ResizeObserver(() => this.fit(true)).observe(root);
   }
 
   // Moves another seat to the bottom.
@@ -73,27 +41,68 @@ export class Board {
     this.me = me;
     this.seats.clear();
     this.spots.clear();
-    this.own.replaceChildren();
-    const count = this.names.length;
-    const from = LETTERS.indexOf(me);
-    const boxes = [];
+    this.captions.clear();
+    const count = this.people.length;
     for (let step = 0; step < count; step++) {
-      const letter = LETTERS[(from + step) % count];
-      const head = h("header");
+      const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
+      const { name, title } = this.people[LETTERS.indexOf(letter)];
+      const marks = h("span", { class: "marks" });
+      const total = h("span", { class: "total", title: "total" });
+      const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: title ?? name }, name),
+        title && title !== name ? h("span", { class: "title" }, title) : null, total);
       const cards = h("div", { class: "cards" });
-      const box = h("section", { class: "seat", "data-seat": letter }, head, cards);
-      this.seats.set(letter, { box, head, cards });
-      boxes.push(box);
+      const box = h("section", { class: "seat", "data-seat": letter, "aria-label": letter === this.you ? "Your cards" : `Cards of ${name}` }, head, marks, cards);
+      this.seats.set(letter, { box, marks, total, cards });
     }
-    this.own.append(boxes[0]);
-    this.others.replaceChildren(...boxes.slice(1));
-    this.root.dataset.seats = count;
+    this.own.replaceChildren(this.seats.get(me).box);
+    this.slots = null;
+    this.arrange();
   }
 
-  place(name, title) {
+  // Places the opponents clockwise: around a wide table, in rows at the top of a narrow one.
+  arrange() {
+    const boxes = [...this.seats.values()].slice(1).map(({ box }) => box);
+    const isWide = this.root.clientWidth >= WIDE;
+    const [left, top] = isWide ? SIDES[boxes.length] : [0, boxes.length];
+    this.sides[0].replaceChildren(...boxes.slice(0, left).reverse());
+    this.sides[1].replaceChildren(...boxes.slice(left, left + top));
+    this.sides[2].replaceChildren(...boxes.slice(left + top));
+    this.isWide = isWide;
+    this.root.classList.toggle("deep", left > 1);
+  }
+
+  // Finds the largest cards with which the table fits into its box.
+  fit(isForced = false) {
+    const { root, felt } = this;
+    if (!root.clientWidth || !root.clientHeight) return;
+    if (isForced && this.isWide !== root.clientWidth >= WIDE) this.arrange();
+    const slots = [...this.spots.keys()].sort().join();
+    if (!isForced && slots === this.slots) return;
+    this.slots = slots;
+    // The largest width in pixels for which the table fits.
+    const largest = (low, high, set) => {
+      while (high - low > 0.5) {
+        const width = (low + high) / 2;
+        set(width);
+        if ([felt, this.sides[1], this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)) low = width;
+        else high = width;
+      }
+      set(low);
+      return low;
+    };
+    const set = (name, width) => root.style.setProperty(name, `${width}px`);
+    const all = () => largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", OWN[0] * width); });
+    // The opponents' cards lie in one row or in two, whichever leaves more room.
+    const [one, two] = [true, false].map((isRow) => { this.line(isRow); return all(); });
+    if (one > two) this.line(true);
+    const width = one > two ? all() : two;
+    largest(OWN[0] * width, OWN[1] * width, (own) => set("--v", own));
+  }
+
+  place(name) {
     const card = this.card(name);
-    const note = h("span", { class: "note" });
-    return { card, note, box: h("div", { class: `place ${name}` }, h("span", { class: "title" }, title), card, note) };
+    const note = h("span", { class: "note", "aria-hidden": "true" });
+    return { card, note, box: h("div", { class: `place ${name}` }, card, note) };
   }
 
   card(name) {
@@ -107,128 +116,171 @@ export class Board {
   // Shows a face, or the back if `kind` is null.
   face(card, kind, label) {
     const shown = kind === null || kind === undefined ? null : this.kinds[kind];
-    card.replaceChildren(shown ? front(shown) : h("span", { class: "back", "aria-hidden": "true" }));
+    card.replaceChildren(shown ? front(shown) : back());
     card.classList.toggle("up", Boolean(shown));
     card.dataset.label = label + (shown ? `: ${spoken(shown)}` : "");
     card.setAttribute("aria-label", card.dataset.label);
+  }
+
+  // The name of a seat in a sentence.
+  name(letter) {
+    return letter === this.you ? "you" : this.people[LETTERS.indexOf(letter)].name;
+  }
+
+  // The name of a spot in a sentence: "your card 3", "card 3 of Ben".
+  spot(spot) {
+    return spot[0] === this.you ? `your card ${spot.slice(1)}` : `card ${spot.slice(1)} of ${this.name(spot[0])}`;
   }
 
   // Shows a scene. `sees` returns whether to show the face of a card in a layout, `seesHeld` whether to show the face of the held card.
   render(scene, { sees = () => true, seesHeld = () => true } = {}) {
     this.scene = scene;
     this.root.dataset.phase = scene.phase;
+    this.root.querySelectorAll(".away, .moved, .eyed").forEach((card) => card.classList.remove("away", "moved", "eyed"));
     scene.layouts.forEach((layout, index) => this.layout(LETTERS[index], layout, scene, sees));
-    this.face(this.stock.card, null, `Stock of ${scene.stock}`);
+    this.face(this.stock.card, null, `stock, ${scene.stock} cards`);
     this.stock.card.classList.toggle("empty", scene.stock === 0);
-    this.stock.note.textContent = scene.stock;
-    this.face(this.pile.card, scene.top, scene.top === null ? "Empty pile" : `Pile of ${scene.pile}`);
-    this.pile.card.classList.toggle("empty", scene.top === null);
-    this.pile.note.textContent = scene.pile;
-    const held = scene.held;
-    this.hand.box.classList.toggle("idle", !held);
-    this.hand.card.classList.toggle("empty", !held);
-    this.face(this.hand.card, held && seesHeld(held) ? held.kind : null, held ? `Held by ${held.by}` : "No card is held");
-    this.hand.note.textContent = held ? `by ${held.by}` : "";
+    this.stock.note.textContent = `stock ${scene.stock}`;
+    this.face(this.pile.card, scene.top, scene.pile === 0 ? "empty discard pile" : `discard pile, ${scene.pile} ${scene.pile === 1 ? "card" : "cards"}`);
+    this.pile.card.classList.toggle("empty", scene.pile === 0);
+    if (scene.pile && scene.top === null) this.pile.card.replaceChildren();
+    this.pile.note.textContent = `pile ${scene.pile}`;
+    this.hold(scene.held, seesHeld);
+    this.ghosts.splice(0).forEach((ghost) => ghost.remove());
+    this.fit();
+  }
+
+  // Shows the held card: in the middle for the seat at the bottom, otherwise on the cards of the seat that holds it.
+  hold(held, seesHeld = () => true) {
+    const { card, note, box } = this.held;
+    const isOwn = !held || held.by === this.me;
+    if (isOwn) box.prepend(card);
+    else this.seats.get(held.by).box.append(card);
+    box.classList.toggle("idle", !held || !isOwn);
+    card.classList.toggle("empty", !held);
+    card.classList.toggle("lifted", !isOwn);
+    this.face(card, held && seesHeld(held) ? held.kind : null, held ? `${held.by === this.you ? "your drawn card" : `the card that ${this.name(held.by)} holds`}` : "no card is held");
+    note.textContent = held?.by === this.you ? "you hold" : held ? "held" : "";
+  }
+
+  // Places the cards of all seats: an opponent has one row or two, the seat at the bottom has one row if there is room.
+  line(isRow) {
+    const most = ROW[Number(this.isWide)];
+    const isShort = this.hand <= most && [...this.spots.keys()].every((spot) => spot[0] !== this.me || Number(spot.slice(1)) <= most);
+    for (const [spot, card] of this.spots) {
+      const [row, column] = this.cell(Number(spot.slice(1)), spot[0] === this.me ? isShort : isRow);
+      card.parentElement.style.setProperty("grid-row", row);
+      card.parentElement.style.setProperty("grid-column", column);
+    }
+  }
+
+  // The row and the column of a slot: one row, or two rows in order for the dealt cards with penalty cards behind them.
+  cell(slot, isRow) {
+    if (isRow) return [1, slot];
+    const columns = Math.ceil(this.hand / 2);
+    if (slot <= this.hand) return slot <= columns ? [1, slot] : [2, slot - columns];
+    return [2 - (slot - this.hand) % 2, columns + Math.ceil((slot - this.hand) / 2)];
   }
 
   layout(letter, layout, scene, sees) {
     const seat = this.seats.get(letter);
-    const name = this.names[LETTERS.indexOf(letter)];
-    const marks = [];
-    if (scene.callers.includes(letter)) marks.push("called");
-    if (scene.safe.includes(letter)) marks.push("safe");
     const isTurn = scene.turn === letter && scene.phase !== "over";
+    const hasCalled = scene.callers.includes(letter);
     seat.box.classList.toggle("turn", isTurn);
-    seat.box.classList.toggle("asked", scene.asked === letter);
-    seat.head.replaceChildren(...[
-      h("b", { class: "letter" }, letter),
-      h("span", { class: "name", title: name }, letter === this.me && name === "person" ? "you" : name),
-      ...marks.map((mark) => h("span", { class: `mark ${mark}` }, mark)),
-      isTurn ? h("span", { class: "mark now" }, scene.asked === letter ? "decides" : "turn") : null,
-      h("span", { class: "total", title: "total" }, scene.totals[LETTERS.indexOf(letter)] ?? ""),
-    ].filter(Boolean));
+    seat.box.classList.toggle("called", hasCalled);
+    const mark = (kind, words) => h("span", { class: `mark ${kind}` }, words);
+    seat.marks.replaceChildren(...[hasCalled ? mark("called", "called") : null, scene.safe.includes(letter) ? mark("safe", "safe") : null,
+      isTurn ? mark("now", "turn") : null].filter(Boolean));
+    const hasTotals = scene.totals.some((total) => total !== "0");
+    seat.total.textContent = hasTotals ? (scene.totals[LETTERS.indexOf(letter)] ?? "").replace("-", "−") : "";
     const here = new Set();
-    let last = 4;
     for (const [slot, kind, seenBy] of layout) {
       const spot = letter + slot;
       here.add(spot);
-      last = Math.max(last, slot);
       let card = this.spots.get(spot);
       if (!card) {
         card = this.card(spot);
+        const caption = h("span", { class: "caption", "aria-hidden": "true" });
         this.spots.set(spot, card);
-        seat.cards.append(card);
+        this.captions.set(spot, caption);
+        seat.cards.append(h("div", { class: "cell" }, card, caption));
       }
-      const column = slot <= 4 ? 1 + ((slot - 1) % 2) : 3 + Math.floor((slot - 5) / 2);
-      card.style.setProperty("grid-column", column);
-      card.style.setProperty("grid-row", slot <= 4 ? 1 + Math.floor((slot - 1) / 2) : 1 + ((slot - 5) % 2));
       const isShown = kind !== null && sees({ letter, slot, seenBy });
-      this.face(card, isShown ? kind : null, spot);
-      card.append(h("span", { class: "spot", "aria-hidden": "true" }, spot));
-      // The seat at the bottom is not listed on a visible face, which already shows that this seat has seen the card.
-      const watchers = [...seenBy].filter((one) => !(isShown && one === this.me));
-      if (watchers.length) card.append(h("span", { class: "seen", "aria-hidden": "true", title: `seen by ${watchers.join(", ")}` }, watchers.join("")));
+      // A visible face already shows that the person has seen the card.
+      const watchers = [...seenBy].filter((one) => !(isShown && one === this.you));
+      const seen = watchers.length ? `, seen by ${watchers.map((one) => this.name(one)).join(" and ")}` : "";
+      this.face(card, isShown ? kind : null, `${this.spot(spot)}${seen}${isShown ? "" : ", face down"}`);
+      this.captions.get(spot).replaceChildren(h("b", {}, slot), ...(watchers.length
+        ? [h("span", { class: "seen", title: `seen by ${watchers.map((one) => this.name(one)).join(", ")}` }, drawing("eye"), watchers.length > LISTED ? watchers.length : watchers.join(""))] : []));
     }
     for (const [spot, card] of this.spots) {
-      if (spot[0] === letter && !here.has(spot)) {
-        card.remove();
-        this.spots.delete(spot);
-      }
+      if (spot[0] !== letter || here.has(spot)) continue;
+      card.parentElement.remove();
+      this.spots.delete(spot);
+      this.captions.delete(spot);
     }
-    seat.cards.classList.toggle("none", layout.length === 0);
+    seat.box.classList.toggle("none", layout.length === 0);
   }
 
   // The element of a place: a spot, `stock`, `pile` or `hand`.
   at(place) {
-    return this.spots.get(place) ?? { stock: this.stock, pile: this.pile, hand: this.hand }[place]?.card;
+    return this.spots.get(place) ?? { stock: this.stock, pile: this.pile, hand: this.held }[place]?.card;
   }
 
-  // The position of a place on the screen, even if no card lies there yet.
-  whereabouts(place) {
-    const element = this.at(place) ?? this.seats.get(place[0])?.cards;
+  // The position of a place on the screen, even if no card lies there yet. `turn` is the seat that holds a card in `hand`.
+  whereabouts(place, turn) {
+    const isLifted = place === "hand" && turn !== this.me;
+    const element = isLifted ? this.seats.get(turn)?.cards : this.at(place) ?? this.seats.get(place[0])?.cards;
     return element?.getBoundingClientRect();
   }
 
-  // Animates the moves, all at the same time.
-  async fly(moves, time) {
+  // Animates moves, all at the same time. The moving cards stay at their destinations until the next scene is shown.
+  async fly(moves, time, turn = this.scene?.turn) {
     if (isStill() || time <= 0 || document.hidden) return;
     const flights = moves.map(([from, to, kind]) => {
-      const start = this.whereabouts(from);
-      const end = this.whereabouts(to);
+      const [start, end] = [this.whereabouts(from, turn), this.whereabouts(to, turn)];
       if (!start || !end) return null;
-      const ghost = h("span", { class: "card ghost", "aria-hidden": "true" });
-      ghost.append(kind === null ? h("span", { class: "back" }) : front(this.kinds[kind]));
-      ghost.classList.toggle("up", kind !== null);
-      const size = this.stock.card.getBoundingClientRect();
-      ghost.style.setProperty("width", `${size.width}px`);
-      ghost.style.setProperty("height", `${size.height}px`);
+      const ghost = h("span", { class: `card ghost${kind === null ? "" : " up"}`, "aria-hidden": "true" }, kind === null ? back() : front(this.kinds[kind]));
+      const width = this.stock.card.getBoundingClientRect().width;
+      ghost.style.setProperty("--w", `${width}px`);
       document.body.append(ghost);
-      const centre = (box) => `translate(${box.left + box.width / 2 - size.width / 2}px, ${box.top + box.height / 2 - size.height / 2}px)`;
-      const flight = ghost.animate([{ transform: centre(start) }, { transform: centre(end) }], { duration: time, easing: "ease-in-out" });
-      return flight.finished.catch(() => {}).then(() => ghost.remove());
+      this.ghosts.push(ghost);
+      if (!["stock", "pile"].includes(from)) this.at(from)?.classList.add("away");
+      const [x, y] = [start.left + start.width / 2, start.top + start.height / 2];
+      const [a, b] = [end.left + end.width / 2, end.top + end.height / 2];
+      const at = (left, top, box, turned) => ({ transform: `translate(${left - width / 2}px, ${top - width * 0.7}px) rotate(${turned}deg) scale(${Math.min(1.3, Math.max(0.7, Math.min(box.width, 2 * width) / width))})` });
+      // The path is a slight curve, so that two cards that change places pass each other.
+      const middle = at((x + a) / 2 + (b - y) * 0.12, (y + b) / 2 - (a - x) * 0.12, start, 4);
+      return ghost.animate([at(x, y, start, 0), middle, at(a, b, end, 0)], { duration: time, easing: "cubic-bezier(0.3, 0, 0.2, 1)", fill: "forwards" }).finished.catch(() => {});
     });
     await Promise.all(flights);
   }
 
-  // Shows faces for `time` milliseconds, then turns them face down unless the scene shows them.
+  // Marks the cards that moved and the card that a seat looked at, and shows what each seat did, until the next call.
+  tell(moved, eyed, deeds) {
+    for (const place of moved) this.spots.get(place)?.classList.add("moved");
+    for (const place of eyed) this.spots.get(place)?.classList.add("eyed");
+    this.root.querySelectorAll(".deed").forEach((deed) => deed.remove());
+    for (const [letter, words] of deeds) this.seats.get(letter)?.box.append(h("span", { class: "deed", "aria-hidden": "true" }, words));
+  }
+
+  // Shows faces for `time` milliseconds, then the cards of the scene again.
   glimpse(glimpses, time) {
     for (const [spot, kind] of glimpses) {
       const card = this.spots.get(spot);
       if (!card) continue;
-      card.classList.add("glimpse");
-      const label = card.querySelector(".spot");
-      const was = [...card.childNodes];
       const wasUp = card.classList.contains("up");
-      this.face(card, kind, spot);
-      if (label) card.append(label.cloneNode(true));
+      const label = card.dataset.label;
+      card.classList.add("glimpse");
+      this.face(card, kind, this.spot(spot));
+      const face = card.firstChild;
       setTimeout(() => {
         card.classList.remove("glimpse");
-        if (!wasUp && this.spots.get(spot) === card && card.dataset.held !== "up") {
-          card.replaceChildren(...was);
-          card.classList.remove("up");
-          card.dataset.label = spot;
-          card.setAttribute("aria-label", spot);
-        }
+        if (wasUp || card.firstChild !== face) return;
+        card.replaceChildren(back());
+        card.classList.remove("up");
+        card.dataset.label = label;
+        card.setAttribute("aria-label", label);
       }, time);
     }
   }
@@ -237,13 +289,13 @@ export class Board {
   offer(verbs, chosen, marked = []) {
     this.chosen = chosen;
     for (const card of this.root.querySelectorAll(".card")) {
-      const place = card.dataset.place;
+      const { place, label } = card.dataset;
       const verb = verbs.get(place);
       card.setAttribute("aria-disabled", verb ? "false" : "true");
       card.tabIndex = verb ? 0 : -1;
       card.classList.toggle("offered", Boolean(verb));
       card.classList.toggle("marked", marked.includes(place));
-      card.setAttribute("aria-label", verb ? `${verb} ${card.dataset.label}` : card.dataset.label);
+      card.setAttribute("aria-label", verb ? `${verb} ${label}` : label);
     }
   }
 }

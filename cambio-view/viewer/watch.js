@@ -1,5 +1,6 @@
 // The replay viewer: steps through a finished match with every card.
-import { Board, h, inWords, LETTERS } from "./table.js";
+import { h, inWords, LETTERS, withNames } from "./cards.js";
+import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
 // `explain` asks the server for an agent's evaluation, and `chances` creates the panel below the table; a page from disk has neither.
@@ -62,7 +63,7 @@ export function watch(root, film, { explain, chances } = {}) {
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
         h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
-  const table = new Board(board, { kinds: film.kinds, names: film.agents, me: "a" });
+  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: film.agents.map((name) => ({ name })) });
 
   function place(round, decision) {
     const r = Math.min(Math.max(round, 0), film.rounds.length - 1);
@@ -72,9 +73,9 @@ export function watch(root, film, { explain, chances } = {}) {
 
   // The text of a line in the current view.
   function words(line) {
-    if (typeof line === "string") return line;
+    if (typeof line === "string") return withNames(line, film.kinds);
     const [full, seat, blind] = line;
-    return view === "all" || view === seat ? full : blind;
+    return withNames(view === "all" || view === seat ? full : blind, film.kinds);
   }
 
   // The decision in the players' words. In the view of one seat, the declarations of other seats in snap windows are hidden.
@@ -96,7 +97,7 @@ export function watch(root, film, { explain, chances } = {}) {
       });
       table.offer(new Map(), () => {});
     };
-    if (isNext && moves) table.fly(frame.moves, Math.min(400, Number(speed.value) / 2)).then(() => { if (at === to) show(); });
+    if (isNext && moves) table.fly(frame.moves, Math.min(400, Number(speed.value) / 2), frame.scene.turn).then(() => { if (at === to) show(); });
     else show();
     drawn = at;
     slider.value = at;
