@@ -60,7 +60,7 @@ fn connections_without_the_token_give_way_to_others() {
             // A connection with the token is kept.
             let mut kept = address.connect();
             let mut ask = || {
-                write!(kept, "HEAD {path}play HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+                write!(kept, "HEAD {path}play.html HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
                 let mut answer = Vec::new();
                 while !answer.ends_with(b"\r\n\r\n") {
                     let mut byte = [0];
