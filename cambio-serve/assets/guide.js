@@ -3,12 +3,12 @@ import { h, remember } from "./common.js";
 
 // The topics in the order in which they usually come up.
 const TOPICS = {
-  cards: ["Your cards", "Four cards lie face down in front of you. You have peeked at two of them, and this page keeps them visible for you. The fewest points win, so get rid of high cards."],
+  cards: ["Your cards", "Your cards lie face down. You may peek at two of them at the start, and this page keeps them visible for you. The fewest points win, so get rid of high cards."],
   draw: ["Draw", "On your turn, draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
   keep: ["Keep or discard", "Keep the card in place of one of yours if it is lower: choose a card that you know is high, or one that you do not know. Otherwise discard it."],
   power: ["Powers", "Some cards have a power when you discard them, printed at the bottom: peek at a card, or swap two cards. Choose the cards on the table."],
   snap: ["Snap", "When a card is discarded, anyone may throw a card of the same rank onto it, their own or another player’s. That is one card less to count. A wrong card costs a penalty card, so pass if you are not sure."],
-  call: ["Call", "When you think that you have the fewest points, call. The others get one more turn, then all cards are turned up. You win only if you are lowest alone."],
+  call: ["Call", "When you think that you have the fewest points, call. The others get one more turn, then all cards are turned up. A call pays only if you are lowest alone."],
   score: ["The score", "All cards are turned up, and the points are added. That was the whole game. Play again, or replay the match and see what each decision cost."],
 };
 const KEYS = Object.keys(TOPICS);

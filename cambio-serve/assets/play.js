@@ -178,13 +178,15 @@ function verbsOf(choices) {
   return verbs;
 }
 
+// Identifies the discarded card of a snap window.
+const discardOf = ({ round, turns, pile, top }) => [round, turns, pile, top].join();
+
 // Why the page makes the current decision itself, as `[action, reason]`; `null` if the person decides.
 function settled({ ask: asked, scene, n }) {
   const { choices } = asked;
   if (choices.length === 1 && ["end", "pass", "skip"].includes(choices[0])) return [choices[0], ""];
   if (!asked.window) return null;
-  const discard = `${scene.round}/${scene.turns}/${scene.pile}`;
-  const isSecond = passed.discard === discard && passed.n !== n;
+  const isSecond = passed.discard === discardOf(scene) && passed.n !== n;
   if (isSecond && !passed.hasNews) return ["pass", "You have already passed on this card."];
   if (windows.value === "known" && current.setting.notes && !asked.matches.length && !guide?.isNew("snap") && !isSnapTopic()) {
     return ["pass", `${cardName(current.setting.kinds[scene.top])} was discarded. You know no match, so you pass.`];
@@ -328,12 +330,13 @@ async function send(what, body) {
 
 function act(action) {
   const { n, ask: asked, scene } = current.step;
-  if (asked?.window) Object.assign(passed, { discard: action === "pass" ? `${scene.round}/${scene.turns}/${scene.pile}` : null, n, hasNews: false });
+  if (asked?.window) Object.assign(passed, { discard: action === "pass" ? discardOf(scene) : null, n, hasNews: false });
   const time = current.setting.reaction && asking.n === n ? Math.round(performance.now() - asking.since) : null;
   return send("act", { at: n, action, time });
 }
 
 function undo() {
+  passed.discard = null;
   if (current.setting?.practice && current.step) send("undo", { at: current.step.n });
 }
 

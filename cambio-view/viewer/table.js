@@ -15,7 +15,7 @@ const OWN = [1.4, 2.1];
 // The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
 const ROW = [4, 8];
 // The most letters of seats that a caption lists; otherwise it has their number.
-const LISTED = 3;
+const LISTED = 2;
 
 export class Board {
   // `people` has the name and the title of each player, seat a first; `hand` is the number of dealt cards, `me` the letter of the
