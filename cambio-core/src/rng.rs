@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Core;
 use std::convert::Infallible;
 
 use crate::Seat;
-pub use seed::{Seed, SeedError};
+pub use seed::{Seed, SeedError, read_seed};
 
 /// The purpose of a random stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,7 +18,7 @@ pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIt
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::rules::knob::Matching;
+use crate::rules::knob::{MatchEnd, Matching};
 use crate::text::{did_you_mean, excerpt};
 
 pub use deck::Deck;
@@ -477,6 +477,33 @@ impl Rules {
     /// ```
     pub fn covers(&self, seats: usize) -> Result<(), RulesError> {
         self.0.covers(seats)
+    }
+
+    /// The same rules with matches of one round. Their name says so.
+    ///
+    /// ```
+    /// use cambio_core::{Rules, rules::knob::MatchEnd};
+    ///
+    /// let round = Rules::preset("original").unwrap().of_one_round();
+    /// assert_eq!(round.spec().match_end, MatchEnd::Rounds(1));
+    /// assert_eq!(round.name(), "original (one round)");
+    /// assert_eq!(round.of_one_round(), round);
+    /// ```
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "every rule system is also valid with a single round")]
+    pub fn of_one_round(self) -> Rules {
+        const SUFFIX: &str = " (one round)";
+        // The maximum length of the name of a rule system.
+        const LONGEST_NAME: usize = 64;
+        if self.spec().match_end == MatchEnd::Rounds(1) {
+            return self;
+        }
+        // Truncate long names.
+        let ends = self.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
+        let name = format!("{}{SUFFIX}", &self.name()[..end]);
+        let spec = RulesSpec { match_end: MatchEnd::Rounds(1), name, ..self.spec().clone() };
+        spec.validate().expect("valid rules are also valid with one round")
     }
 
     /// The number of cards that `seat` is dealt: a hand, and for the seats of `extra` as many cards of a penalty (knobs

@@ -38,6 +38,12 @@ impl Seed {
     /// The default seed of the agents' streams.
     pub const AGENTS: Seed = Seed::Number(0);
 
+    /// A seed as a text that is easy to type, from 128 random bits: 26 letters and digits. [`read_seed`] reads it.
+    pub fn typed(bits: u128) -> String {
+        const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        (0..26).map(|index| char::from(DIGITS[(bits >> (5 * index) & 31) as usize])).collect()
+    }
+
     /// The key of the random stream for a deal, a round, a purpose and a seat.
     ///
     /// If the seed is a number, the stream key contains it. If the seed is a key, the stream key is a `ChaCha20` block
@@ -64,6 +70,29 @@ impl Seed {
         }
         key
     }
+}
+
+/// Parses a seed: a whole number below 2⁶⁴, the 64 hexadecimal digits of a key, or any other text, whose BLAKE3 hash is
+/// the key.
+///
+/// Numbers and short texts are not secret: an agent can try many of them until one deals the cards that it has seen.
+///
+/// # Errors
+/// If the text is empty.
+///
+/// # Examples
+/// ```
+/// use cambio_core::rng::{Seed, read_seed};
+///
+/// assert_eq!(read_seed("42")?, Seed::Number(42));
+/// assert!(matches!(read_seed("first spring cup")?, Seed::Key(_)));
+/// # Ok::<(), String>(())
+/// ```
+pub fn read_seed(text: &str) -> Result<Seed, String> {
+    if text.is_empty() {
+        return Err("expected a whole number below 2^64, or a text".to_owned());
+    }
+    Ok(text.parse().unwrap_or_else(|_| Seed::Key(blake3::derive_key("cambio 2026-11 seed from text", text.as_bytes()))))
 }
 
 impl From<u64> for Seed {
@@ -111,6 +140,21 @@ mod tests {
         let found = [begin(0, 0, 1, 0), begin(7, 0, 4, 3), begin(u64::MAX, u32::MAX, 3, 255)];
         // Computed with the block function of RFC 8439, but with a counter of 64 bits and a nonce of 64 bits.
         assert_eq!(found, [0xc324_1118, 0x0fdf_28f8, 0xc9bb_6b6a]);
+    }
+
+    #[test]
+    fn texts_of_any_length_are_seeds_and_pinned() {
+        assert_eq!(read_seed("007"), Ok(Seed::Number(7)));
+        assert_ne!(read_seed("a"), read_seed("b"));
+        assert_ne!(read_seed(&"a".repeat(64)), read_seed(&"a".repeat(65)));
+        let long = read_seed(&"long ".repeat(10_000)).unwrap().to_string();
+        assert_eq!(long.len(), 64);
+        assert!(read_seed("").is_err());
+        // Computed with the Python package blake3.
+        assert_eq!(
+            read_seed("first spring cup").unwrap().to_string(),
+            "229305744451390771080b0eb33a1a8b534afd341a8678f78d94030a21be628c"
+        );
     }
 
     #[test]

@@ -163,25 +163,11 @@ impl Unit {
     /// assert_eq!(Unit::Rounds.of(original).spec().match_end, MatchEnd::Rounds(1));
     /// assert_eq!(Unit::Rounds.of(original).name(), "original (one round)");
     /// ```
-    #[expect(clippy::missing_panics_doc, reason = "every rule system is also valid with a single round")]
     pub fn of(self, rules: Rules) -> Rules {
-        const SUFFIX: &str = " (one round)";
-        // The maximum length of the name of a rule system.
-        const LONGEST_NAME: usize = 64;
-        if self == Unit::Match {
-            return rules;
+        match self {
+            Unit::Match => rules,
+            Unit::Rounds => rules.of_one_round(),
         }
-        let mut table = rules.spec().to_table();
-        if table["match_end"] == "rounds(1)" {
-            return rules;
-        }
-        table["match_end"] = json!("rounds(1)");
-        // Truncate long names.
-        let ends = rules.name().char_indices().map(|(at, letter)| at + letter.len_utf8());
-        let end = ends.take_while(|end| end + SUFFIX.len() <= LONGEST_NAME).last().unwrap_or(0);
-        table["name"] = json!(format!("{}{SUFFIX}", &rules.name()[..end]));
-        let spec = RulesSpec::from_json(&table).expect("only `match_end` has changed, to a valid value");
-        spec.validate().expect("valid rules are also valid with one round")
     }
 }
 

@@ -1,36 +1,12 @@
-//! Parsing of seeds, and unpredictable secrets.
+//! Seeds in experiment files, and unpredictable secrets.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cambio_core::rng::Seed;
+pub use cambio_core::rng::read_seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
-
-/// Parses a seed: a whole number below 2⁶⁴, the 64 hexadecimal digits of a key, or any other text, whose BLAKE3 hash is
-/// the key.
-///
-/// Numbers and short texts are not secret: an agent can try many of them until one deals the cards that it has seen.
-/// Use a [`Secret`] to prevent such a search.
-///
-/// # Errors
-/// If the text is empty.
-///
-/// # Examples
-/// ```
-/// use cambio_core::rng::Seed;
-/// use cambio_sim::read_seed;
-///
-/// assert_eq!(read_seed("42")?, Seed::Number(42));
-/// assert!(matches!(read_seed("first spring cup")?, Seed::Key(_)));
-/// # Ok::<(), String>(())
-/// ```
-pub fn read_seed(text: &str) -> Result<Seed, String> {
-    if text.is_empty() {
-        return Err("expected a whole number below 2^64, or a text".to_owned());
-    }
-    Ok(text.parse().unwrap_or_else(|_| Seed::Key(blake3::derive_key("cambio 2026-11 seed from text", text.as_bytes()))))
-}
 
 /// Random bytes from the operating system.
 fn entropy<const N: usize>() -> [u8; N] {
@@ -44,9 +20,7 @@ fn entropy<const N: usize>() -> [u8; N] {
 /// # Panics
 /// If the operating system provides no entropy.
 pub fn fresh_seed() -> String {
-    const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let number = u128::from_le_bytes(entropy());
-    (0..26).map(|index| char::from(DIGITS[(number >> (5 * index) & 31) as usize])).collect()
+    Seed::typed(u128::from_le_bytes(entropy()))
 }
 
 /// A seed in an experiment file.
@@ -136,21 +110,6 @@ impl FromStr for Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_of_any_length_are_seeds_and_pinned() {
-        assert_eq!(read_seed("007"), Ok(Seed::Number(7)));
-        assert_ne!(read_seed("a"), read_seed("b"));
-        assert_ne!(read_seed(&"a".repeat(64)), read_seed(&"a".repeat(65)));
-        let long = read_seed(&"long ".repeat(10_000)).unwrap().to_string();
-        assert_eq!(long.len(), 64);
-        assert!(read_seed("").is_err());
-        // Computed with the Python package blake3.
-        assert_eq!(
-            read_seed("first spring cup").unwrap().to_string(),
-            "229305744451390771080b0eb33a1a8b534afd341a8678f78d94030a21be628c"
-        );
-    }
 
     #[test]
     fn no_secret_is_drawn_twice_and_none_is_told() {
