@@ -22,6 +22,7 @@ pub(crate) use file::{NETWORK, open, seal};
 pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use network::FloatNetwork;
 pub(crate) use shipped::Shipped;
+pub use shipped::{missing_networks, provide_network};
 
 params! {
     /// The parameters of [`Learned`].

@@ -73,7 +73,7 @@ pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
     FloatNetwork, InputGroup, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkEvaluation,
-    NetworkInputs, NetworkMetadata, read_network,
+    NetworkInputs, NetworkMetadata, missing_networks, provide_network, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;

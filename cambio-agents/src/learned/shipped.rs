@@ -1,26 +1,38 @@
 //! The bundled networks.
 
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cambio_core::Rules;
 
 use super::evaluation::{Network, have_the_same_cards};
 use super::file::NetworkError;
 
-/// A bundled file, and the tables that it is for.
+/// A file of the library, and the tables that it is for.
 pub(crate) struct Shipped<T> {
     /// The preset whose cards the file is for.
     preset: &'static str,
     seats: RangeInclusive<usize>,
-    pub(crate) bytes: &'static [u8],
+    /// The bytes in the program; `None` if the program that embeds this library provides the file.
+    bundled: Option<&'static [u8]>,
+    provided: OnceLock<&'static [u8]>,
     rules: OnceLock<Rules>,
     content: OnceLock<T>,
 }
 
 impl<T> Shipped<T> {
-    pub(crate) const fn new(preset: &'static str, seats: RangeInclusive<usize>, bytes: &'static [u8]) -> Shipped<T> {
-        Shipped { preset, seats, bytes, rules: OnceLock::new(), content: OnceLock::new() }
+    pub(crate) const fn new(
+        preset: &'static str,
+        seats: RangeInclusive<usize>,
+        bundled: Option<&'static [u8]>,
+    ) -> Shipped<T> {
+        let provided = OnceLock::new();
+        Shipped { preset, seats, bundled, provided, rules: OnceLock::new(), content: OnceLock::new() }
+    }
+
+    /// The bytes, if the program has them.
+    pub(crate) fn bytes(&self) -> Option<&'static [u8]> {
+        self.bundled.or_else(|| self.provided.get().copied())
     }
 
     /// Whether the file is for this table. Every match makes this check, so it does not read the file.
@@ -29,25 +41,78 @@ impl<T> Shipped<T> {
         self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
-    /// The content of the file, which is read once.
-    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> &T {
-        self.content.get_or_init(|| read(self.bytes).expect("the bundled files are valid"))
+    /// The content of the file, which is read once; `None` if the program does not have the file.
+    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> Option<&T> {
+        let bytes = self.bytes()?;
+        Some(self.content.get_or_init(|| read(bytes).expect("the bundled files are valid")))
     }
+}
+
+/// The bytes of a network; `None` without the feature `bundled`.
+macro_rules! bundled {
+    ($file:literal) => {{
+        #[cfg(feature = "bundled")]
+        let bytes: Option<&[u8]> = Some(include_bytes!(concat!("../../nets/", $file)));
+        #[cfg(not(feature = "bundled"))]
+        let bytes: Option<&[u8]> = None;
+        bytes
+    }};
 }
 
 /// `cambio learn` made each network from the recipe with the same name in experiments/learn.
 static SHIPPED: [Shipped<Network>; 6] = [
-    Shipped::new("classic", 2..=2, include_bytes!("../../nets/classic.net")),
-    Shipped::new("classic", 3..=8, include_bytes!("../../nets/classic-many.net")),
-    Shipped::new("original", 2..=2, include_bytes!("../../nets/original.net")),
-    Shipped::new("original", 3..=8, include_bytes!("../../nets/original-many.net")),
-    Shipped::new("faessler", 2..=2, include_bytes!("../../nets/faessler.net")),
-    Shipped::new("faessler", 3..=8, include_bytes!("../../nets/faessler-many.net")),
+    Shipped::new("classic", 2..=2, bundled!("classic.net")),
+    Shipped::new("classic", 3..=8, bundled!("classic-many.net")),
+    Shipped::new("original", 2..=2, bundled!("original.net")),
+    Shipped::new("original", 3..=8, bundled!("original-many.net")),
+    Shipped::new("faessler", 2..=2, bundled!("faessler.net")),
+    Shipped::new("faessler", 3..=8, bundled!("faessler-many.net")),
 ];
+
+/// The networks that were requested and are missing, since the last call of [`missing_networks`].
+static MISSING: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+impl Shipped<Network> {
+    /// The name of the file in the folder `nets`.
+    fn file(&self) -> String {
+        let many = if *self.seats.start() > 2 { "-many" } else { "" };
+        format!("{}{many}.net", self.preset)
+    }
+}
+
+/// The files of the networks that agents have requested since the last call, and that this program does not have. Without the
+/// feature `bundled`, provide them with [`provide_network`] and make the agents again. With the feature, the list is empty.
+pub fn missing_networks() -> Vec<String> {
+    std::mem::take(&mut MISSING.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Provides the bytes of one of the library's networks, by the name of its file in the folder `nets`. A network that the
+/// program already has is not replaced. The bytes are never freed.
+///
+/// # Errors
+/// If no network has this name, or the bytes are not a network. The error is one sentence.
+///
+/// ```
+/// use cambio_agents::provide_network;
+///
+/// let error = provide_network("classic.net", b"not a network".to_vec()).unwrap_err();
+/// assert!(error.starts_with("`classic.net`: this is not a network"), "{error}");
+/// ```
+pub fn provide_network(file: &str, bytes: Vec<u8>) -> Result<(), String> {
+    let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.file() == file) else {
+        let known: Vec<String> = SHIPPED.iter().map(Shipped::file).collect();
+        return Err(format!("no network has the file `{file}`; there are {}", known.join(", ")));
+    };
+    let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{file}`: {error}"))?;
+    shipped.provided.get_or_init(|| bytes.leak());
+    shipped.content.get_or_init(|| network);
+    Ok(())
+}
 
 impl Network {
     /// The bundled network for these cards and this number of seats; `None` if there is none. Rules with the cards of a
-    /// preset have the network of that preset.
+    /// preset have the network of that preset. Without the feature `bundled`, only networks that were passed to
+    /// [`provide_network`] are found.
     ///
     /// ```
     /// use cambio_agents::Network;
@@ -59,7 +124,11 @@ impl Network {
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
         let found = SHIPPED.iter().find(|shipped| shipped.fits(rules, seats))?;
-        Some(found.content(|bytes| Network::from_bytes(bytes).map(|(network, _)| network)).clone())
+        let content = found.content(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
+        if content.is_none() {
+            MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
+        }
+        content.cloned()
     }
 
     /// The file of [`Network::shipped`], for [`Network::from_bytes`]. Its metadata describe how it was made.
@@ -74,7 +143,7 @@ impl Network {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shipped_file(rules: &Rules, seats: usize) -> Option<&'static [u8]> {
-        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).map(|shipped| shipped.bytes)
+        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).and_then(Shipped::bytes)
     }
 
     /// The network of a player in a match: its own, otherwise the bundled one. The error is the reason for having none.
