@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
 use axum::response::IntoResponse;
 use cambio_core::Record;
-use cambio_view::{Replay, SessionError};
+use cambio_view::{RequestError, SessionError, replay_in_json};
 use serde::Serialize;
 
 /// An error response: a status and a sentence.
@@ -28,6 +28,12 @@ impl From<SessionError> for ApiError {
     }
 }
 
+impl From<RequestError> for ApiError {
+    fn from(error: RequestError) -> ApiError {
+        ApiError(StatusCode::from_u16(error.status).expect("a status code of HTTP"), error.sentence)
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response<Body> {
         // Shortens the sentence and escapes control characters, because it may quote untrusted text.
@@ -39,23 +45,17 @@ impl IntoResponse for ApiError {
 pub(crate) type ApiResult = Result<Response<Body>, ApiError>;
 
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
-    let text = serde_json::to_string(value).expect("plain data serializes");
-    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+    json_text(serde_json::to_string(value).expect("plain data serializes"))
 }
 
-/// A replay and its record, which the page sends back when it requests an explanation or a review.
-#[derive(Serialize)]
-struct ReplayAnswer<'a> {
-    #[serde(rename = "film")]
-    replay: &'a Replay,
-    record: &'a str,
+/// A response with a text that is JSON.
+pub(crate) fn json_text(text: String) -> Response<Body> {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// Responds with the replay of a record, which is made on a blocking thread.
 pub(crate) async fn show(record: Record) -> ApiResult {
-    let made = tokio::task::spawn_blocking(move || (Replay::of(&record), record.to_json())).await;
-    let (replay, text) =
-        made.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be made".to_owned()))?;
-    let replay = replay.map_err(ApiError::bad)?;
-    Ok(json(&ReplayAnswer { replay: &replay, record: &text }))
+    let made = tokio::task::spawn_blocking(move || replay_in_json(&record)).await;
+    let made = made.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be made".to_owned()))?;
+    Ok(json_text(made?))
 }

@@ -11,14 +11,14 @@ use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
-use cambio_core::rng::Key;
-use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Deal, Record, Rules, Seat};
-use cambio_sim::{Unit, fresh_seed, read_seed};
-use cambio_view::{CardValue, KindView, MEDIANS, Session, SessionConfig, SessionError, hint, inquire, rules_in_short};
+use cambio_core::Record;
+use cambio_sim::fresh_seed;
+use cambio_view::{
+    ActionRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, Session, SessionError, TableOption,
+    TableRequest, first_record, hint, inquire, position_for_hint,
+};
 use futures_util::stream::{self, Stream};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiError, ApiResult, json, show};
 use crate::app_state::AppState;
@@ -54,6 +54,7 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/api/explain", post(explain).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/appraisals", post(begin_review).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/appraisals/{number}", get(review_progress))
+        .route("/api/matches", post(play))
         .route("/api/film", post(replay_of_record).layer(DefaultBodyLimit::max(RECORD)))
         .merge(runs::router())
         .merge(matches::router())
@@ -81,126 +82,14 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Api
     serde_json::from_slice(body).map_err(|error| ApiError::bad(format!("the request is not valid: {error}")))
 }
 
-#[derive(Serialize)]
-struct NewSessionOptions {
-    presets: Vec<PresetOption>,
-    agents: Vec<AgentOption>,
-    tables: Vec<TableOption>,
-}
-
-/// An open table, which the start page lists.
-#[derive(Serialize)]
-struct TableOption {
-    table: u64,
-    rules: &'static str,
-    names: Vec<String>,
-    seat: char,
-    round: usize,
-    over: bool,
-}
-
-impl TableOption {
-    fn new(table: u64, session: &Session) -> TableOption {
-        let (config, step) = (session.config(), session.latest());
-        TableOption {
-            table,
-            rules: config.deal.rules().name(),
-            names: config.names("person"),
-            seat: config.person.letter(),
-            round: step.scene.round,
-            over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct PresetOption {
-    name: &'static str,
-    in_short: [String; 3],
-    seats: usize,
-    kinds: Vec<KindView>,
-    worth: Vec<CardValue>,
-}
-
-#[derive(Serialize)]
-struct AgentOption {
-    spec: String,
-    about: String,
-    params: String,
-}
-
 async fn options(State(state): Shared) -> ApiResult {
-    let preset = |name: &'static str| {
-        let rules = Rules::preset(name).expect("the shipped presets are rules");
-        let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
-        let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
-        PresetOption { name, in_short: rules_in_short(&rules), seats, kinds, worth }
-    };
-    let mut agents = Vec::new();
-    for entry in state.settings.roster.entries().iter().filter(|entry| !entry.sees_all()) {
-        let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
-        // Skips agents whose spec needs a quoted text.
-        if state.settings.roster.parse(entry.name()).is_ok() {
-            let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
-            agents.push(AgentOption { spec, about, params: params.join(", ") });
-        }
-    }
-    for spec in &state.settings.allowed {
-        let about = "Allowed with --with.".to_owned();
-        agents.push(AgentOption { spec: spec.clone(), about, params: String::new() });
-    }
     let tables = state.sessions.all().into_iter().map(|(table, opened)| TableOption::new(table, &opened.session()));
-    Ok(json(&NewSessionOptions { presets: PRESETS.map(preset).into(), agents, tables: tables.collect() }))
-}
-
-/// The request to open a table.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NewSessionRequest {
-    /// The name of a preset, or the text of a rule file.
-    rules: String,
-    opponents: Vec<String>,
-    #[serde(default)]
-    seat: Option<String>,
-    #[serde(default)]
-    one_round: bool,
-    #[serde(default)]
-    notes: bool,
-    #[serde(default)]
-    practice: bool,
-    #[serde(default)]
-    seed: Option<String>,
-    /// The median of the agents' reaction times in milliseconds, if speed decides races.
-    #[serde(default)]
-    reaction: Option<u32>,
+    Ok(json(&state.catalogue.options(tables.collect())))
 }
 
 async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
-    let request: NewSessionRequest = read(&headers, &body)?;
-    let seats = request.opponents.len() + 1;
-    if !(2..=MAX_SEATS).contains(&seats) {
-        let found = request.opponents.len();
-        return Err(ApiError::bad(format!("there must be 1 to {} opponents, found {found}", MAX_SEATS - 1)));
-    }
-    let unit = if request.one_round { Unit::Rounds } else { Unit::Match };
-    let rules = unit.of(state.rules(&request.rules)?);
-    let mut letters = request.seat.as_deref().unwrap_or("a").chars();
-    let person =
-        letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
-    let last = Seat::ALL[seats - 1];
-    let person =
-        person.ok_or_else(|| ApiError::bad(format!("the seat must be a to {last} in a game of {seats} players")))?;
-    let opponents = request.opponents.iter().map(|spec| state.agent(spec)).collect::<Result<Vec<_>, _>>()?;
-    let seed = request.seed.filter(|seed| !seed.is_empty()).unwrap_or_else(fresh_seed);
-    let key = Key::new(read_seed(&seed).map_err(|what| ApiError::bad(format!("the seed is `{seed}`; {what}")))?, 0);
-    rules.covers(seats).map_err(ApiError::bad)?;
-    let deal = Deal::new(&rules, key);
-    let reaction = request.reaction;
-    if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
-        let (from, to) = (MEDIANS.start(), MEDIANS.end());
-        return Err(ApiError::bad(format!("the reaction time must be {from} to {to} ms, found {median} ms")));
-    }
-    let config = SessionConfig { deal, person, opponents, notes: request.notes, practice: request.practice, reaction };
+    let request: TableRequest = read(&headers, &body)?;
+    let config = request.seeded(fresh_seed).config(&state.catalogue)?;
     // Runs on a blocking thread, because agents may read a network from disk.
     let session = tokio::task::spawn_blocking(move || Session::new(config)).await;
     let session = session.map_err(|_| {
@@ -253,17 +142,6 @@ async fn events(
     Ok(Sse::new(steps).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ActionRequest {
-    at: u64,
-    #[serde(default)]
-    action: String,
-    /// Milliseconds since the page showed the question.
-    #[serde(default)]
-    time: Option<u32>,
-}
-
 /// Handles a request at a table, then lets the agents of this table continue.
 fn at_table(
     state: &Arc<AppState>,
@@ -292,26 +170,18 @@ async fn take_back(State(state): Shared, Path(table): Path<u64>, headers: Header
     at_table(&state, table, &headers, &body, |session, request| session.take_back(request.at))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HintRequest {
-    agent: String,
-}
-
 async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: HintRequest = read(&headers, &body)?;
     let opened = state.open_session(table)?;
-    let adviser = state.agent(&request.agent)?;
+    let adviser = state.catalogue.agent(&request.agent)?;
     let Ok(own) = Arc::clone(&opened.hints).try_acquire_owned() else {
         return Err(ApiError(StatusCode::TOO_MANY_REQUESTS, "a hint is already being computed".to_owned()));
     };
     let (config, actions) = {
         let mut session = opened.session();
-        if !session.config().practice {
-            return Err(ApiError(StatusCode::CONFLICT, "hints are available only at a practice table".to_owned()));
-        }
+        let position = position_for_hint(&session)?;
         session.count_hint();
-        (session.config().clone(), session.actions())
+        position
     };
     let thought = state.questions.run(move |token| {
         let _own = own;
@@ -349,41 +219,27 @@ async fn replay_of_table(State(state): Shared, Path(table): Path<u64>) -> ApiRes
 async fn replay_of_record(body: Bytes) -> ApiResult {
     let text =
         std::str::from_utf8(&body).map_err(|error| ApiError::bad(format!("the record is not UTF-8: {error}")))?;
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    show(Record::read(line.trim()).map_err(ApiError::bad)?).await
+    show(first_record(text)?).await
 }
 
-/// The request to explain a decision.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExplainRequest {
-    record: serde_json::Value,
-    round: usize,
-    decision: usize,
-    agent: String,
+async fn play(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
+    let request: MatchRequest = read(&headers, &body)?;
+    let own = Arc::clone(&state);
+    let played = state.questions.run(move |token| request.play(&own.catalogue, fresh_seed, &|| !token.is_cancelled()));
+    show(played.await??).await
 }
 
 async fn explain(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: ExplainRequest = read(&headers, &body)?;
-    let agent = state.agent(&request.agent)?;
-    let record = Record::read(&request.record.to_string()).map_err(ApiError::bad)?;
-    let at = (request.round, request.decision);
+    let agent = state.catalogue.agent(&request.agent)?;
+    let (record, at) = (request.record()?, (request.round, request.decision));
     let found = state.questions.run(move |token| inquire(&record, at, &agent, &|| !token.is_cancelled()));
     Ok(json(&found.await??))
 }
 
-/// The request to review a round.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReviewRequest {
-    record: serde_json::Value,
-    round: usize,
-}
-
 async fn begin_review(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: ReviewRequest = read(&headers, &body)?;
-    let record = Record::read(&request.record.to_string()).map_err(ApiError::bad)?;
-    Ok(json(&serde_json::json!({ "appraisal": state.reviews.begin(record, request.round)? })))
+    Ok(json(&serde_json::json!({ "appraisal": state.reviews.begin(&request)? })))
 }
 
 async fn review_progress(State(state): Shared, Path(number): Path<u64>) -> ApiResult {

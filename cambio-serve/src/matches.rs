@@ -199,7 +199,7 @@ impl RunRecords {
         let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
         may_play(state, &run)?;
         run.plan.records = true;
-        let plan = Box::new(run.playable(&state.settings.roster).map_err(ApiError::bad)?);
+        let plan = Box::new(run.playable(state.catalogue.roster()).map_err(ApiError::bad)?);
         Ok(RunRecords::Played { plan, block: None })
     }
 

@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cambio_core::Record;
-use cambio_view::{ReviewProgress, SessionError, review};
+use cambio_view::{ReviewProgress, ReviewRequest, review};
 
 use crate::answer::ApiError;
 use crate::searches::{SearchPlace, SearchSlots};
 use crate::sessions::locked;
 
-/// The number of playouts for each estimated chance to win.
-const PLAYOUTS: u32 = 200;
 /// The maximum number of reviews that are kept.
 const KEPT: usize = 64;
 /// A review stops if no page has requested its progress for this time.
@@ -51,11 +49,9 @@ impl Reviews {
         Reviews { jobs: Mutex::default(), slots: SearchSlots::new(1, 2 * KEPT) }
     }
 
-    /// Starts the review of a round (counted from 1) unless the review exists, and returns the number of the review.
-    pub(crate) fn begin(&self, record: Record, round: usize) -> Result<u64, ApiError> {
-        let Some(decisions) = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len()) else {
-            return Err(SessionError(format!("the match has no round {round}")).into());
-        };
+    /// Starts the review of a round unless the review exists, and returns the number of the review.
+    pub(crate) fn begin(&self, request: &ReviewRequest) -> Result<u64, ApiError> {
+        let ((record, decisions), round) = (request.record()?, request.round);
         let of = (blake3::hash(record.to_json().as_bytes()), round);
         let job = {
             let (last, jobs) = &mut *locked(&self.jobs);
@@ -63,7 +59,7 @@ impl Reviews {
                 Arc::clone(job)
             } else {
                 *last += 1;
-                let progress = Mutex::new(ReviewProgress::new(decisions, PLAYOUTS));
+                let progress = Mutex::new(ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS));
                 let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
                 let job = Arc::new(ReviewJob { number: *last, of, progress, asked, runs });
                 jobs.truncate(KEPT - 1);
@@ -101,7 +97,7 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>) {
                 locked(&own.progress).clone_from(progress);
                 own.is_watched()
             };
-            if own.is_watched() { review(&record, own.of.1, PLAYOUTS, &mut tell) } else { None }
+            if own.is_watched() { review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) } else { None }
         });
         match done.await {
             Ok(Some(progress)) => *locked(&job.progress) = progress,

@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::answer::{ApiError, ApiResult, json, show};
 use crate::app_state::AppState;
 use crate::request_guard::STORED_POLICY;
-use crate::searches::check_budget;
 
 /// The maximum number of folders in the list, and their maximum depth below the root.
 const FOLDERS: usize = 200;
@@ -67,7 +66,7 @@ fn folders(root: &Path) -> BTreeMap<String, PathBuf> {
 
 /// The folder of this name. Only listed names are accepted, so a path cannot leave the root.
 pub(crate) fn folder(state: &AppState, name: &str) -> Result<PathBuf, ApiError> {
-    let found = folders(&state.settings.runs).remove(name);
+    let found = folders(&state.runs).remove(name);
     let path = found.ok_or_else(|| ApiError(StatusCode::NOT_FOUND, format!("there is no run folder `{name}`")))?;
     refuse_links(&path).map_err(ApiError::bad)?;
     Ok(path)
@@ -94,7 +93,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + S
 
 async fn list(State(state): Shared) -> ApiResult {
     let listed = aside(move || {
-        let root = state.settings.runs.display().to_string();
+        let root = state.runs.display().to_string();
         let open = |path: &Path| {
             refuse_links(path)?;
             StoredRun::open(path).map_err(|error| error.to_string())
@@ -112,7 +111,7 @@ async fn list(State(state): Shared) -> ApiResult {
             },
             Err(problem) => RunSummary { title: name.clone(), problem: Some(problem), name, ..RunSummary::default() },
         };
-        let listed: Vec<RunSummary> = folders(&state.settings.runs).into_iter().map(read).collect();
+        let listed: Vec<RunSummary> = folders(&state.runs).into_iter().map(read).collect();
         Ok(serde_json::json!({ "root": root, "runs": listed }))
     });
     Ok(json(&listed.await?))
@@ -139,10 +138,10 @@ async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult 
 pub(crate) fn may_play(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
     run.plan.agents.iter().map(|agent| agent.label.as_str()).try_for_each(|label| {
         if label.contains('"') {
-            return state.agent(label).map(|_| ());
+            return state.catalogue.agent(label).map(drop).map_err(ApiError::from);
         }
-        let agent = state.settings.roster.parse(label).map_err(ApiError::bad)?;
-        if state.is_allowed(label) { Ok(()) } else { check_budget(&agent) }
+        let agent = state.catalogue.roster().parse(label).map_err(ApiError::bad)?;
+        if state.catalogue.is_allowed(label) { Ok(()) } else { Ok(state.catalogue.check_budget(&agent)?) }
     })
 }
 
@@ -151,7 +150,7 @@ async fn replay(State(state): Shared, Query(name): Query<RunName>, Query(which):
     let record = state.replays.run(move |_| {
         let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
         may_play(&own, &run)?;
-        which.play(run, &own.settings.roster).map_err(ApiError::bad)
+        which.play(run, own.catalogue.roster()).map_err(ApiError::bad)
     });
     show(record.await??).await
 }

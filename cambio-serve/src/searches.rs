@@ -1,18 +1,12 @@
-//! Limits on the searches that pages start: their number, their budgets, and their end.
+//! Limits on the searches that pages start: their number and their end.
 
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams};
 use cambio_exec::CancelToken;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::answer::ApiError;
-
-/// The maximum budgets of a decision. Each of them takes at most some ten seconds.
-const MOST_MILLISECONDS: u32 = 10_000;
-const MOST_ITERATIONS: u32 = 100_000;
-const MOST_WORLDS: u32 = 10_000;
 
 /// Slots for searches of one kind. Some searches run at once, some wait, and further ones are refused.
 #[derive(Debug)]
@@ -80,27 +74,5 @@ struct CancelOnDrop(CancelToken);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
-    }
-}
-
-/// Fails if a decision of an agent may take longer than pages may ask for.
-pub(crate) fn check_budget(agent: &AgentSpec) -> Result<(), ApiError> {
-    let mut budgets = Vec::new();
-    if let Some(RolloutParams { n, time, .. }) = agent.params() {
-        budgets.extend([("n", *n, MOST_ITERATIONS), ("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS)]);
-    }
-    if let Some(IsmctsParams { iterations, time, .. }) = agent.params() {
-        budgets.push(("iterations", *iterations, MOST_ITERATIONS));
-        budgets.push(("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS));
-    }
-    if let Some(LookaheadParams { worlds, proposals, .. }) = agent.params() {
-        budgets.extend([("worlds", *worlds, MOST_WORLDS), ("proposals", *proposals, MOST_ITERATIONS)]);
-    }
-    match budgets.into_iter().find(|(_, found, most)| found > most) {
-        None => Ok(()),
-        Some((param, found, most)) => Err(ApiError::bad(format!(
-            "agent `{agent}`: parameter `{param}` must be at most {most} here, found {found}; start `cambio serve` with `--with` \
-             to allow this agent"
-        ))),
     }
 }

@@ -8,6 +8,7 @@ use cambio_core::play::{DetachedAgent, MatchError, RoundResult};
 use cambio_core::{
     Action, Agent, AgentError, Card, Deal, Event, Observer, Playing, Record, Referee, Seat, Sighting, State,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
@@ -133,6 +134,16 @@ impl fmt::Debug for JobResult {
     }
 }
 
+/// A session as data, from which [`Session::restore`] makes it again: its decisions and counts.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct SavedSession {
+    /// The decisions of all seats, each with whether it is the person's, and with the person's time in milliseconds.
+    decisions: Vec<(String, bool, Option<u32>)>,
+    hints: u32,
+    undone: u32,
+}
+
 impl SessionJob {
     /// Runs the job, which takes as long as the agent needs.
     pub fn run(self) -> JobResult {
@@ -227,6 +238,51 @@ impl Session {
         let step = session.step(&seen(session.playing().events(), person));
         session.feed.push(step);
         session
+    }
+
+    /// The session as data.
+    ///
+    /// ```
+    /// use cambio_core::{Deal, Rules, Seat, rng::Key};
+    /// use cambio_view::{Session, SessionConfig};
+    ///
+    /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
+    /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
+    /// let config = SessionConfig { deal, person: Seat::A, opponents, notes: true, practice: true, reaction: None };
+    /// let mut session = Session::new(config.clone());
+    /// session.act(session.latest().n, "draw", None).unwrap();
+    /// let restored = Session::restore(config, &session.save()).unwrap();
+    /// assert_eq!(restored.latest().lines, session.latest().lines);
+    /// assert_eq!(restored.save(), session.save());
+    /// ```
+    pub fn save(&self) -> SavedSession {
+        let saved = |decision: &SessionDecision| (decision.action.to_string(), decision.is_persons, decision.time);
+        let decisions = self.rewind.as_ref().unwrap_or(&self.decisions).iter().map(saved).collect();
+        SavedSession { decisions, hints: self.hints, undone: self.undone }
+    }
+
+    /// Makes a session again from its configuration and its data. The agents decide again, which restores their state; this takes
+    /// as long as it took them in the match. A round that has just ended is shown again.
+    ///
+    /// # Errors
+    /// If a decision is not possible, for example because another version of this program saved the session.
+    ///
+    /// # Panics
+    /// As [`Session::new`].
+    pub fn restore(config: SessionConfig, saved: &SavedSession) -> Result<Session, SessionError> {
+        let broken = |number: usize| SessionError(format!("the saved match has an error in decision {}", number + 1));
+        let decisions = saved.decisions.iter().enumerate().map(|(number, (action, is_persons, time))| {
+            let action = action.parse().map_err(|_| broken(number))?;
+            Ok(SessionDecision { action, is_persons: *is_persons, time: *time })
+        });
+        let decisions = decisions.collect::<Result<Vec<_>, SessionError>>()?;
+        let mut session = Session::new(config);
+        session.follow(&decisions, &|| true);
+        if session.decisions.len() < decisions.len() && session.trouble.is_none() {
+            return Err(broken(session.decisions.len()));
+        }
+        (session.hints, session.undone) = (saved.hints, saved.undone);
+        Ok(session)
     }
 
     fn playing(&self) -> &Playing {
