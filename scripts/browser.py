@@ -12,7 +12,8 @@ The checks are: a whole match on each preset against two agents; reloading a pag
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
-`cambio replay --html`, opened from disk, with its size and loading time.
+`cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
+need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo, and offline.
 """
 
 import argparse
@@ -25,6 +26,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import website
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -92,6 +95,10 @@ def until(page, expression, arg=None, seconds=30):
         time.sleep(0.015)
 
 
+# Sends a request to the server, or to the program in the page.
+ASK = "async ([path, body]) => (await import(new URL('assets/transport.js', document.baseURI))).ask(path, body)"
+
+
 class Person:
     """A person at a table who decides at random, with clicks or keys."""
 
@@ -103,10 +110,7 @@ class Person:
         page = self.page
         body = {"rules": rules, "opponents": opponents, "notes": True, "practice": True, "seed": "7"} | options
         page.goto(address)
-        opened = page.evaluate(
-            "async (body) => (await fetch('api/tables', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)})).json()",
-            body)
-        expect("table" in opened, f"the table was not opened: {opened}")
+        opened = page.evaluate(ASK, ["api/tables", body])
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')")
         page.goto(f"{address}play.html?table={opened['table']}")
         return opened["table"]
@@ -526,6 +530,61 @@ class Checks:
         page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})
 
 
+class SiteChecks(Checks):
+    """The same pages without a server: the program runs in the page."""
+
+    def __init__(self, browser, address, cambio, folder, axe, server):
+        super().__init__(browser, address, cambio, folder, axe)
+        self.server = server
+
+    def a_match_without_a_server(self):
+        """A whole match against a network, which the page loads when it needs it, then its replay with an explanation."""
+        page = self.page()
+        asked, sent = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("requestfinished", lambda request: sent.append(request.url))
+        person = Person(page, 1, calls=0.2)
+        person.sit(self.address, "classic", ["learned"])
+        expect(not any("many.net" in url for url in asked if not page.context.service_workers), asked)
+        decisions = person.play()
+        self.is_well(page, "the end of a match without a server")
+        with page.expect_download() as saved:
+            page.click("text=Save the match")
+        file = self.folder / "site.jsonl"
+        saved.value.save_as(file)
+        replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
+        expect(replayed.stdout == "1 passed, 0 failed\n", replayed.stdout + replayed.stderr)
+        page.click("text=Replay the match")
+        page.wait_for_selector(".caption")
+        page.select_option(".row label select >> nth=-1", "learned")
+        page.keyboard.press("ArrowRight")
+        page.click("text=Explain this decision")
+        until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
+        page.click("text=Analyse this round")
+        until(page, "document.querySelector('.graph svg')")
+        until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        expect(all(url.startswith(self.address) or url.startswith("blob:") for url in asked), f"a request leaves the site: {asked}")
+        page.context.close()
+        return f"{decisions} decisions, then the replay, an explanation and the chances to win"
+
+    def offline(self):
+        """After one visit, the site works without its host."""
+        page = self.page()
+        page.goto(self.address)
+        until(page, "navigator.serviceWorker.controller !== null")
+        until(page, "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length === 6)()")
+        self.server.terminate()
+        self.server.wait(timeout=10)
+        page.goto("about:blank")
+        decisions = []
+        for rules, opponents in [("classic", ["greedy", "heuristic"]), ("original", ["learned"])]:
+            person = Person(page, 5, calls=0.5)
+            person.sit(self.address, rules, opponents)
+            decisions.append(person.play())
+        page.context.close()
+        return f"matches with {decisions} decisions"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cambio", nargs="?")
@@ -542,7 +601,7 @@ def main():
     if not cambio:
         leave_out("`cambio` is missing; build it first")
     axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-    failed = 0
+    failed, host = 0, None
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "experiment.toml").write_text(
@@ -556,10 +615,21 @@ def main():
             except Error as error:
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = Checks(browser, address, cambio, folder, axe)
-            for check in [checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
-                          checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.risky_choices, checks.in_the_window, checks.nothing_hidden_is_in_the_page,
-                          checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]:
-                name, begun = check.__name__.replace("_", " "), time.monotonic()
+            every = [("", check) for check in [
+                checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
+                checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.risky_choices, checks.in_the_window, checks.nothing_hidden_is_in_the_page,
+                checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]]
+            if website.can_build():
+                # Not at the root of the host, because the site must work at any path.
+                website.build(folder / "host/some/path")
+                host = subprocess.Popen([sys.executable, website.__file__, "serve", folder / "host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
+                every += [("site: ", check) for check in [
+                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.offline]]
+            else:
+                print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
+            for prefix, check in every:
+                name, begun = prefix + check.__name__.replace("_", " "), time.monotonic()
                 if arguments.only not in name:
                     continue
                 # Repeat a failed check once, because a wait may be too short on a busy machine.
@@ -574,8 +644,10 @@ def main():
                 checks.pictures(arguments.pictures)
             browser.close()
         finally:
-            server.terminate()
-            server.wait(timeout=10)
+            for process in [server, host]:
+                if process:
+                    process.terminate()
+                    process.wait(timeout=10)
     return 1 if failed else 0
 
 

@@ -1,9 +1,54 @@
-// The connection of the pages to the program that plays: requests, and the steps of a table.
+// The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
+// the program in the browser. Both answer the same requests.
+
+// Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
+export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
+
+// The path of a request about a table.
+export const at = (table, what) => `api/tables/${encodeURIComponent(table)}/${what}`;
 
 // Sends a request and returns its answer; throws an error with the message of the answer if the request fails. A body that is a
 // text is already JSON, for example a record.
 export async function ask(path, body) {
-  const request = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: typeof body === "string" ? body : JSON.stringify(body) };
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  return isServer ? askServer(path, text) : askPlace(path, text);
+}
+
+// Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `lost` is
+// called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
+export function follow(table, handlers) {
+  if (isServer) followServer(table, handlers);
+  else followPlace(table, handlers);
+}
+
+// The record of a finished match as text.
+export async function recordOf(table) {
+  if (!isServer) return stored(table)?.record ?? askTable(table, at(table, "record"));
+  const answer = await fetch(at(table, "record"));
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(JSON.parse(text).error);
+  return text;
+}
+
+// Saves a text as a file.
+export function saveAs(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, download: name });
+  link.click();
+  // Later, because some browsers read the address after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+// Saves the record of a finished match as a file.
+export async function save(table) {
+  saveAs(`cambio-${table}.jsonl`, `${(await recordOf(table)).trim()}\n`);
+}
+
+// ---- With a server
+
+async function askServer(path, body) {
+  const request = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body };
   let answer;
   try {
     answer = await fetch(path, request);
@@ -15,12 +60,8 @@ export async function ask(path, body) {
   return content;
 }
 
-// The path of a request about a table.
-export const at = (table, what) => `api/tables/${encodeURIComponent(table)}/${what}`;
-
-// Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `lost` is
-// called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
-export function follow(table, { hello, step, lost, gone }) {
+function followServer(table, handlers) {
+  const { hello, step, lost, gone } = handlers;
   const source = new EventSource(at(table, "events"));
   let isKnown = false;
   source.addEventListener("hello", (event) => { isKnown = true; hello(JSON.parse(event.data)); });
@@ -30,20 +71,145 @@ export function follow(table, { hello, step, lost, gone }) {
     source.close();
     const problem = await ask(at(table, "record")).catch((error) => error);
     const text = problem instanceof Error ? problem.message : "the table does not respond";
-    if (/in progress/.test(text)) return setTimeout(follow, 1000, table, { hello, step, lost, gone });
+    if (/in progress/.test(text)) return setTimeout(followServer, 1000, table, handlers);
     return gone(text);
   });
 }
 
-// Saves the record of a finished match as a file.
-export async function save(table) {
-  const answer = await fetch(at(table, "record"));
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(JSON.parse(text).error);
-  const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-  const link = document.createElement("a");
-  Object.assign(link, { href: address, download: `cambio-${table}.jsonl` });
-  link.click();
-  // Later, because some browsers read the address after the click.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+// ---- With a worker
+
+// Starts a worker that runs the program. `notify` receives its messages that are not answers.
+function start(notify) {
+  const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  const waiting = new Map();
+  let last = 0;
+  worker.onmessage = ({ data }) => {
+    if (data.id === undefined) return notify(data);
+    waiting.get(data.id)?.(data);
+    return waiting.delete(data.id);
+  };
+  worker.onerror = () => notify({ trouble: "the program cannot run in this browser, which may be too old" });
+  const post = (message) => worker.postMessage(message);
+  return {
+    post,
+    // Sends a request and returns the text of its answer.
+    async send(path, body) {
+      last += 1;
+      const id = last;
+      const { status, content } = await new Promise((done) => {
+        waiting.set(id, done);
+        post({ id, path, body });
+      });
+      if (status !== 200) throw new Error(JSON.parse(content).error);
+      return content;
+    },
+  };
 }
+
+// Each page has its own workers: one for the tables, and one for reviews, which take seconds. They are created when needed.
+let player = null;
+const followers = new Map();
+const seat = () => {
+  player ??= start(({ table, hello, steps, saved, record, gone, trouble }) => {
+    if (trouble) followers.forEach((handlers) => handlers.gone(trouble));
+    const handlers = followers.get(table);
+    if (!handlers) return;
+    if (gone) { handlers.gone(gone); return; }
+    store(table, { saved, record });
+    if (hello) handlers.hello(hello);
+    steps?.forEach((step) => handlers.step(step));
+  });
+  return player;
+};
+let analyst = null;
+const progress = new Map();
+
+// The tables in this browser: for each number the table as data, and the record when the match is over. A page that opens a table
+// restores it from this data.
+const TABLE = "cambio.table.";
+const MOST_TABLES = 20;
+
+function stored(table) {
+  try {
+    return JSON.parse(localStorage.getItem(TABLE + table));
+  } catch {
+    return null;
+  }
+}
+
+function numbers() {
+  const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index));
+  return keys.filter((key) => key.startsWith(TABLE)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
+}
+
+function store(table, content) {
+  localStorage.setItem(TABLE + table, JSON.stringify(content));
+  numbers().slice(0, -MOST_TABLES).forEach((old) => localStorage.removeItem(TABLE + old));
+}
+
+// Restores a table in the worker of this page, once.
+const restored = new Map();
+function restore(table) {
+  const open = async () => {
+    const content = stored(table);
+    if (!content) throw new Error("this table is not open in this browser");
+    await seat().send(`api/tables/${table}/restore`, content.saved);
+  };
+  if (!restored.has(table)) restored.set(table, open());
+  return restored.get(table);
+}
+
+async function askPlace(path, body) {
+  const [, table, what] = /^api\/tables\/(\d+)\/(\w+)$/.exec(path) ?? [];
+  const review = /^api\/appraisals\/(\d+)$/.exec(path);
+  if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers() };
+  if (path === "api/tables") return openTable(JSON.parse(body));
+  if (path === "api/appraisals") {
+    analyst ??= start(({ appraisal, progress: made, trouble }) => {
+      if (appraisal) progress.set(appraisal, made);
+      if (trouble) progress.forEach((old, number) => { if (!old.over) progress.set(number, { ...old, over: true, trouble }); });
+    });
+    return JSON.parse(await analyst.send(path, body));
+  }
+  if (review) return progress.get(Number(review[1]));
+  if (!table) return JSON.parse(await seat().send(path, body));
+  if (what === "close") {
+    seat().post({ leave: table });
+    localStorage.removeItem(TABLE + table);
+    return {};
+  }
+  const record = what === "film" ? stored(table)?.record : null;
+  return JSON.parse(await (record ? seat().send("api/film", record) : askTable(table, path, body)));
+}
+
+async function askTable(table, path, body) {
+  await restore(table);
+  return seat().send(path, body);
+}
+
+async function openTable(request) {
+  const table = (numbers().at(-1) ?? 0) + 1;
+  await seat().send(`api/tables/${table}/restore`, JSON.stringify({ request }));
+  store(table, { saved: await seat().send(`api/tables/${table}/saved`), record: null });
+  return { table };
+}
+
+async function followPlace(table, handlers) {
+  try {
+    // A table can be open in one page at a time.
+    await new Promise((done, fail) => {
+      if (!navigator.locks) { done(); return; }
+      const isTaken = () => fail(new Error("this table is open in another tab"));
+      navigator.locks.request(TABLE + table, { signal: AbortSignal.timeout(2000) }, () => { done(); return new Promise(() => {}); }).catch(isTaken);
+    });
+    await restore(table);
+  } catch (error) {
+    handlers.gone(error.message);
+    return;
+  }
+  followers.set(table, handlers);
+  seat().post({ follow: table });
+}
+
+// A page without a server works offline after the first visit.
+if (!isServer) navigator.serviceWorker?.register("service-worker.js").catch(() => {});

@@ -1,0 +1,37 @@
+// Keeps the files of a site without a server, so that it works offline. `scripts/website.py` fills in the version and the files.
+const VERSION = "{{version}}";
+const NAME = `cambio-${VERSION}`;
+// The files of the pages and the program, and the networks, which are loaded after them.
+const FILES = [{{files}}];
+const NETWORKS = [{{networks}}];
+
+// Bypasses the browser's own cache, which may have files of different versions.
+const fresh = (files) => files.map((file) => new Request(file, { cache: "no-cache" }));
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(fresh(FILES))));
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil((async () => {
+    const old = (await caches.keys()).filter((name) => name.startsWith("cambio-") && name !== NAME);
+    await Promise.all(old.map((name) => caches.delete(name)));
+    await self.clients.claim();
+  })());
+  // Not awaited, because pages do not need the networks to begin.
+  if (!navigator.connection?.saveData) caches.open(NAME).then((cache) => cache.addAll(fresh(NETWORKS))).catch(() => {});
+});
+
+// Answers with the kept files. The query of a page's address is read by the page.
+self.addEventListener("fetch", (event) => {
+  const address = new URL(event.request.url);
+  if (event.request.method !== "GET" || !address.href.startsWith(self.registration.scope)) return;
+  event.respondWith((async () => {
+    const cache = await caches.open(NAME);
+    const kept = await cache.match(event.request, { ignoreSearch: true });
+    if (kept) return kept;
+    const answer = await fetch(event.request);
+    if (answer.ok && NETWORKS.some((file) => address.pathname.endsWith(`/${file}`))) cache.put(event.request, answer.clone());
+    return answer;
+  })());
+});

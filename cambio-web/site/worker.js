@@ -1,0 +1,119 @@
+// The program that plays, in the page: WebAssembly instead of a server. transport.js sends requests and receives answers, the steps
+// of the tables that it follows, and the progress of reviews.
+
+const text = new TextDecoder();
+const bytes = new TextEncoder();
+let program = null;
+let trouble = null;
+// The tables that the page follows, each with the number of its next step.
+const followed = new Map();
+
+function told(address, length) {
+  const message = JSON.parse(text.decode(new Uint8Array(program.memory.buffer, address, length)));
+  if (message.panic) trouble = `this is a bug in cambio: ${message.panic}`;
+  else postMessage(message);
+}
+
+const started = (async () => {
+  const source = await fetch(new URL("cambio.wasm", import.meta.url));
+  if (!source.ok) throw new Error(`the program cannot be loaded: the host returned status ${source.status}`);
+  const isTyped = source.headers.get("Content-Type") === "application/wasm";
+  const imports = { worker: { tell: told } };
+  const { instance } = await (isTyped ? WebAssembly.instantiateStreaming(source, imports) : WebAssembly.instantiate(await source.arrayBuffer(), imports));
+  program = instance.exports;
+  program.start(...crypto.getRandomValues(new BigUint64Array(2)));
+})();
+started.catch((error) => { trouble = error.message; });
+
+function write(...parts) {
+  const content = parts.map((part) => (typeof part === "string" ? bytes.encode(part) : part));
+  let at = program.input(content.reduce((sum, part) => sum + part.length, 0));
+  for (const part of content) {
+    new Uint8Array(program.memory.buffer, at, part.length).set(part);
+    at += part.length;
+  }
+}
+
+const output = () => text.decode(new Uint8Array(program.memory.buffer, program.output(), program.output_length()));
+
+// Sends a request to the program. Loads the networks that it needs.
+async function ask(path, body) {
+  for (;;) {
+    write(...(body === undefined ? [path] : [path, "\n", body]));
+    const status = program.request();
+    const content = output();
+    if (status !== 424) return { status, content };
+    for (const file of JSON.parse(content).error.split(" ")) await load(file);
+  }
+}
+
+async function load(file) {
+  const source = await fetch(new URL(`nets/${file}`, import.meta.url));
+  if (!source.ok) throw new Error(`the network ${file} cannot be loaded: the host returned status ${source.status}`);
+  write(file, "\n", new Uint8Array(await source.arrayBuffer()));
+  if (!program.provide()) throw new Error(output());
+}
+
+// Sends the new steps of the followed tables to the page, and each table as data, so that another page can open it again.
+async function report() {
+  for (const [table, from] of followed) {
+    const { status, content } = await ask(`api/tables/${table}/events${from === null ? "" : `?from=${from}`}`);
+    if (status !== 200) {
+      followed.delete(table);
+      postMessage({ table, gone: JSON.parse(content).error });
+      continue;
+    }
+    const { hello, steps } = JSON.parse(content);
+    const last = hello ? hello.step : steps.at(-1);
+    if (!last) continue;
+    followed.set(table, last.n + 1);
+    postMessage({ table, hello, steps, saved: (await ask(`api/tables/${table}/saved`)).content, record: last.end?.ranks || last.trouble ? (await ask(`api/tables/${table}/record`)).content : null });
+  }
+}
+
+// Requests and work take turns, so that a request does not wait for a whole match.
+let queue = Promise.resolve();
+let isWorking = false;
+const pause = new MessageChannel();
+pause.port1.onmessage = () => { queue = queue.then(work); };
+onmessage = ({ data }) => { queue = queue.then(() => answer(data)); };
+
+function proceed() {
+  if (isWorking) return;
+  isWorking = true;
+  pause.port2.postMessage(null);
+}
+
+async function work() {
+  try {
+    isWorking = Boolean(program.work());
+    await report();
+    if (isWorking) pause.port2.postMessage(null);
+  } catch (error) {
+    trouble ??= error.message;
+    postMessage({ trouble });
+  }
+}
+
+async function answer({ id, path, body, follow, leave }) {
+  try {
+    await started;
+    if (trouble) throw new Error(trouble);
+    if (follow) followed.set(follow, null);
+    if (leave) followed.delete(leave);
+    if (path) {
+      const found = await ask(path, body);
+      // The progress of a review that has not begun. Later progress arrives without a request.
+      if (path === "api/appraisals" && found.status === 200) {
+        const { appraisal } = JSON.parse(found.content);
+        postMessage({ appraisal, progress: JSON.parse((await ask(`api/appraisals/${appraisal}`)).content) });
+      }
+      postMessage({ id, ...found });
+    }
+    await report();
+    proceed();
+  } catch (error) {
+    trouble ??= error instanceof WebAssembly.RuntimeError ? error.message : null;
+    postMessage({ id, status: 500, content: JSON.stringify({ error: trouble ?? error.message }) });
+  }
+}

@@ -1,0 +1,3 @@
+//! Tests of the desk.
+
+mod desk;
