@@ -66,7 +66,7 @@ def build(folder):
     for source, name in PAGES.items():
         (folder / name).write_text(page((serve / source).read_text()))
     skipped = {"runs.js"}
-    for file in [*serve.iterdir(), *view.iterdir(), web / "worker.js", web / "icon-512.png"]:
+    for file in [*serve.iterdir(), *view.iterdir(), *(web / name for name in ["worker.js", "program.js", "icon-512.png"])]:
         if file.suffix != ".html" and file.name not in skipped:
             shutil.copyfile(file, folder / "assets" / file.name)
     shutil.copyfile(wasm, folder / "assets/cambio.wasm")

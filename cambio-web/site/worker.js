@@ -1,57 +1,40 @@
 // The program that plays, in the page: WebAssembly instead of a server. transport.js sends requests and receives answers, the steps
 // of the tables that it follows, and the progress of reviews.
 
-const text = new TextDecoder();
-const bytes = new TextEncoder();
-let program = null;
+import { Program } from "./program.js";
+
+const program = new Program();
 let trouble = null;
 // The tables that the page follows, each with the number of its next step.
 const followed = new Map();
 
-function told(address, length) {
-  const message = JSON.parse(text.decode(new Uint8Array(program.memory.buffer, address, length)));
-  if (message.panic) trouble = `this is a bug in cambio: ${message.panic}`;
-  else postMessage(message);
+async function load(file) {
+  const source = await fetch(new URL(file, import.meta.url));
+  if (!source.ok) throw new Error(`${file} cannot be loaded: the host returned status ${source.status}`);
+  return source;
 }
 
 const started = (async () => {
-  const source = await fetch(new URL("cambio.wasm", import.meta.url));
-  if (!source.ok) throw new Error(`the program cannot be loaded: the host returned status ${source.status}`);
+  const source = await load("cambio.wasm");
+  const imports = program.imports((message) => {
+    if (message.panic) trouble = `this is a bug in cambio: ${message.panic}`;
+    else postMessage(message);
+  });
   const isTyped = source.headers.get("Content-Type") === "application/wasm";
-  const imports = { worker: { tell: told } };
   const { instance } = await (isTyped ? WebAssembly.instantiateStreaming(source, imports) : WebAssembly.instantiate(await source.arrayBuffer(), imports));
-  program = instance.exports;
-  program.start(...crypto.getRandomValues(new BigUint64Array(2)));
+  program.start(instance, crypto.getRandomValues(new BigUint64Array(2)));
 })();
 started.catch((error) => { trouble = error.message; });
-
-function write(...parts) {
-  const content = parts.map((part) => (typeof part === "string" ? bytes.encode(part) : part));
-  let at = program.input(content.reduce((sum, part) => sum + part.length, 0));
-  for (const part of content) {
-    new Uint8Array(program.memory.buffer, at, part.length).set(part);
-    at += part.length;
-  }
-}
-
-const output = () => text.decode(new Uint8Array(program.memory.buffer, program.output(), program.output_length()));
 
 // Sends a request to the program. Loads the networks that it needs.
 async function ask(path, body) {
   for (;;) {
-    write(...(body === undefined ? [path] : [path, "\n", body]));
-    const status = program.request();
-    const content = output();
+    const { status, content } = program.request(path, body);
     if (status !== 424) return { status, content };
-    for (const file of JSON.parse(content).error.split(" ")) await load(file);
+    for (const file of JSON.parse(content).error.split(" ")) {
+      program.provide(file, new Uint8Array(await (await load(`nets/${file}`)).arrayBuffer()));
+    }
   }
-}
-
-async function load(file) {
-  const source = await fetch(new URL(`nets/${file}`, import.meta.url));
-  if (!source.ok) throw new Error(`the network ${file} cannot be loaded: the host returned status ${source.status}`);
-  write(file, "\n", new Uint8Array(await source.arrayBuffer()));
-  if (!program.provide()) throw new Error(output());
 }
 
 // Sends the new steps of the followed tables to the page, and each table as data, so that another page can open it again.
@@ -86,7 +69,7 @@ function proceed() {
 
 async function work() {
   try {
-    isWorking = Boolean(program.work());
+    isWorking = program.work();
     await report();
     if (isWorking) pause.port2.postMessage(null);
   } catch (error) {

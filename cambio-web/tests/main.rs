@@ -1,3 +1,4 @@
-//! Tests of the desk.
+//! Tests of the desk, and of the program in WebAssembly.
 
 mod desk;
+mod wasm;

@@ -1,0 +1,84 @@
+//! The program in WebAssembly makes the same decisions as on this machine: the records of matches have the same bytes.
+//!
+//! The test needs Node, and the module in the variable `CAMBIO_WASM`; `.ci/run web` sets it. `CAMBIO_FULL=1` plays a thousand matches
+//! of each fast agent.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use cambio_agents::roster;
+use cambio_web::Desk;
+use serde_json::{Value, json};
+
+/// The agents without a search, and with one.
+const FAST: [&str; 7] =
+    ["random", "greedy", "heuristic", "sharp", "heuristic(decay=0.1)", "learned", "learned(level=4)"];
+const SLOW: [&str; 6] = [
+    "lookahead",
+    "rollout",
+    "rollout(n=40,blueprint=learned)",
+    "ismcts(iterations=60)",
+    "ismcts(iterations=60,blueprint=learned)",
+    "lookahead(worlds=8)",
+];
+
+#[test]
+fn webassembly_plays_the_same_matches_byte_for_byte() {
+    let Some(module) = std::env::var_os("CAMBIO_WASM") else {
+        eprintln!("skipped: the variable CAMBIO_WASM does not contain the path of the module");
+        return;
+    };
+    let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
+    let (fast, slow) = if is_full { (1000, 20) } else { (30, 2) };
+    let mut bodies = Vec::new();
+    for (agents, matches) in [(&FAST[..], fast), (&SLOW[..], slow)] {
+        for (number, agent) in agents.iter().enumerate() {
+            for deal in 0..matches {
+                let rules = ["classic", "original", "faessler"][(number + deal) % 3];
+                let rival = agents[(number + 1 + deal / 3) % agents.len()];
+                // Mostly two seats; three seats use other networks.
+                let mut seated = vec![*agent, rival];
+                seated.extend((deal % 5 == 4).then_some("greedy"));
+                bodies.push(json!({
+                    "rules": rules, "agents": seated, "seed": format!("{number}-{deal}"), "one_round": agents == SLOW,
+                }));
+            }
+        }
+    }
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut node = Command::new("node")
+        .arg(home.join("tests/play.mjs"))
+        .arg(module)
+        .arg(home.join("../cambio-agents/nets"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Node is installed");
+    let lines = bodies.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    let mut input = node.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
+    let output = node.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert!(output.status.success());
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(answers.lines().count(), bodies.len());
+
+    let mut desk = Desk::new(roster(), 0);
+    let mut decisions: BTreeMap<String, (usize, f64)> = BTreeMap::new();
+    for (body, answer) in bodies.iter().zip(answers.lines()) {
+        let native: Value = serde_json::from_str(&desk.request("api/matches", Some(&body.to_string())).body).unwrap();
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        let record = native["record"].as_str().unwrap_or_else(|| panic!("{body}: {native}"));
+        assert_eq!(answer["record"].as_str(), Some(record), "{body}");
+        let record: Value = serde_json::from_str(record).unwrap();
+        let made: usize =
+            record["rounds"].as_array().unwrap().iter().map(|it| it["decisions"].as_array().unwrap().len()).sum();
+        let (sum, time) = decisions.entry(body["agents"][0].to_string()).or_default();
+        (*sum, *time) = (*sum + made, *time + answer["time"].as_f64().unwrap());
+    }
+    for (agent, (made, time)) in decisions {
+        println!("{agent}: {made} decisions, {:.2} ms each, with the replay", time / made as f64);
+    }
+}
