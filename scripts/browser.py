@@ -549,12 +549,12 @@ class SiteChecks(Checks):
         decisions = person.play()
         self.is_well(page, "the end of a match without a server")
         with page.expect_download() as saved:
-            page.click("text=Save the match")
+            page.click(".result button:text-is('Save')")
         file = self.folder / "site.jsonl"
         saved.value.save_as(file)
         replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
         expect(replayed.stdout == "1 passed, 0 failed\n", replayed.stdout + replayed.stderr)
-        page.click("text=Replay the match")
+        page.click(".result a:text-is('Replay')")
         page.wait_for_selector(".caption")
         page.select_option(".row label select >> nth=-1", "learned")
         page.keyboard.press("ArrowRight")

@@ -88,7 +88,13 @@ function start(notify) {
     waiting.get(data.id)?.(data);
     return waiting.delete(data.id);
   };
-  worker.onerror = () => notify({ trouble: "the program cannot run in this browser, which may be too old" });
+  // The worker does not exist, or its scripts cannot run here.
+  worker.onerror = () => {
+    const trouble = "the program cannot run in this browser, which may be too old";
+    waiting.forEach((done) => done({ status: 500, content: JSON.stringify({ error: trouble }) }));
+    waiting.clear();
+    notify({ trouble });
+  };
   const post = (message) => worker.postMessage(message);
   return {
     post,
@@ -110,12 +116,12 @@ function start(notify) {
 let player = null;
 const followers = new Map();
 const seat = () => {
-  player ??= start(({ table, hello, steps, saved, record, gone, trouble }) => {
+  player ??= start(({ table, hello, steps, kept, gone, trouble }) => {
     if (trouble) followers.forEach((handlers) => handlers.gone(trouble));
     const handlers = followers.get(table);
     if (!handlers) return;
     if (gone) { handlers.gone(gone); return; }
-    store(table, { saved, record });
+    store(table, kept);
     if (hello) handlers.hello(hello);
     steps?.forEach((step) => handlers.step(step));
   });
@@ -124,8 +130,8 @@ const seat = () => {
 let analyst = null;
 const progress = new Map();
 
-// The tables in this browser: for each number the table as data, and the record when the match is over. A page that opens a table
-// restores it from this data.
+// The tables in this browser: for each number the table as data, its entry in the list of tables, and the record when the match is
+// over. A page that opens a table restores it from this data.
 const TABLE = "cambio.table.";
 const MOST_TABLES = 20;
 
@@ -162,7 +168,7 @@ function restore(table) {
 async function askPlace(path, body) {
   const [, table, what] = /^api\/tables\/(\d+)\/(\w+)$/.exec(path) ?? [];
   const review = /^api\/appraisals\/(\d+)$/.exec(path);
-  if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers() };
+  if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers().map((number) => JSON.parse(stored(number).about)) };
   if (path === "api/tables") return openTable(JSON.parse(body));
   if (path === "api/appraisals") {
     analyst ??= start(({ appraisal, progress: made, trouble }) => {
@@ -190,7 +196,8 @@ async function askTable(table, path, body) {
 async function openTable(request) {
   const table = (numbers().at(-1) ?? 0) + 1;
   await seat().send(`api/tables/${table}/restore`, JSON.stringify({ request }));
-  store(table, { saved: await seat().send(`api/tables/${table}/saved`), record: null });
+  const content = (what) => seat().send(`api/tables/${table}/${what}`);
+  store(table, { saved: await content("saved"), about: await content("about"), record: null });
   return { table };
 }
 

@@ -50,7 +50,9 @@ async function report() {
     const last = hello ? hello.step : steps.at(-1);
     if (!last) continue;
     followed.set(table, last.n + 1);
-    postMessage({ table, hello, steps, saved: (await ask(`api/tables/${table}/saved`)).content, record: last.end?.ranks || last.trouble ? (await ask(`api/tables/${table}/record`)).content : null });
+    const about = async (what) => (await ask(`api/tables/${table}/${what}`)).content;
+    const record = last.end?.ranks || last.trouble ? await about("record") : null;
+    postMessage({ table, hello, steps, kept: { saved: await about("saved"), about: await about("about"), record } });
   }
 }
 

@@ -7,7 +7,8 @@ use cambio_core::rng::Seed;
 use cambio_core::{Record, RulesSpec};
 use cambio_view::{
     ActionRequest, Catalogue, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewProgress, ReviewRequest,
-    SavedSession, Session, TableRequest, first_record, hint, inquire, position_for_hint, replay_in_json, review,
+    SavedSession, Session, TableOption, TableRequest, first_record, hint, inquire, position_for_hint, replay_in_json,
+    review,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ pub struct Answer {
 ///
 /// - `api/tables/N/events?from=M`: the steps of a table from number `M` on, as `{"steps": […]}`, or its current state, as
 ///   `{"hello": …}`, if `M` is missing or too old.
+/// - `api/tables/N/about`: the entry of the table in the list of `api/options`.
 /// - `api/tables/N/saved`: the table as JSON. A POST with this JSON to `api/tables/N/restore` opens the table again; without the
 ///   field `session`, it opens a new table with the number `N`.
 pub struct Desk {
@@ -114,7 +116,10 @@ impl Desk {
         let parts: Vec<&str> = path.split('/').collect();
         let number = |text: &str| text.parse::<u64>().map_err(|_| missing("there is no such page"));
         match (&parts[..], body) {
-            (["api", "options"], None) => Ok(text(&self.catalogue.options(self.tables.keys().copied().collect()))),
+            (["api", "options"], None) => {
+                let tables = self.tables.iter().map(|(&number, table)| TableOption::new(number, &table.session));
+                Ok(text(&self.catalogue.options(tables.collect())))
+            }
             (["api", "tables"], Some(_)) => {
                 let next = self.tables.last_key_value().map_or(1, |(last, _)| last + 1);
                 let saved = SavedTable { request: read(body)?, session: None };
@@ -200,6 +205,7 @@ impl Desk {
                 })
             }
             "saved" => Ok(text(&SavedTable { request: request.clone(), session: Some(session.save()) })),
+            "about" => Ok(text(&TableOption::new(number, session))),
             "record" => Ok(session.record()?.to_json()),
             "film" => replay_in_json(&session.record()?),
             _ => Err(missing("there is no such page")),
