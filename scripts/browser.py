@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -567,6 +568,56 @@ class SiteChecks(Checks):
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
 
+    def links_and_the_daily_deal(self):
+        """The daily deal is the same everywhere; links open the same deal, and a finished match in the replay page."""
+        context = {"permissions": ["clipboard-read", "clipboard-write"]}
+        page = self.page(**context)
+        copied = lambda: page.evaluate("navigator.clipboard.readText()")
+        page.goto(self.address)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.click("#daily")
+        page.wait_for_url("**/play.html?table=*")
+        person = Person(page, 4, calls=0.3)
+        person.wait()
+        seen = "[...document.querySelectorAll('.own .card')].map((card) => card.getAttribute('aria-label'))"
+        first = page.evaluate(seen)
+        person.play()
+        links = {}
+        for name in ["Copy the result", "Copy the deal", "Copy a link"]:
+            page.click(f".result button:text-is('{name}')")
+            until(page, f"![...document.querySelectorAll('.result button')].some((one) => one.textContent === '{name}')")
+            links[name] = copied()
+        line = links["Copy the result"].split("\n")[0]
+        expect(re.fullmatch(r"Cambio #\d+: me -?\d+, network -?\d+", line), line)
+        expect(len(links["Copy a link"]) < 8000, len(links["Copy a link"]))
+        page.goto(self.address)
+        page.wait_for_selector("#daily-deal")
+        expect(line in page.text_content("#daily-deal"), page.text_content("#daily-deal"))
+        self.is_well(page, "the start page after the daily deal")
+        page.context.close()
+        # Another browser, which has stored nothing.
+        page = self.page()
+        page.goto(links["Copy the deal"])
+        page.wait_for_url("**/play.html?table=*")
+        Person(page, 4).wait()
+        expect(page.evaluate(seen) == first, f"the link deals {page.evaluate(seen)}, the match had {first}")
+        page.goto(links["Copy a link"])
+        page.wait_for_selector(".caption")
+        title = page.text_content("h1")
+        expect("learned" in title or "person" in title, title)
+        page.click("text=Analyse this round")
+        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+        page.reload()
+        page.wait_for_selector(".caption")
+        expect(page.text_content("h1") == title, "the match is lost when the page is reloaded")
+        self.is_well(page, "a match from a link")
+        page.goto("about:blank")
+        page.goto(f"{self.address}watch.html#match=abc")
+        page.wait_for_selector(".trouble")
+        expect("damaged" in page.text_content(".trouble"), page.text_content(".trouble"))
+        page.context.close()
+        return f"{line}; a link of {len(links['Copy a link'])} characters"
+
     def offline(self):
         """After one visit, the site works without its host."""
         page = self.page()
@@ -625,7 +676,7 @@ def main():
                 host = subprocess.Popen([sys.executable, website.__file__, "serve", folder / "host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                 site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
                 every += [("site: ", check) for check in [
-                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.offline]]
+                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.links_and_the_daily_deal, site.offline]]
             else:
                 print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
             for prefix, check in every:

@@ -2,6 +2,7 @@
 import { picture } from "./cards.js";
 import { ask, h, LETTERS, LEVELS, levelOf, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck } from "./deck.js";
+import { dailyPanel, linkedDeal, openDeal } from "./links.js";
 
 const main = document.getElementById("main");
 const FIRST = { rules: "classic", opponents: [LEVELS[1].spec, LEVELS[1].spec], seat: "a", notes: true, practice: true, one_round: false, reaction: null };
@@ -132,6 +133,7 @@ function start(options) {
       h("button", { type: "submit", class: "primary big", id: "deal" }, "Play"),
       summary, option(guided, "Guide me through the first round")),
     problem,
+    dailyPanel(),
     tables(options.tables),
     h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
       h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
@@ -158,5 +160,7 @@ function tables(open) {
   })));
 }
 
-const options = await ask("api/options").catch((error) => main.replaceChildren(h("p", { class: "trouble" }, error.message)));
-if (options) start(options);
+const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message));
+const deal = linkedDeal();
+if (deal) await openDeal(deal).catch(failed);
+else await ask("api/options").then(start).catch(failed);

@@ -7,6 +7,7 @@ import { Guide } from "./guide.js";
 import { result } from "./result.js";
 import { sounds } from "./sounds.js";
 import { prompt, story } from "./story.js";
+import { endButtons } from "./links.js";
 import { at, follow, save } from "./transport.js";
 
 const main = document.getElementById("main");
@@ -395,7 +396,7 @@ function end(step) {
   sheet.replaceChildren(h("div", { class: "head" }, heading,
     h("div", { class: "row" }, ...(isOver
       ? [h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"), h("a", { class: "button", href: `watch.html?table=${number}` }, "Replay"),
-        h("button", { type: "button", onclick: () => save(number) }, "Save"), h("a", { class: "button", href: "./" }, "New game")]
+        h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), h("a", { class: "button", href: "./" }, "New game")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")]),
     h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), table, guide?.topic === "score" ? guide.element : "");
   // Not modal, and below the table, so that the table with all cards turned up stays visible.

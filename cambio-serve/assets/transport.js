@@ -30,6 +30,12 @@ export async function recordOf(table) {
   return text;
 }
 
+// The request that opened a table in this browser, with its seed; null if a server has the table.
+export function requestOf(table) {
+  const kept = isServer ? null : stored(table);
+  return kept && JSON.parse(kept.saved).request;
+}
+
 // Saves a text as a file.
 export function saveAs(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));

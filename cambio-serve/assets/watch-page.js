@@ -2,6 +2,8 @@
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { ask, h } from "./common.js";
+import { linkedMatch, shareButton } from "./links.js";
+import { isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -14,6 +16,7 @@ async function show(made) {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       chances: (viewer) => chances(film, match, viewer),
     });
+    main.querySelector(".facts")?.after(h("p", {}, shareButton(async () => record)));
   } catch (error) {
     begin(error.message);
   }
@@ -37,9 +40,13 @@ function begin(problem) {
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); show(read(event.dataTransfer.files[0], Number(line.value))); },
   }, h("p", {}, "Drop a saved match here, or choose a file."), h("p", {}, file), h("label", {}, "Match number in the file ", line));
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
-    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
+    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too.", ...(isServer ? [" The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."] : [])));
 }
 
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));
 else if (asked.has("run")) show(ask(`api/runs/film?${asked}`));
-else begin();
+else {
+  const record = await linkedMatch().catch((error) => begin(error.message));
+  if (record) show(ask("api/film", record));
+  else if (record === null) begin();
+}

@@ -38,6 +38,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "home.js" => (JS, include_str!("../assets/home.js")),
         "play.js" => (JS, include_str!("../assets/play.js")),
         "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),
+        "links.js" => (JS, include_str!("../assets/links.js")),
         "transport.js" => (JS, include_str!("../assets/transport.js")),
         "runs.js" => (JS, include_str!("../assets/runs.js")),
         _ => return None,

@@ -1,0 +1,169 @@
+// Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
+import { h, LETTERS } from "./cards.js";
+import { ask, isServer, recordOf, requestOf, saveAs } from "./transport.js";
+
+// Longer addresses are cut by some programs that pass them on.
+const LONGEST = 8000;
+const here = (page) => new URL(page, location.href);
+
+function read(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+// ---- Packing
+
+async function through(stream, bytes) {
+  const piped = new Blob([bytes]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(piped).arrayBuffer());
+}
+
+// A text, compressed and in letters that an address may contain.
+export async function pack(text) {
+  const bytes = await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(text));
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+export async function unpack(letters) {
+  try {
+    const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes));
+  } catch {
+    throw new Error("the link is damaged or incomplete; copy it again");
+  }
+}
+
+// ---- Matches
+
+// The link that opens a finished match in the replay page; null if it is too long.
+export async function matchLink(record) {
+  const link = here("watch.html");
+  link.search = "";
+  link.hash = `match=${await pack(record.trim())}`;
+  return link.href.length > LONGEST ? null : link.href;
+}
+
+// The record in the address of this page; null if it has none. The page's own position replaces the fragment, so the record is kept
+// until the tab is closed.
+export async function linkedMatch() {
+  const key = "cambio.linked";
+  const packed = new URLSearchParams(location.hash.slice(1)).get("match");
+  if (packed) {
+    const record = await unpack(packed);
+    sessionStorage.setItem(key, record);
+    history.replaceState(null, "", "watch.html?linked");
+    return record;
+  }
+  return new URLSearchParams(location.search).has("linked") ? sessionStorage.getItem(key) : null;
+}
+
+// A button that copies a text. `make` returns the text, or null after it has done something else, with the words for the button.
+function copyButton(label, make) {
+  const button = h("button", { type: "button", onclick: async () => {
+    try {
+      const { text, done } = await make();
+      if (text) await navigator.clipboard.writeText(text);
+      button.textContent = done;
+    } catch (error) {
+      button.textContent = error.message;
+    }
+  } }, label);
+  return button;
+}
+
+// A button that copies the link to a match, or nothing on the page of a server. `record` returns the record.
+export function shareButton(record) {
+  if (isServer) return "";
+  return copyButton("Copy a link", async () => {
+    const text = (await record()).trim();
+    const link = await matchLink(text);
+    if (link) return { text: link, done: "Link copied" };
+    saveAs("cambio-match.jsonl", `${text}\n`);
+    return { text: null, done: "Too long for a link: saved as a file" };
+  });
+}
+
+// ---- Deals
+
+// The link that opens a deal: the same rules, cards, opponents and seat.
+export function dealLink({ rules, seed, opponents, seat, one_round: isRound }) {
+  const link = here("./");
+  link.search = "";
+  link.hash = new URLSearchParams([["deal", rules], ["seed", seed], ["seat", seat], ...opponents.map((one) => ["with", one]), ...(isRound ? [["round", "1"]] : [])]).toString();
+  return link.href;
+}
+
+// The request to open the table of a link; null if the fragment has no deal.
+export function linkedDeal(hash = location.hash) {
+  const asked = new URLSearchParams(hash.slice(1));
+  if (!asked.has("deal")) return null;
+  return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };
+}
+
+// Opens a deal and goes to its table.
+export async function openDeal(request) {
+  const { table } = await ask("api/tables", request);
+  location.assign(`play.html?table=${table}`);
+  return table;
+}
+
+// ---- The daily deal
+
+const DAY = 24 * 60 * 60 * 1000;
+const FIRST = Date.UTC(2026, 10, 25);
+const DAILY = "cambio.daily";
+
+// The deal of a day, the same for everybody: its number, and the request to open its table. Days begin at midnight UTC.
+export function dailyDeal(now = Date.now()) {
+  const number = Math.floor((now - FIRST) / DAY);
+  const request = { rules: "classic", seed: `daily deal ${number}`, opponents: ["learned"], seat: "ab"[number % 2], one_round: true, notes: true, practice: false };
+  return { number, request };
+}
+
+// The result in one line, without a card: "Cambio #112: me 7, network 9".
+const resultLine = (number, me, network) => `Cambio #${number}: me ${me}, network ${network}`;
+
+// The part of the start page about the daily deal. The address of a server works only on its machine, so its pages have no links.
+export function dailyPanel() {
+  if (isServer) return "";
+  const { number, request } = dailyDeal();
+  const kept = read(DAILY);
+  const isToday = kept?.number === number;
+  const problem = h("span", { class: "trouble", hidden: true });
+  const play = h("button", { type: "button", id: "daily", onclick: async () => {
+    try {
+      if (isToday) { location.assign(`play.html?table=${kept.table}`); return; }
+      const table = await openDeal(request);
+      localStorage.setItem(DAILY, JSON.stringify({ number, table }));
+    } catch (error) {
+      problem.hidden = false;
+      problem.textContent = error.message;
+    }
+  } }, isToday ? "Continue" : "Play");
+  const parts = isToday && kept.line
+    ? [h("span", {}, kept.line), copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" }))]
+    : [h("span", {}, "One round against the strongest network, with the same cards for everybody today."), play];
+  return h("section", { class: "panel", id: "daily-deal" }, h("h2", {}, `Daily deal ${number}`), h("div", { class: "row" }, ...parts), problem);
+}
+
+// The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to the match.
+export function endButtons(table, { seat, kinds }, { scene }) {
+  if (isServer) return [];
+  const kept = read(DAILY);
+  const buttons = [];
+  if (kept && String(kept.table) === String(table)) {
+    const own = LETTERS.indexOf(seat);
+    const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
+    kept.line ??= resultLine(kept.number, points[own], points[1 - own]);
+    localStorage.setItem(DAILY, JSON.stringify(kept));
+    const { request } = dailyDeal(FIRST + kept.number * DAY);
+    buttons.push(copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" })));
+  }
+  const request = requestOf(table);
+  if (request) buttons.push(copyButton("Copy the deal", async () => ({ text: dealLink(request), done: "Link copied" })));
+  return [...buttons, shareButton(() => recordOf(table))];
+}
