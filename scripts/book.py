@@ -6,7 +6,7 @@
                                         length of the README
     scripts/book.py run [PAGE]...       run the commands on the README and the book's pages, and compare their output
 
-`build` needs mdBook. It uses the right version from PATH or `target/tools`, and otherwise installs it there from
+`build` also builds the page to play on (`scripts/website.py`) into FOLDER/play, if Rust can compile to WebAssembly. It needs mdBook. It uses the right version from PATH or `target/tools`, and otherwise installs it there from
 crates.io. `run` builds `cambio` in release mode and runs each page in a temporary folder that contains `experiments`,
 `examples` and `notebooks`; the variable CAMBIO selects another `cambio`. On a page,
 
@@ -29,6 +29,8 @@ import tempfile
 import unicodedata
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+import website
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -79,6 +81,10 @@ def build(folder):
         (folder / "reports").mkdir()
         shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
         shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
+    if website.can_build():
+        website.build(folder / "play")
+    else:
+        print(f"skipped: the page to play on, which needs the Rust target {website.WASM}")
     # Pages such as PROTOCOL.md are in the root of the repository and link to files next to them.
     for page in folder.glob("*.html"):
         for link in Anchors.of(page).links:
@@ -135,8 +141,8 @@ def markdown_links():
         for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
             parts = urlsplit(link)
             goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-            # Reports are created when the book is built.
-            if parts.scheme or "reports/" in link:
+            # Reports and the page to play on are created when the book is built.
+            if parts.scheme or "reports/" in link or link.startswith("play/"):
                 continue
             if not goal.exists():
                 yield f"{page.relative_to(ROOT)}: the target of {link} does not exist"
@@ -155,7 +161,8 @@ def book_links(folder):
             continue
         for link in Anchors.of(page).links:
             parts = urlsplit(link)
-            if parts.scheme or parts.netloc:
+            is_left_out = parts.path.startswith("play/") and not (folder / "play").exists()
+            if parts.scheme or parts.netloc or is_left_out:
                 continue
             goal = (page.parent / unquote(parts.path)).resolve() if parts.path else page
             goal = goal / "index.html" if goal.is_dir() else goal

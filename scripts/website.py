@@ -33,8 +33,7 @@ HEAD = f"""<meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta name="engine" content="worker">
 <link rel="manifest" href="manifest.webmanifest">
-<link rel="apple-touch-icon" href="assets/icon-512.png">
-<link rel="preload" href="assets/cambio.wasm" as="fetch" type="application/wasm" crossorigin>"""
+<link rel="apple-touch-icon" href="assets/icon-512.png">"""
 
 
 def can_build():

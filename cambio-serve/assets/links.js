@@ -117,7 +117,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const FIRST = Date.UTC(2026, 10, 25);
 const DAILY = "cambio.daily";
 
-// The deal of a day, the same for everybody: its number, and the request to open its table. Days begin at midnight UTC.
+// The deal of a day, the same for everyone: its number, and the request to open its table. Days begin at midnight UTC.
 export function dailyDeal(now = Date.now()) {
   const number = Math.floor((now - FIRST) / DAY);
   const request = { rules: "classic", seed: `daily deal ${number}`, opponents: ["learned"], seat: "ab"[number % 2], one_round: true, notes: true, practice: false };
@@ -146,7 +146,7 @@ export function dailyPanel() {
   } }, isToday ? "Continue" : "Play");
   const parts = isToday && kept.line
     ? [h("span", {}, kept.line), copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" }))]
-    : [h("span", {}, "One round against the strongest network, with the same cards for everybody today."), play];
+    : [h("span", {}, "One round against the network. Everyone gets the same cards today."), play];
   return h("section", { class: "panel", id: "daily-deal" }, h("h2", {}, `Daily deal ${number}`), h("div", { class: "row" }, ...parts), problem);
 }
 

@@ -241,7 +241,7 @@ impl Desk {
             report(&text(&json!({ "appraisal": index + 1, "progress": progress })));
             true
         };
-        // The function `tell` does not stop the review, so there is a result.
+        // There is a result, because `tell` does not stop the review.
         if let Some(found) = review(&due.record, due.round, ReviewRequest::PLAYOUTS, &mut tell) {
             due.progress = found;
         }
