@@ -349,8 +349,9 @@ async function hint() {
   try {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
-      const some = considered.slice(0, 4).map((one) => `${inWords(one.action)} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
-      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inWords(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
+      const inSpots = (action) => inWords(action).replace(/\b[a-h]\d+/g, (spot) => board.spot(spot));
+      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
+      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }
   } catch (error) {

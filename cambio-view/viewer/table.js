@@ -14,14 +14,14 @@ const LARGEST = 84;
 const OWN = [1.4, 2.1];
 // The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
 const ROW = [4, 8];
-// The most letters of seats that a caption lists; otherwise it has their number.
+// The most letters of seats that the tag of a card lists; otherwise it has their number.
 const LISTED = 2;
 
 export class Board {
   // `people` has the name and the title of each player, seat a first; `hand` is the number of dealt cards, `me` the letter of the
   // seat at the bottom, and `you` the letter of the person if the person plays.
   constructor(root, { kinds, hand = 4, people, me = "a", you = null }) {
-    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), captions: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
+    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
     const side = (name) => h("div", { class: `others ${name}` });
     this.sides = ["left", "top", "right"].map(side);
     this.own = h("div", { class: "own" });
@@ -41,7 +41,7 @@ export class Board {
     this.me = me;
     this.seats.clear();
     this.spots.clear();
-    this.captions.clear();
+    this.tags.clear();
     const count = this.people.length;
     for (let step = 0; step < count; step++) {
       const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
@@ -200,24 +200,24 @@ export class Board {
       let card = this.spots.get(spot);
       if (!card) {
         card = this.card(spot);
-        const caption = h("span", { class: "caption", "aria-hidden": "true" });
+        const tag = h("span", { class: "tag", "aria-hidden": "true" });
         this.spots.set(spot, card);
-        this.captions.set(spot, caption);
-        seat.cards.append(h("div", { class: "cell" }, card, caption));
+        this.tags.set(spot, tag);
+        seat.cards.append(h("div", { class: "cell" }, card, tag));
       }
       const isShown = kind !== null && sees({ letter, slot, seenBy });
       // A visible face already shows that the person has seen the card.
       const watchers = [...seenBy].filter((one) => !(isShown && one === this.you));
       const seen = watchers.length ? `, seen by ${watchers.map((one) => this.name(one)).join(" and ")}` : "";
       this.face(card, isShown ? kind : null, `${this.spot(spot)}${seen}${isShown ? "" : ", face down"}`);
-      this.captions.get(spot).replaceChildren(h("b", {}, slot), ...(watchers.length
+      this.tags.get(spot).replaceChildren(h("b", {}, slot), ...(watchers.length
         ? [h("span", { class: "seen", title: `seen by ${watchers.map((one) => this.name(one)).join(", ")}` }, drawing("eye"), watchers.length > LISTED ? watchers.length : watchers.join(""))] : []));
     }
     for (const [spot, card] of this.spots) {
       if (spot[0] !== letter || here.has(spot)) continue;
       card.parentElement.remove();
       this.spots.delete(spot);
-      this.captions.delete(spot);
+      this.tags.delete(spot);
     }
     seat.box.classList.toggle("none", layout.length === 0);
   }
