@@ -10,8 +10,10 @@ const WIDE = 640;
 // The limits of the width of an opponent's card, in pixels.
 const SMALLEST = 22;
 const LARGEST = 84;
-// The limits of the width of a card of the seat at the bottom, as factors of the width of an opponent's card.
-const OWN = [1.4, 2.1];
+// The width of a card of the seat at the bottom: at least this factor of the width of an opponent's card, and if there is room up to
+// this width in pixels.
+const OWN = 1.4;
+const OWN_LARGEST = 124;
 // The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
 const ROW = [4, 8];
 // The most letters of seats that the tag of a card lists; otherwise it has their number.
@@ -91,12 +93,12 @@ export class Board {
       return low;
     };
     const set = (name, width) => root.style.setProperty(name, `${width}px`);
-    const all = () => largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", OWN[0] * width); });
+    const all = () => largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", OWN * width); });
     // The opponents' cards lie in one row or in two, whichever leaves more room.
     const [one, two] = [true, false].map((isRow) => { this.line(isRow); return all(); });
     if (one > two) this.line(true);
     const width = one > two ? all() : two;
-    largest(OWN[0] * width, OWN[1] * width, (own) => set("--v", own));
+    largest(OWN * width, OWN_LARGEST, (own) => set("--v", own));
   }
 
   place(name) {
