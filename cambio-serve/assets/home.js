@@ -3,6 +3,7 @@ import { picture } from "./cards.js";
 import { ask, h, LETTERS, LEVELS, levelOf, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
+import { at } from "./transport.js";
 
 const main = document.getElementById("main");
 const FIRST = { rules: "classic", opponents: [LEVELS[1].spec, LEVELS[1].spec], seat: "a", notes: true, practice: true, one_round: false, reaction: null };
@@ -155,8 +156,9 @@ function tables(open) {
   return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, seat, round, over }) => {
     const bots = people(names, seat).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
     const link = (href, words, isPrimary) => h("a", { class: isPrimary ? "button primary" : "button", href, "aria-label": `${words}: table ${table}, ${rulesName(rules)}` }, words);
+    const remove = (event) => ask(at(table, "close"), {}).then(() => { event.target.closest("li").remove(); document.getElementById("deal").focus(); });
     return h("li", {}, h("span", {}, h("b", {}, rulesName(rules)), ` against ${listed(bots)}`, h("small", {}, over ? "finished" : `in progress, round ${round}`)),
-      h("span", { class: "row" }, ...(over ? [link(`play.html?table=${table}`, "Result"), link(`watch.html?table=${table}`, "Replay")] : [link(`play.html?table=${table}`, "Continue", true)])));
+      h("span", { class: "row" }, ...(over ? [link(`play.html?table=${table}`, "Result"), link(`watch.html?table=${table}`, "Replay"), h("button", { type: "button", "aria-label": `Remove: table ${table}, ${rulesName(rules)}`, onclick: remove }, "Remove")] : [link(`play.html?table=${table}`, "Continue", true)])));
   })));
 }
 
