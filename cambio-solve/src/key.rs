@@ -6,6 +6,20 @@ use cambio_core::{Action, Sighting};
 ///
 /// Histories with the same key are in the same information set. In a game of ten million information sets, the
 /// probability of an accidental collision is below 1e-24; compilation also checks perfect recall.
+///
+/// ```
+/// use cambio_core::{Rules, Seat, play::RoundLog, rng::Key};
+/// use cambio_solve::HistoryKey;
+///
+/// let mut log = RoundLog::default();
+/// let rules = Rules::preset("mini-m0").unwrap();
+/// let playing = cambio_core::Playing::observed(cambio_core::Deal::new(&rules, Key::new(1, 0)), 2, &mut log).unwrap();
+/// let mut key = HistoryKey::START;
+/// log.sightings(Seat::A).for_each(|sighting| key.perceive(sighting));
+/// let before = key;
+/// key.decide(playing.turn().unwrap().view.choices().nth(0).unwrap());
+/// assert!(key != before && key.bits() == u128::from_str_radix(&key.to_string(), 16).unwrap());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HistoryKey(u128);
 
@@ -13,7 +27,8 @@ pub struct HistoryKey(u128);
 const MULTIPLIER: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 impl HistoryKey {
-    pub(crate) const START: HistoryKey = HistoryKey(0x0063_616d_6269_6f2f_736f_6c76_652f_3100);
+    /// The key of a seat that has perceived and decided nothing.
+    pub const START: HistoryKey = HistoryKey(0x0063_616d_6269_6f2f_736f_6c76_652f_3100);
 
     #[inline]
     pub(crate) fn absorb(&mut self, token: u64) {
@@ -23,13 +38,14 @@ impl HistoryKey {
 
     /// Adds a sighting.
     #[inline]
-    pub(crate) fn perceive(&mut self, sighting: Sighting) {
+    pub fn perceive(&mut self, sighting: Sighting) {
         self.absorb(sighting.code());
     }
 
-    /// Adds one of the seat's own decisions. Sightings alone are not enough, because they omit secret declarations.
+    /// Adds one of the seat's own decisions, before the sightings that follow from it. A decision with a single choice is not
+    /// added. Sightings alone are not enough, because they omit secret declarations.
     #[inline]
-    pub(crate) fn decide(&mut self, action: Action) {
+    pub fn decide(&mut self, action: Action) {
         self.absorb(action.code() | 1 << 63);
     }
 
@@ -44,8 +60,13 @@ impl HistoryKey {
         (self.0 >> 64) as usize
     }
 
+    /// The digest as a number.
+    pub const fn bits(self) -> u128 {
+        self.0
+    }
+
     /// Reads the text form of a key.
-    pub(crate) fn parse(text: &str) -> Option<HistoryKey> {
+    pub fn parse(text: &str) -> Option<HistoryKey> {
         (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok().map(HistoryKey)).flatten()
     }
 }
