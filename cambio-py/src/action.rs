@@ -33,13 +33,13 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
         return Ok(action.get().0);
     }
     match value.extract::<usize>() {
-        Ok(index) => {
+        Ok(index) if !args::is_flag(value) => {
             return space.from_index(index, seat).ok_or_else(|| no_index(&index.to_string(), space.action_count()));
         }
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             return Err(no_index(&args::shown(value), space.action_count()));
         }
-        Err(_) => {}
+        _ => {}
     }
     match value.cast::<PyString>() {
         Ok(text) => text.to_cow()?.parse().map_err(error::action),

@@ -1,17 +1,21 @@
 //! Library agents, by spec.
 
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
 use cambio_agents::{AgentSpec, roster};
 use cambio_core::encode::ActionSpace;
 use cambio_core::engine::Setup;
-use cambio_core::play::{Failure, MatchError};
+use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::{Action, Briefing, Deal, Observer as _, Players, Playing, Referee, Seat, Standing, View as _};
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::action::PyAction;
 use crate::args;
+use crate::chance_game::PyChanceGame;
 use crate::episode::LibraryAgent;
 use crate::error;
 use crate::game::PyGame;
@@ -22,16 +26,22 @@ use crate::rules::hash_of;
 ///
 /// `decide(game)` returns the agent's decision for the seat to act. Before it decides, the agent receives the events that this
 /// seat has perceived since its last decision, and no other information. The object has a separate memory for each seat, so it
-/// can play several seats. If it makes every decision of its seat, it plays as in `cambio run`. If it takes over a seat in the
+/// can play several seats. One object is for one thread at a time. If it makes every decision of its seat, it plays as in `cambio run`. If it takes over a seat in the
 /// middle of a match, or gets a copy of the game in which other decisions were made, it starts with an empty memory, restarts
 /// its random stream, and receives all events since the start of the match.
 ///
 /// Two agents are equal if their specs are equal. A copy starts with an empty memory.
-#[pyclass(eq, name = "Agent", module = "cambio_game")]
+#[pyclass(frozen, eq, name = "Agent", module = "cambio_game")]
 pub(crate) struct PyAgent {
     pub(crate) spec: AgentSpec,
+    memory: Mutex<AgentMemory>,
+}
+
+/// The parts of an agent that its methods change.
+#[derive(Default)]
+struct AgentMemory {
     followed_matches: Vec<FollowedMatch>,
-    /// The agent that answers `probabilities`, after the first call.
+    /// The agent that answers questions about observations, after the first call.
     asked: Option<LibraryAgent>,
 }
 
@@ -74,11 +84,62 @@ impl PyAgent {
         }
         Ok(spec)
     }
+
+    /// The memory, for one thread at a time.
+    fn memory(&self) -> PyResult<MutexGuard<'_, AgentMemory>> {
+        match self.memory.try_lock() {
+            Ok(memory) => Ok(memory),
+            Err(TryLockError::Poisoned(memory)) => Ok(memory.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(error::CambioError::new_err(
+                "another thread is in a method of this Agent; use one Agent for each thread",
+            )),
+        }
+    }
+
+    fn fault(&self, what: &dyn std::fmt::Display) -> PyErr {
+        error::AgentFault::new_err(format!("agent `{}`: {what}", self.spec))
+    }
+
+    fn decide_in(&self, py: Python<'_>, game: &PyGame) -> PyResult<PyAction> {
+        let playing = game.episode.playing();
+        let Some(seat) = game.episode.actor() else {
+            return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
+        };
+        let mut memory = self.memory()?;
+        let followed_matches = &mut memory.followed_matches;
+        let index = followed_matches.iter().position(|followed_match| followed_match.seat == seat);
+        let known = index
+            .map(|index| followed_matches.swap_remove(index))
+            .filter(|followed_match| followed_match.has_followed(playing));
+        let decided = py.detach(|| {
+            let mut followed_match = known.map_or_else(|| FollowedMatch::new(&self.spec, playing, seat), Ok)?;
+            let action = followed_match.decide(playing)?;
+            followed_matches.push(followed_match);
+            Ok(action)
+        });
+        decided.map(PyAction).map_err(|error: MatchError| self.fault(&error))
+    }
+
+    fn decide_at(&self, py: Python<'_>, observation: &PyObservation, seed: u64) -> PyResult<PyAction> {
+        if observation.view.choices().is_empty() {
+            return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
+        }
+        let mut memory = self.memory()?;
+        let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let decided = py.detach(|| {
+            let mut players = seated(agent, observation, seed, 0)?;
+            let action = decision_of(&mut players, observation)?;
+            Ok::<_, String>((action, players.agents_mut()[observation.view.seat().index()].take()))
+        });
+        let (action, agent) = decided.map_err(|what| self.fault(&what))?;
+        memory.asked = agent;
+        Ok(PyAction(action))
+    }
 }
 
 impl Clone for PyAgent {
     fn clone(&self) -> PyAgent {
-        PyAgent { spec: self.spec.clone(), followed_matches: Vec::new(), asked: None }
+        PyAgent { spec: self.spec.clone(), memory: Mutex::default() }
     }
 }
 
@@ -92,7 +153,7 @@ impl PartialEq for PyAgent {
 impl PyAgent {
     #[new]
     fn new(spec: &str) -> PyResult<PyAgent> {
-        Ok(PyAgent { spec: PyAgent::read(spec)?, followed_matches: Vec::new(), asked: None })
+        Ok(PyAgent { spec: PyAgent::read(spec)?, memory: Mutex::default() })
     }
 
     /// The spec, in its shortest form.
@@ -115,26 +176,29 @@ impl PyAgent {
 
     /// Returns the agent's decision for the seat to act. Does not change the game, and releases the GIL.
     ///
-    /// Raises `IllegalAction` if the match is over, and `AgentFault` if the agent fails.
-    fn decide(&mut self, py: Python<'_>, game: &PyGame) -> PyResult<PyAction> {
-        let playing = game.episode.playing();
-        let Some(seat) = game.episode.actor() else {
-            return Err(error::IllegalAction::new_err("the match is over: no seat has to decide"));
-        };
-        let index = self.followed_matches.iter().position(|followed_match| followed_match.seat == seat);
-        let known = index
-            .map(|index| self.followed_matches.swap_remove(index))
-            .filter(|followed_match| followed_match.has_followed(playing));
-        let PyAgent { spec, followed_matches, .. } = self;
-        let decided = py.detach(|| {
-            let mut followed_match = known.map_or_else(|| FollowedMatch::new(spec, playing, seat), Ok)?;
-            let action = followed_match.decide(playing)?;
-            followed_matches.push(followed_match);
-            Ok(action)
-        });
-        decided
-            .map(PyAction)
-            .map_err(|error: MatchError| error::AgentFault::new_err(format!("agent `{spec}`: {error}")))
+    /// `game` is a `Game`, a `ChanceGame` or an `Observation`. In a `Game`, the agent follows the match and has the random numbers of the
+    /// game's `agent_seed`. For the other two it receives the events of the round, and its random numbers depend on the observation
+    /// and on `seed`.
+    ///
+    ///     >>> cambio.agent("greedy").decide(cambio.Game(seed=1).observe())
+    ///     Action("draw")
+    ///
+    /// Raises `IllegalAction` if no seat has to decide, and `AgentFault` if the agent fails.
+    #[pyo3(signature = (game, *, seed = None), text_signature = "($self, game, *, seed=0)")]
+    fn decide(&self, py: Python<'_>, game: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<PyAction> {
+        let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
+        if let Ok(game) = game.cast::<PyGame>() {
+            return self.decide_in(py, &game.borrow());
+        }
+        if let Ok(observation) = game.cast::<PyObservation>() {
+            return self.decide_at(py, observation.get(), seed);
+        }
+        if let Ok(game) = game.cast::<PyChanceGame>() {
+            let observation = game.borrow().observe(None)?;
+            return self.decide_at(py, &observation, seed);
+        }
+        let found = args::type_of(game);
+        Err(PyTypeError::new_err(format!("`game` must be a Game, a ChanceGame or an Observation, found type {found}")))
     }
 
     /// The probability of each decision at an observation, by index: shape `(action_count,)`, dtype `float64`.
@@ -149,7 +213,7 @@ impl PyAgent {
     /// Raises `IllegalAction` if the observing seat does not have to decide, and `AgentFault` if the agent fails.
     #[pyo3(signature = (observation, *, streams = None, seed = None), text_signature = "($self, observation, *, streams=1, seed=0)")]
     fn probabilities<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         observation: &PyObservation,
         streams: Option<&Bound<'_, PyAny>>,
@@ -161,11 +225,11 @@ impl PyAgent {
         if choices.is_empty() {
             return Err(error::IllegalAction::new_err("the seat of this observation does not have to decide"));
         }
-        let fault = |what: &dyn std::fmt::Display| error::AgentFault::new_err(format!("agent `{}`: {what}", self.spec));
-        let agent = self.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let mut memory = self.memory()?;
+        let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
         let (known, agent) =
-            py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| fault(&failure))?;
-        self.asked = Some(agent);
+            py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| self.fault(&failure))?;
+        memory.asked = Some(agent);
         let space = ActionSpace::new(observation.view.rules(), observation.view.table().seats());
         let mut probabilities = vec![0.0; space.action_count()];
         for (action, probability) in choices.iter().zip(known) {
@@ -192,6 +256,39 @@ impl PyAgent {
     }
 }
 
+/// The players with the agent in the observing seat, after the events of the observation.
+fn seated(
+    agent: LibraryAgent,
+    observation: &PyObservation,
+    seed: u64,
+    stream: u64,
+) -> Result<Players<LibraryAgent>, String> {
+    let (rules, seats, seat) = (observation.view.rules(), observation.view.table().seats(), observation.view.seat());
+    // Observations that differ get different random numbers.
+    let digest = observation.sightings.iter().fold(0x6361_6d62_696f_u64, |digest, sighting| {
+        (digest ^ sighting.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    let mut players = Players::only(agent, seat, seats);
+    let stream_key = Key::new(seed, digest.wrapping_add(stream)).with_agents(seed).agent(seat);
+    let briefing = Briefing { rules, seats, seat, stream: &stream_key };
+    players.brief(&briefing).map_err(|failure| failure.to_string())?;
+    let setup = Setup::new(rules, seats);
+    players.round_begins(&Standing { round: observation.rounds, setup, totals: &observation.totals }, &[]);
+    players.perceive(seat, &observation.sightings);
+    Ok(players)
+}
+
+/// The legal decision of the agent in the observing seat.
+fn decision_of(players: &mut Players<LibraryAgent>, observation: &PyObservation) -> Result<Action, String> {
+    let (view, choices) = (observation.view.observation(), observation.view.choices());
+    let decided = players.ask(&view).expect("the agent sits there").map_err(|failure| failure.to_string())?;
+    let action = decided.canonical();
+    if choices.contains(action) {
+        return Ok(action);
+    }
+    Err(format!("it decided `{action}`, which is illegal; legal: {choices}"))
+}
+
 /// The probabilities of the choices at an observation, in order, and the agent, which can be asked again.
 fn answers(
     mut agent: LibraryAgent,
@@ -199,30 +296,17 @@ fn answers(
     seed: u64,
     streams: u64,
 ) -> Result<(Vec<f64>, LibraryAgent), String> {
-    let failed = |failure: Failure| failure.to_string();
-    let (rules, seats, seat) = (observation.view.rules(), observation.view.table().seats(), observation.view.seat());
     let (view, choices) = (observation.view.observation(), observation.view.choices());
-    // Observations that differ get different random numbers.
-    let digest = observation.sightings.iter().fold(0x6361_6d62_696f_u64, |digest, sighting| {
-        (digest ^ sighting.code()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    });
     let mut decisions = vec![0.0; choices.len()];
     for stream in 0..streams {
-        let mut players = Players::only(agent, seat, seats);
-        let stream_key = Key::new(seed, digest.wrapping_add(stream)).with_agents(seed).agent(seat);
-        players.brief(&Briefing { rules, seats, seat, stream: &stream_key }).map_err(failed)?;
-        let setup = Setup::new(rules, seats);
-        players.round_begins(&Standing { round: observation.rounds, setup, totals: &observation.totals }, &[]);
-        players.perceive(seat, &observation.sightings);
+        let mut players = seated(agent, observation, seed, stream)?;
         let known = if stream == 0 { players.probabilities(&view) } else { None };
-        let decided = if known.is_none() { players.ask(&view) } else { None };
-        agent = players.agents_mut()[seat.index()].take().expect("the agent sits there");
+        let decided = if known.is_none() { Some(decision_of(&mut players, observation)?) } else { None };
+        agent = players.agents_mut()[view.seat().index()].take().expect("the agent sits there");
         if let Some(known) = known {
-            return Ok((known.map_err(failed)?, agent));
+            return Ok((known.map_err(|failure| failure.to_string())?, agent));
         }
-        let action = decided.expect("the agent sits there").map_err(failed)?.canonical();
-        let index = choices.iter().position(|choice| choice == action);
-        let index = index.ok_or_else(|| format!("it decided `{action}`, which is illegal; legal: {choices}"))?;
+        let index = choices.iter().position(|choice| Some(choice) == decided).expect("the decision is legal");
         decisions[index] += 1.0;
     }
     let shares = decisions.iter().map(|count| count / streams as f64);

@@ -16,12 +16,39 @@ use crate::error;
 /// The deepest nesting of a rule system's dictionary. A deck has three levels.
 const DEEPEST: usize = 32;
 
+/// An optional argument without a value for `None`: Python's `None` is an argument of a wrong type.
+#[derive(Default)]
+pub(crate) struct Arg<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> Arg<'py> {
+    /// The argument, if it was given.
+    pub(crate) fn given(&self) -> Option<&Bound<'py, PyAny>> {
+        self.0.as_ref()
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Arg<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Arg<'py>> {
+        Ok(Arg(Some(value.to_owned())))
+    }
+}
+
+/// Whether a value is a `bool`, which Python would accept as the number 0 or 1.
+pub(crate) fn is_flag(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyBool>()
+}
+
 /// Reads a whole number from `least` to `most`. `what` is the argument's name in errors.
 pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64) -> PyResult<u64> {
     let refused = |found: String| {
         error::CambioError::new_err(format!("`{what}` must be a whole number from {least} to {most}, found {found}"))
     };
     match value.extract::<u64>() {
+        Ok(_) if is_flag(value) => {
+            Err(PyTypeError::new_err(format!("`{what}` must be a whole number, found type bool")))
+        }
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         Ok(number) => Err(refused(number.to_string())),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
@@ -61,6 +88,7 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
         return found.filter(|_| letters.next().is_none()).ok_or_else(|| refused(shown(value)));
     }
     match value.extract::<usize>() {
+        Ok(_) if is_flag(value) => Err(PyTypeError::new_err("`seat` must be a number or a letter, found type bool")),
         Ok(number) if number < seats => Ok(Seat::ALL[number]),
         Ok(number) => Err(refused(number.to_string())),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),

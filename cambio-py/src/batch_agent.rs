@@ -11,6 +11,7 @@ use pyo3::types::PyList;
 use crate::action::decision;
 use crate::error;
 use crate::observation::PyObservation;
+use crate::raised::RaisedExceptions;
 
 /// The batch is closed when no match has joined it for this long.
 const PAUSE: Duration = Duration::from_micros(200);
@@ -22,6 +23,7 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// agent's decision must not depend on the rest of the batch.
 pub(crate) struct BatchAgent {
     factory: Py<PyAny>,
+    raised: Arc<RaisedExceptions>,
     queue: Mutex<CallQueue>,
     /// Notified when a match joins the queue, and when decisions are available.
     bell: Condvar,
@@ -49,8 +51,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl BatchAgent {
     /// An empty queue. The factory creates the object when the first match asks.
-    pub(crate) fn new(factory: Py<PyAny>) -> BatchAgent {
-        BatchAgent { factory, queue: Mutex::default(), bell: Condvar::new() }
+    pub(crate) fn new(factory: Py<PyAny>, raised: Arc<RaisedExceptions>) -> BatchAgent {
+        BatchAgent { factory, raised, queue: Mutex::default(), bell: Condvar::new() }
     }
 
     /// Waits for the decision for a match. `Err` has the reason why there is none.
@@ -91,20 +93,20 @@ impl BatchAgent {
         let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
             Ok(object) => object,
             Err(error) => {
-                let reason = error::told(&error, py);
+                let reason = self.raised.keep(error, py);
                 for one in waiting {
                     *locked(&one.answer) = Some(Err(reason.clone()));
                 }
                 return None;
             }
         };
-        let decided = decide_all(py, &object, waiting);
+        let decided = decide_all(py, &object, waiting).map_err(|error| self.raised.keep(error, py));
         for (number, one) in waiting.iter().enumerate() {
             *locked(&one.answer) = Some(match &decided {
                 Ok(answers) => {
-                    decision(&answers[number], &one.space, one.seat).map_err(|error| error::told(&error, py))
+                    decision(&answers[number], &one.space, one.seat).map_err(|error| self.raised.keep(error, py))
                 }
-                Err(error) => Err(error::told(error, py)),
+                Err(reason) => Err(reason.clone()),
             });
         }
         Some(object)

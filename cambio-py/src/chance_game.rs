@@ -7,13 +7,15 @@ use cambio_core::play::{ChanceMatch, ChanceOutcome, RoundLog};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::view::RoundHistory;
 use cambio_core::{Action, Choices, Rules, Score, Seat, Standing, State};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyFloat, PyList, PyTuple};
 
-use crate::action::{PyAction, decision};
+use crate::action::{PyAction, decision, no_index};
 use crate::episode::score_reward;
 use crate::game::shared_methods;
+use crate::keys::SeatKeys;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -28,7 +30,7 @@ use crate::{args, error};
 #[derive(Clone)]
 pub(crate) struct PyChanceGame {
     game: ChanceMatch,
-    round_history: RoundHistory,
+    observer: (RoundHistory, SeatKeys),
     history: Vec<i64>,
     /// The totals before the last decision.
     before: [Score; MAX_SEATS],
@@ -40,10 +42,10 @@ shared_methods!(PyChanceGame);
 
 impl PyChanceGame {
     pub(crate) fn of(rules: &Rules, seats: usize) -> PyResult<PyChanceGame> {
-        let mut round_history = RoundHistory::new(rules, seats);
+        let mut observer = (RoundHistory::new(rules, seats), SeatKeys::of_small(rules, seats));
         Ok(PyChanceGame {
-            game: ChanceMatch::new(rules, seats, &mut round_history).map_err(error::rules)?,
-            round_history,
+            game: ChanceMatch::new(rules, seats, &mut observer).map_err(error::rules)?,
+            observer,
             history: Vec::new(),
             before: [Score::default(); MAX_SEATS],
             space: ActionSpace::new(rules, seats),
@@ -66,7 +68,11 @@ impl PyChanceGame {
     }
 
     fn round_history(&self) -> &RoundHistory {
-        &self.round_history
+        &self.observer.0
+    }
+
+    fn keys(&self) -> &SeatKeys {
+        &self.observer.1
     }
 
     fn log(&self) -> &RoundLog {
@@ -94,7 +100,7 @@ impl PyChanceGame {
     fn resolve(&mut self, number: u64) -> PyResult<()> {
         let outcome = self.outcome(number)?;
         self.history.push(number as i64);
-        let is_possible = self.game.resolve(outcome, &mut self.round_history);
+        let is_possible = self.game.resolve(outcome, &mut self.observer);
         debug_assert!(is_possible, "`outcome` returned one of the outcomes");
         Ok(())
     }
@@ -102,7 +108,7 @@ impl PyChanceGame {
     fn decide(&mut self, seat: Seat, action: Action) -> PyResult<()> {
         let mut before = [Score::default(); MAX_SEATS];
         before.iter_mut().zip(self.standing().totals).for_each(|(before, total)| *before = *total);
-        self.game.act(action, &mut self.round_history).map_err(error::illegal)?;
+        self.game.act(action, &mut self.observer).map_err(error::illegal)?;
         self.before = before;
         self.history.push(self.space.to_index(action, seat).map_or(-1, |index| index as i64));
         Ok(())
@@ -149,8 +155,17 @@ impl PyChanceGame {
     }
 
     /// The outcomes of a chance node: the number and probability of each. Raises `IllegalAction` at any other node.
-    fn outcomes(&self) -> PyResult<Vec<(u64, f64)>> {
-        Ok(self.numbered()?.map(|(number, _, share)| (number, share)).collect())
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        // Many outcomes have the same probability; they share one object.
+        let mut shared = PyFloat::new(py, 0.0);
+        for (number, _, share) in self.numbered()? {
+            if shared.value().to_bits() != share.to_bits() {
+                shared = PyFloat::new(py, share);
+            }
+            list.append((number, &shared))?;
+        }
+        Ok(list)
     }
 
     /// An outcome as text: the label of a card, or the order of a race.
@@ -174,6 +189,41 @@ impl PyChanceGame {
             return Err(error::IllegalAction::new_err(what));
         };
         self.decide(seat, decision(action, &self.space, seat)?)
+    }
+
+    /// The legal indices in ascending order, for `OpenSpiel`.
+    fn _legal(&self) -> Vec<usize> {
+        let mut indices = Vec::with_capacity(8);
+        let choices = self.choices();
+        self.space.each(&choices, choices.seat(), |index| indices.push(index));
+        indices.sort_unstable();
+        indices
+    }
+
+    /// The mask of the seat to act as a list of 0 and 1, for `OpenSpiel`.
+    fn _mask_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut mask = vec![0_u32; self.space.action_count()];
+        let choices = self.choices();
+        self.space.each(&choices, choices.seat(), |index| mask[index] = 1);
+        PyList::new(py, mask)
+    }
+
+    /// Continues with an outcome at a chance node, or with an index at a decision node, for `OpenSpiel`. Returns the seat to act next,
+    /// −1 for a chance node, or −4 at the end.
+    fn _apply(&mut self, step: u64) -> PyResult<i64> {
+        match self.actor() {
+            Some(seat) => {
+                let action = self.space.from_index(step as usize, seat);
+                let none = || no_index(&step.to_string(), self.space.action_count());
+                self.decide(seat, action.ok_or_else(none)?)?;
+            }
+            None => self.resolve(step)?,
+        }
+        Ok(match self.actor() {
+            Some(seat) => seat.index() as i64,
+            None if self.is_over() => -4,
+            None => -1,
+        })
     }
 
     /// A seat's information state as text: all that it has perceived and decided since the match began (perfect recall).
@@ -233,4 +283,20 @@ pub(crate) fn chance_game(
         }
     }
     Ok(game)
+}
+
+/// A one-hot number of a seat, followed by bytes, as a list of floats. The 256 floats are shared objects, so this takes a tenth of the time
+/// of `numpy.ndarray.tolist`.
+#[pyfunction]
+pub(crate) fn _floats<'py>(
+    py: Python<'py>,
+    seat: usize,
+    seats: usize,
+    bytes: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyList>> {
+    static FLOATS: PyOnceLock<Vec<Py<PyFloat>>> = PyOnceLock::new();
+    let floats = FLOATS.get_or_init(py, || (0..=u8::MAX).map(|byte| PyFloat::new(py, byte.into()).unbind()).collect());
+    let one_hot = (0..seats).map(|place| u8::from(place == seat));
+    let all = one_hot.chain(bytes.as_slice()?.iter().copied()).collect::<Vec<_>>();
+    PyList::new(py, all.into_iter().map(|byte| &floats[usize::from(byte)]))
 }

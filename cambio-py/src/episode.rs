@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error;
+use crate::keys::SeatKeys;
 use crate::rules::PyRules;
 
 /// The kind of rewards.
@@ -124,7 +125,8 @@ pub(crate) struct Episode<A, W> {
 }
 
 impl<A: Agent, W: Observer> Episode<A, W> {
-    /// A match in which the caller makes every decision. To add agents, change [`Episode::agents_mut`], then restart.
+    /// A match in which the caller makes every decision. To add agents, change [`Episode::agents_mut`], then call
+    /// [`Episode::restart_after`].
     pub(crate) fn new(rules: &Rules, seats: usize, key: Key, reward: Reward, observer: W) -> Episode<A, W> {
         let players = Players::from((0..seats).map(|_| None).collect::<Vec<_>>());
         let referee = Referee::new(Deal::new(rules, key), players, observer);
@@ -133,11 +135,14 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         Episode { referee, reward, totals: none, gains: none, fault: None }
     }
 
-    /// Starts the match of another deal and plays up to the caller's first decision.
-    pub(crate) fn restart(&mut self, key: Key) {
+    /// Starts the match of another deal, carries out these decisions of all seats, and plays up to the caller's next decision.
+    pub(crate) fn restart_after(&mut self, key: Key, given: &[Action]) -> Result<(), IllegalAction> {
         (self.totals, self.gains) = ([Score::default(); MAX_SEATS], [Score::default(); MAX_SEATS]);
         self.fault = self.referee.restart(key).err();
+        given.iter().try_for_each(|&action| self.referee.act(action))?;
+        self.totals.iter_mut().zip(self.referee.playing().totals()).for_each(|(total, now)| *total = *now);
         self.let_agents_play();
+        Ok(())
     }
 
     /// Lets agents decide until the caller has to decide, the match is over, or an agent fails.
@@ -173,7 +178,12 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.referee.observer()
     }
 
-    /// The agents by seat; call [`Episode::restart`] after a change.
+    /// The agents by seat.
+    pub(crate) fn agents(&self) -> &[Option<A>] {
+        self.referee.players().agents()
+    }
+
+    /// The agents by seat; call [`Episode::restart_after`] after a change.
     pub(crate) fn agents_mut(&mut self) -> &mut Vec<Option<A>> {
         self.referee.players_mut().agents_mut()
     }
@@ -200,7 +210,10 @@ impl<A: Agent, W: Observer> Episode<A, W> {
 }
 
 /// The match of a `Game`.
-pub(crate) type GameEpisode = Episode<NoAgent, (RoundHistory, RoundLog)>;
+pub(crate) type GameEpisode = Episode<NoAgent, (RoundHistory, SeatLog)>;
+
+/// The events and decisions of the round, and the keys of the seats' information sets.
+pub(crate) type SeatLog = (RoundLog, SeatKeys);
 
 impl GameEpisode {
     /// The match of a key, after these decisions.
@@ -211,7 +224,8 @@ impl GameEpisode {
         reward: Reward,
         actions: &[Action],
     ) -> PyResult<GameEpisode> {
-        let observer = (RoundHistory::new(rules, seats), RoundLog::default());
+        let log = (RoundLog::default(), SeatKeys::of_small(rules, seats));
+        let observer = (RoundHistory::new(rules, seats), log);
         let mut episode = Episode::new(rules, seats, key, reward, observer);
         for &action in actions {
             episode.act(action).map_err(error::illegal)?;

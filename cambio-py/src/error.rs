@@ -20,7 +20,12 @@ create_exception!(cambio_game, ActionError, CambioError, "A value that is not a 
 create_exception!(cambio_game, IllegalAction, ActionError, "A decision that is not legal now. Nothing has changed.");
 create_exception!(cambio_game, RecordError, CambioError, "A record that cannot be read, or that breaks the rules.");
 create_exception!(cambio_game, AgentError, CambioError, "An invalid spec, or an agent that does not fit the rules.");
-create_exception!(cambio_game, AgentFault, CambioError, "An agent that decided illegally or raised an exception.");
+create_exception!(
+    cambio_game,
+    AgentFault,
+    CambioError,
+    "An agent that decided illegally or raised an exception, which is then the `__cause__`. The attribute `record` has the match up to the fault, if it is known."
+);
 create_exception!(cambio_game, ExperimentError, CambioError, "An experiment file that is invalid.");
 create_exception!(cambio_game, RunError, CambioError, "A run folder that cannot be read or written.");
 create_exception!(cambio_game, ArrayError, CambioError, "An array with a wrong shape or dtype, or a read-only array.");
@@ -55,11 +60,20 @@ pub(crate) fn refused(error: impl std::fmt::Display) -> PyErr {
     RunError::new_err(error.to_string())
 }
 
-/// The exception for an error during play.
+/// The exception for an error during play without Python agents.
 pub(crate) fn failed(error: PlayError) -> PyErr {
     match error {
         PlayError::Plan(error) => ExperimentError::new_err(error.to_string()),
         PlayError::Fault(fault) => AgentFault::new_err(fault.to_string()),
         error => refused(error),
     }
+}
+
+/// The exception of a signal such as Ctrl-C, if one has arrived.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method itself is not general enough in its lifetime"
+)]
+pub(crate) fn check_signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
 }

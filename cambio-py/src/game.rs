@@ -13,23 +13,31 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::{PyAction, PyEvent, decision};
+use crate::args::Arg;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of};
+use crate::keys::SeatKeys;
 use crate::observation::PyWorld;
 use crate::record::PyRecord;
 use crate::rules::{self, hash_of, tensor_space};
 use crate::{args, error};
 
 /// Implements the methods that `Game` and `ChanceGame` share. The class needs the fields `space` and `tensors`, and the
-/// methods `standing`, `dealt`, `actor`, `round_history` and `log`.
+/// methods `standing`, `dealt`, `actor`, `round_history`, `log` and `keys`.
 macro_rules! shared_methods {
     ($class:ident) => {
         impl $class {
-            /// The given seat; without one, the seat to act, or the first seat if no seat has to act.
-            fn seat_of(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Seat> {
+            /// The given seat; without one, the seat to act, if there is one.
+            fn seat_or_actor(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Seat>> {
                 match seat {
-                    Some(seat) => args::seat(seat, self.standing().setup.seats),
-                    None => Ok(self.actor().unwrap_or(Seat::A)),
+                    Some(seat) => args::seat(seat, self.standing().setup.seats).map(Some),
+                    None => Ok(self.actor()),
                 }
+            }
+
+            /// The given seat; without one, the seat to act. Fails if no seat has to act.
+            fn seat_of(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<Seat> {
+                let none = || error::IllegalAction::new_err("no seat has to decide now; name a seat, such as seat=0");
+                self.seat_or_actor(seat)?.ok_or_else(none)
             }
 
             /// The legal decisions of the seat to act.
@@ -83,11 +91,14 @@ macro_rules! shared_methods {
                 self.space.action_count()
             }
 
-            /// The observation of a seat; by default, of the seat to act.
+            /// The observation of a seat; by default, of the seat to act. Raises `IllegalAction` without a seat to act.
             #[pyo3(signature = (seat = None))]
-            fn observe(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<$crate::observation::PyObservation> {
+            pub(crate) fn observe(
+                &self,
+                seat: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<$crate::observation::PyObservation> {
                 let (seat, Standing { round, totals, .. }) = (self.seat_of(seat)?, self.standing());
-                Ok($crate::observation::PyObservation::new(self.dealt()?, seat, round, totals, self.log()))
+                Ok($crate::observation::PyObservation::new(self.dealt()?, seat, round, totals, self.log(), self.keys()))
             }
 
             /// The legal decisions of the seat to act; empty if there is no seat to act.
@@ -113,7 +124,7 @@ macro_rules! shared_methods {
                 seat: Option<&Bound<'py, PyAny>>,
                 out: Option<Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                let seat = self.seat_of(seat)?;
+                let seat = self.seat_or_actor(seat)?.unwrap_or(Seat::A);
                 let choices = if self.actor() == Some(seat) { self.choices() } else { Choices::NONE };
                 $crate::game::array(py, out, self.space.action_count(), "bool", |mask: &mut [bool]| {
                     mask.fill(false);
@@ -121,7 +132,8 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// The observation tensor of a seat, with the blocks of `layout`: shape `(layout.size,)`, dtype `uint8`.
+            /// The observation tensor of a seat, with the blocks of `layout`: shape `(layout.size,)`, dtype `uint8`. By default
+            /// it is the tensor of the seat to act; raises `IllegalAction` without a seat to act.
             ///
             /// With `out`, the tensor is written into this array, and no array is allocated.
             #[pyo3(signature = (seat = None, *, out = None))]
@@ -137,11 +149,11 @@ macro_rules! shared_methods {
                 })
             }
 
-            /// The table as text, with the faces that a seat knows; by default, the seat to act. `*` marks this seat, and
-            /// `'` a card that its owner has not seen.
+            /// The table as text, with the faces that a seat knows; by default, the seat to act, or seat 0 if there is none. `*`
+            /// marks this seat, and `'` a card that its owner has not seen.
             #[pyo3(signature = (seat = None))]
             fn render(&self, seat: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
-                let (seat, standing) = (self.seat_of(seat)?, self.standing());
+                let (seat, standing) = (self.seat_or_actor(seat)?.unwrap_or(Seat::A), self.standing());
                 Ok(match self.dealt() {
                     Ok(state) => $crate::observation::render(&state.view(seat), standing.round, standing.totals),
                     Err(_) => "nothing is dealt yet\n".to_owned(),
@@ -265,7 +277,11 @@ impl PyGame {
     }
 
     fn log(&self) -> &RoundLog {
-        &self.episode.observer().1
+        &self.episode.observer().1.0
+    }
+
+    fn keys(&self) -> &SeatKeys {
+        &self.episode.observer().1.1
     }
 }
 
@@ -273,19 +289,22 @@ impl PyGame {
 impl PyGame {
     #[new]
     #[pyo3(
-        signature = (rules = None, seats = None, *, seed = None, deal = None, agent_seed = None, reward = "rank"),
+        signature = (
+            rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), deal = Arg::default(),
+            agent_seed = Arg::default(), reward = "rank",
+        ),
         text_signature = "(rules='classic', seats=2, *, seed=0, deal=0, agent_seed=0, reward='rank')",
     )]
     fn new(
-        rules: Option<&Bound<'_, PyAny>>,
-        seats: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        deal: Option<&Bound<'_, PyAny>>,
-        agent_seed: Option<&Bound<'_, PyAny>>,
+        rules: Arg<'_>,
+        seats: Arg<'_>,
+        seed: Arg<'_>,
+        deal: Arg<'_>,
+        agent_seed: Arg<'_>,
         reward: &str,
     ) -> PyResult<PyGame> {
-        let (rules, seats) = rules::table_or_default(rules, seats)?;
-        let key = key(seed, deal, agent_seed)?;
+        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
+        let key = key(&seed, &deal, &agent_seed)?;
         GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
@@ -438,13 +457,9 @@ pub(crate) fn world(
 }
 
 /// The key of a match, from optional arguments.
-pub(crate) fn key(
-    seed: Option<&Bound<'_, PyAny>>,
-    deal: Option<&Bound<'_, PyAny>>,
-    agent_seed: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Key> {
-    let seed = seed.map_or(Ok(Seed::Number(0)), |seed| args::seed(seed, "seed"))?;
-    let agents = agent_seed.map_or(Ok(Seed::AGENTS), |seed| args::seed(seed, "agent_seed"))?;
-    let deal = deal.map_or(Ok(0), |deal| args::whole(deal, "deal", 0, u64::MAX))?;
+pub(crate) fn key(seed: &Arg<'_>, deal: &Arg<'_>, agent_seed: &Arg<'_>) -> PyResult<Key> {
+    let seed = seed.given().map_or(Ok(Seed::Number(0)), |seed| args::seed(seed, "seed"))?;
+    let agents = agent_seed.given().map_or(Ok(Seed::AGENTS), |seed| args::seed(seed, "agent_seed"))?;
+    let deal = deal.given().map_or(Ok(0), |deal| args::whole(deal, "deal", 0, u64::MAX))?;
     Ok(Key { seed, agents, deal })
 }

@@ -10,7 +10,9 @@ mod chance_game;
 mod episode;
 mod error;
 mod game;
+mod keys;
 mod observation;
+mod raised;
 mod record;
 mod rounds;
 mod rules;
@@ -18,6 +20,7 @@ mod small_game;
 mod tournament;
 mod units;
 mod vector;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -49,7 +52,7 @@ mod _cambio {
     #[pymodule_export]
     use super::agent::{PyAgent, agent, agents};
     #[pymodule_export]
-    use super::chance_game::{PyChanceGame, chance_game};
+    use super::chance_game::{_floats, PyChanceGame, chance_game};
     #[pymodule_export]
     use super::error::{
         ActionError, AgentError, AgentFault, ArrayError, CambioError, ExperimentError, IllegalAction, RecordError,
@@ -62,7 +65,7 @@ mod _cambio {
     #[pymodule_export]
     use super::record::PyRecord;
     #[pymodule_export]
-    use super::rounds::{PySprt, PyTune};
+    use super::rounds::{_advantage, PySprt, PyTune};
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
@@ -83,6 +86,7 @@ mod _cambio {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        py.get_type::<AgentFault>().setattr("record", py.None())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("PRESETS", PyTuple::new(py, cambio_core::rules::PRESETS)?)?;
         module.add("MINI_GAMES", PyTuple::new(py, cambio_core::rules::MINI_GAMES)?)

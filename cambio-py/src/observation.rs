@@ -8,14 +8,16 @@ use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::view::RoundHistory;
 use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, Standing, State, View};
+use cambio_solve::HistoryKey;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::action::{PyAction, PyEvent, sighting};
 use crate::episode::GameEpisode;
+use crate::keys::SeatKeys;
 use crate::rules::{PyRules, counts, hash_of, tensor_space};
-use crate::{args, error};
+use crate::{args, error, words};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
@@ -78,11 +80,21 @@ pub(crate) struct PyObservation {
     pub(crate) decided: Vec<Action>,
     pub(crate) rounds: usize,
     pub(crate) totals: Vec<Score>,
+    /// The key of the information set, at tables that are small enough for strategy files.
+    pub(crate) key: Option<HistoryKey>,
 }
 
 impl PyObservation {
-    pub(crate) fn new(state: &State, seat: Seat, rounds: usize, totals: &[Score], log: &RoundLog) -> PyObservation {
+    pub(crate) fn new(
+        state: &State,
+        seat: Seat,
+        rounds: usize,
+        totals: &[Score],
+        log: &RoundLog,
+        keys: &SeatKeys,
+    ) -> PyObservation {
         PyObservation {
+            key: keys.of(seat),
             view: OwnedObservation::from(&state.observe(seat)),
             sightings: log.sightings(seat).collect(),
             decided: log.decisions(seat).collect(),
@@ -299,6 +311,27 @@ impl PyObservation {
         text
     }
 
+    /// The key of the information set in strategy files, as in `SmallGame.keys`: 32 hexadecimal digits. In keys, seat 0 is the seat
+    /// with the first turn. `None` at tables with more than two seats or more than 24 cards, because strategies of such games are too large.
+    #[getter]
+    fn strategy_key(&self) -> Option<String> {
+        self.key.map(|key| key.to_string())
+    }
+
+    /// The rules in short, the cards with their points, and the notation. A person or a language model can read them.
+    fn describe_rules(&self) -> String {
+        words::rules(self.rules_of())
+    }
+
+    /// The observation in words that a person or a language model can read: the events of the round, the table, and the question with
+    /// the legal decisions. `events` is the number of past events to include; by default, all.
+    #[pyo3(signature = (events = None))]
+    fn describe(&self, events: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let most = events.map_or(Ok(u64::MAX), |events| args::whole(events, "events", 0, u64::MAX))?;
+        let table = render(&self.view, self.rounds, &self.totals);
+        Ok(words::observation(&self.view, &self.sightings, &table, most as usize))
+    }
+
     /// The knowledge that the seat can deduce from this observation.
     fn knowledge(&self) -> PyKnowledge {
         PyKnowledge { observation: self.clone(), knowledge: self.mind() }
@@ -325,7 +358,7 @@ impl PyObservation {
         let decided: Vec<String> = self.decided.iter().map(Action::to_string).collect();
         let totals: Vec<i32> = self.totals.iter().map(|total| total.units()).collect();
         let view = PyBytes::new(py, &self.view.to_bytes());
-        let parts = (self.rules(), view, codes, decided, self.rounds, totals);
+        let parts = (self.rules(), view, codes, decided, self.rounds, totals, self.strategy_key());
         (thaw, parts).into_pyobject(py)
     }
 }
@@ -339,6 +372,7 @@ pub(crate) fn observation(
     decided: Vec<String>,
     rounds: usize,
     totals: Vec<i32>,
+    key: Option<&str>,
 ) -> PyResult<PyObservation> {
     let rules = crate::rules::read(rules)?;
     let refused = |what: String| error::CambioError::new_err(what);
@@ -349,7 +383,9 @@ pub(crate) fn observation(
     let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
     let decided = decided.iter().map(|text| text.parse().map_err(error::action)).collect::<PyResult<_>>()?;
     let totals = totals.into_iter().map(Score::from_units).collect();
-    Ok(PyObservation { view, sightings, decided, rounds, totals })
+    let read = |key: &str| HistoryKey::parse(key).ok_or_else(|| refused(format!("{key} is not a key")));
+    let key = key.map(read).transpose()?;
+    Ok(PyObservation { view, sightings, decided, rounds, totals, key })
 }
 
 /// Totals as floats.

@@ -7,6 +7,7 @@ use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
+use crate::keys::SeatKeys;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
 use crate::{args, error};
@@ -21,10 +22,10 @@ pub(crate) struct PyRecord {
 }
 
 /// Collects each decision with the observation of its seat.
-#[derive(Default)]
 struct DecisionSteps {
     taken: Vec<(PyObservation, PyAction)>,
     log: RoundLog,
+    keys: SeatKeys,
     round: usize,
     totals: Vec<Score>,
 }
@@ -32,17 +33,20 @@ struct DecisionSteps {
 impl Observer for DecisionSteps {
     fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
         self.log.round_begins(standing, deck);
+        self.keys = SeatKeys::of_small(&standing.setup.rules, standing.setup.seats);
         (self.round, self.totals) = (standing.round, standing.totals.to_vec());
     }
 
     fn event(&mut self, event: &Event<Card>) {
         self.log.event(event);
+        self.keys.event(event);
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let seen = PyObservation::new(state, seat, self.round, &self.totals, &self.log);
+        let seen = PyObservation::new(state, seat, self.round, &self.totals, &self.log, &self.keys);
         self.taken.push((seen, PyAction(action)));
         self.log.decides(state, seat, action);
+        self.keys.decides(state, seat, action);
     }
 }
 
@@ -106,7 +110,8 @@ impl PyRecord {
 
     /// Iterates over pairs of an observation and the decision that its seat made. Raises the same errors as `verify`.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut steps = DecisionSteps::default();
+        let (taken, log, keys) = (Vec::new(), RoundLog::default(), SeatKeys::when(false, 2));
+        let mut steps = DecisionSteps { taken, log, keys, round: 0, totals: Vec::new() };
         replay(&self.record, &mut steps).map_err(error::record)?;
         steps.taken.into_pyobject(py)?.call_method0("__iter__")
     }

@@ -1,23 +1,34 @@
-//! Sequential tests and tuning whose rounds are distributed over many machines.
+//! Sequential tests, tuning and the value of decisions: on this machine, or in rounds that are distributed over many machines.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
 
+use cambio_agents::{BlueprintName, WordEnum as _};
 use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
-use cambio_sim::sprt::{DealScore, EloScale, SprtQuestion};
-use cambio_sim::tune::{Candidates, Opponents, PlaySetting, ResponsePoint, Scorer, Task, TuneError, TuneMethod};
-use cambio_sim::{Executor, LuckChoice, Payoff, PlayError, Unit, read_seed};
+use cambio_sim::sprt::{DealScore, EloScale, SprtQuestion, SprtResult};
+use cambio_sim::tune::{
+    Candidates, Opponents, PlaySetting, ResponsePoint, Scorer, Task, TuneError, TuneMethod, TuneStep, Tuned,
+};
+use cambio_sim::{AdvantageExperiment, Executor, LuckChoice, Payoff, PlayError, RoundError, Unit, read_seed};
+use cambio_stats::Interval;
 use cambio_stats::race::RaceSettings;
 use cambio_stats::sprt::Verdict;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::error::{self, failed, refused};
-use crate::tournament::roster_with;
+use crate::args;
+use crate::error::{self, refused};
+use crate::rules::PyRules;
+use crate::tournament::{PythonRoster, roster_with};
 use crate::units::Bots;
 
-/// The result of a sequential test: verdict, deals, log likelihood ratio, its bounds, matches.
-type SprtAnswer = (&'static str, u64, f64, (f64, f64), u64);
+/// The time between two checks for Ctrl-C.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The maximum number of deals, as of `cambio advantage`.
+const MOST_DEALS: u64 = 1_000_000_000;
 
 /// The deals that a race plays at a time. The result does not depend on this number.
 const RACE_STEP: u64 = 16;
@@ -77,24 +88,145 @@ impl PySprt {
         py.detach(|| {
             let executor = Executor::new(1).map_err(refused)?;
             let scores = self.question.scores(&self.setting, &roster, &executor, agents, first..behind);
-            Ok(scores.map_err(failed)?.into_iter().map(|score| (score.halves, score.luck)).collect())
+            Ok(scores
+                .map_err(|error| roster.failed(error))?
+                .into_iter()
+                .map(|score| (score.halves, score.luck))
+                .collect())
         })
     }
 
-    /// The verdict after these scores: "second", "first" or "undecided", with the number of deals that were read, the log
-    /// likelihood ratio, its bounds, and the number of matches.
-    fn answer(&self, py: Python<'_>, scores: Vec<(usize, Option<i64>)>) -> PyResult<SprtAnswer> {
+    /// Plays until a hypothesis is accepted, on `threads` threads. Returns the same as `answer`. `report` receives progress messages.
+    fn ask<'py>(&self, py: Python<'py>, threads: usize, report: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+        let roster = roster_with(py, &self.bots)?;
+        let agents = [&self.agents[0][..], &self.agents[1][..]];
+        let executor = Executor::new(threads).map_err(refused)?;
+        let answer = watched(py, &executor, report.as_ref(), |report| {
+            let look = |deals: u64, ratio: f64| report(format!("{deals} deals, log likelihood ratio {ratio:+.2}"));
+            self.question.ask(&self.setting, &roster, &executor, agents, look)
+        })?;
+        told(py, &answer.map_err(|error| roster.failed(error))?)
+    }
+
+    /// The result after these scores, as a dictionary with the fields of `SprtResult`.
+    fn answer<'py>(&self, py: Python<'py>, scores: Vec<(usize, Option<i64>)>) -> PyResult<Bound<'py, PyDict>> {
         let roster = roster_with(py, &self.bots)?;
         let agents = [&self.agents[0][..], &self.agents[1][..]];
         let scores = scores.into_iter().map(|(halves, luck)| DealScore { halves, luck });
-        let answer = self.question.answer(&self.setting, &roster, agents, scores).map_err(failed)?;
-        let verdict = match answer.verdict {
-            Verdict::First => "first",
-            Verdict::Second => "second",
-            Verdict::Undecided => "undecided",
-        };
-        Ok((verdict, answer.deals, answer.ratio, answer.bounds, answer.matches))
+        let answer = self.question.answer(&self.setting, &roster, agents, scores);
+        told(py, &answer.map_err(|error| roster.failed(error))?)
     }
+}
+
+/// A result of a sequential test as a dictionary.
+fn told<'py>(py: Python<'py>, answer: &SprtResult) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let verdict = match answer.verdict {
+        Verdict::First => "first",
+        Verdict::Second => "second",
+        Verdict::Undecided => "undecided",
+    };
+    dict.set_item("verdict", verdict)?;
+    dict.set_item("deals", answer.deals)?;
+    dict.set_item("matches", answer.matches)?;
+    dict.set_item("ratio", answer.ratio)?;
+    dict.set_item("bounds", answer.bounds)?;
+    dict.set_item("score", answer.mean().map(|score| score.mean))?;
+    dict.set_item("estimate", answer.estimate.map(|found| (found.median, found.low, found.high)))?;
+    Ok(dict)
+}
+
+/// Runs `work` on another thread, without the GIL. Meanwhile calls `report` with the messages of `work`, and checks for Ctrl-C. An
+/// exception of either cancels the executor and is returned.
+fn watched<T: Send>(
+    py: Python<'_>,
+    executor: &Executor,
+    report: Option<&Py<PyAny>>,
+    work: impl FnOnce(&dyn Fn(String)) -> T + Send,
+) -> PyResult<T> {
+    let token = executor.cancel_token();
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, messages) = mpsc::channel();
+            let worker = scope.spawn(move || {
+                work(&move |message| {
+                    // Fails only if the receiver is gone, and then no one reads messages.
+                    let _ = sender.send(message);
+                })
+            });
+            let mut stopped: PyResult<()> = Ok(());
+            loop {
+                let message = messages.recv_timeout(PAUSE);
+                if message == Err(mpsc::RecvTimeoutError::Disconnected) {
+                    break;
+                }
+                if stopped.is_err() {
+                    continue;
+                }
+                stopped = Python::attach(|py| {
+                    if let (Some(report), Ok(message)) = (report, message) {
+                        report.call1(py, (message,))?;
+                    }
+                    py.check_signals()
+                });
+                if stopped.is_err() {
+                    token.cancel();
+                }
+            }
+            let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            stopped.map(|()| result)
+        })
+    })
+}
+
+/// The value of an agent's decisions, as `cambio advantage` computes it. Returns a dictionary with the fields of `AdvantageResult`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the options of `cambio advantage`")]
+pub(crate) fn _advantage<'py>(
+    py: Python<'py>,
+    agent: &str,
+    over: &str,
+    rules: PyRef<'_, PyRules>,
+    seats: &Bound<'_, PyAny>,
+    deals: &Bound<'_, PyAny>,
+    playouts: &Bound<'_, PyAny>,
+    seed: &Bound<'_, PyAny>,
+    threads: usize,
+    bots: Bots,
+    report: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rules = rules.0;
+    let roster = roster_with(py, &bots)?;
+    let spec = roster.parse(agent).map_err(error::spec)?;
+    if spec.sees_all() {
+        let what = format!("`agent` must be a player, found `{spec}`, which sees every card");
+        return Err(error::AgentError::new_err(what));
+    }
+    let named = BlueprintName::ALL.iter().find(|name| name.word() == over);
+    let policy = named.map(|name| name.policy()).ok_or_else(|| {
+        let allowed: Vec<&str> = BlueprintName::ALL.iter().map(|name| name.word()).collect();
+        let over = cambio_core::text::excerpt(over);
+        error::AgentError::new_err(format!("`over` must be one of {}, found `{over}`", allowed.join(", ")))
+    })?;
+    let (seats, deals) = (args::seats(seats, &rules)?, args::whole(deals, "deals", 1, MOST_DEALS)?);
+    let playouts = args::whole(playouts, "playouts", 1, 1_000_000)? as u32;
+    let seed = args::seed(seed, "seed")?;
+    let experiment = AdvantageExperiment { rules: &rules, seats, agent: &spec, over: &policy, deals, playouts, seed };
+    let executor = Executor::new(threads).map_err(refused)?;
+    let played = watched(py, &executor, report.as_ref(), |report| {
+        experiment.play(&executor, |played| report(format!("{played} of {deals} deals")))
+    })?;
+    let found = played.map_err(|error| match error {
+        RoundError::Round { .. } => error::AgentFault::new_err(format!("{spec}: {error}")),
+        error => refused(error),
+    })?;
+    let interval = |interval: &Interval| (interval.mean, interval.half_width());
+    let kinds = found.asked.iter().map(|kind| (kind.what, kind.times, kind.otherwise, interval(&kind.advantage)));
+    let dict = PyDict::new(py);
+    dict.set_item("results", interval(&found.results))?;
+    dict.set_item("decisions", interval(&found.decisions))?;
+    dict.set_item("kinds", kinds.collect::<Vec<_>>())?;
+    Ok(dict)
 }
 
 /// A tuning task whose deals are played by many machines.
@@ -129,9 +261,9 @@ impl Scorer for PlayCallback {
     }
 }
 
-fn untuned(error: TuneError) -> PyErr {
+fn untuned(roster: &PythonRoster, error: TuneError) -> PyErr {
     match error {
-        TuneError::Measure(error) => failed(error),
+        TuneError::Measure(error) => roster.failed(error),
         error => error::CambioError::new_err(error.to_string()),
     }
 }
@@ -190,52 +322,72 @@ impl PyTune {
         let roster = roster_with(py, &self.bots)?;
         py.detach(|| {
             let executor = Executor::new(1).map_err(refused)?;
-            let candidates = Candidates::new(&self.task.setting, &roster, &executor, &specs, &field).map_err(failed)?;
-            candidates.scores(&which, first..behind).map_err(failed)
+            let candidates = Candidates::new(&self.task.setting, &roster, &executor, &specs, &field);
+            let scores = candidates.and_then(|candidates| candidates.scores(&which, first..behind));
+            scores.map_err(|error| roster.failed(error))
         })
     }
 
-    /// Runs the tuning task. `play(specs, field, which, first, behind)` must return the same as `scores`; `tell` receives progress
-    /// messages. Writes the folder `out` if it is given. Returns the points of the curve and `tuning.json`, both as JSON, and
-    /// warnings.
-    fn run(
+    /// Runs the tuning task on `threads` threads; otherwise the same as `run`.
+    fn tune(
         &self,
         py: Python<'_>,
-        play: Py<PyAny>,
-        tell: Py<PyAny>,
+        threads: usize,
+        report: Option<Py<PyAny>>,
         out: Option<PathBuf>,
-    ) -> PyResult<(String, String, Vec<String>)> {
+    ) -> PyResult<TuningTexts> {
+        let roster = roster_with(py, &self.bots)?;
+        let executor = Executor::new(threads).map_err(refused)?;
+        let tuned = watched(py, &executor, report.as_ref(), |report| {
+            self.task.run(&roster, &executor, |step: TuneStep| report(step.to_string()))
+        })?;
+        texts(&tuned.map_err(|error| untuned(&roster, error))?, out)
+    }
+
+    /// Runs the tuning task. `play(specs, field, which, first, behind)` must return the same as `scores`; `report` receives progress
+    /// messages. Writes the folder `out` if it is given. Returns the points of the curve and `tuning.json`, both as JSON, and
+    /// warnings.
+    fn run(&self, py: Python<'_>, play: Py<PyAny>, report: Py<PyAny>, out: Option<PathBuf>) -> PyResult<TuningTexts> {
         let roster = roster_with(py, &self.bots)?;
         let handed = PlayCallback { play, raised: Mutex::new(None) };
         py.detach(|| {
-            let progress = |step: cambio_sim::tune::TuneStep| {
+            let progress = |step: TuneStep| {
                 Python::attach(|py| {
-                    if let Err(error) = tell.call1(py, (step.to_string(),)) {
+                    if let Err(error) = report.call1(py, (step.to_string(),)) {
                         error.write_unraisable(py, None);
                     }
                 });
             };
             let tuned = self.task.run(&roster, &handed, progress).map_err(|error| {
-                handed.raised.lock().expect("no panic under this lock").take().unwrap_or_else(|| untuned(error))
+                let raised = handed.raised.lock().expect("no panic under this lock").take();
+                raised.unwrap_or_else(|| untuned(&roster, error))
             })?;
-            if let Some(out) = out {
-                write_tuning(&out, &tuned).map_err(refused)?;
-            }
-            let json = |error: serde_json::Error| refused(error);
-            let parameters = tuned.result.parameters();
-            let point = |point: &ResponsePoint| -> serde_json::Result<serde_json::Value> {
-                let mut row = serde_json::to_value(point)?;
-                for (name, value) in parameters.iter().zip(point.value.split(' ')) {
-                    row[name] = value.parse::<f64>().ok().into();
-                }
-                Ok(row)
-            };
-            let points = tuned.points.iter().map(point).collect::<Result<Vec<_>, _>>().map_err(json)?;
-            Ok((
-                serde_json::to_string(&points).map_err(json)?,
-                serde_json::to_string(&tuned.result).map_err(json)?,
-                tuned.result.warnings(&tuned.points),
-            ))
+            texts(&tuned, out)
         })
     }
+}
+
+/// The points of the curve and `tuning.json`, both as JSON, and warnings.
+type TuningTexts = (String, String, Vec<String>);
+
+/// Writes a result to the folder `out`, if it is given, and returns it as texts.
+fn texts(tuned: &Tuned, out: Option<PathBuf>) -> PyResult<TuningTexts> {
+    if let Some(out) = out {
+        write_tuning(&out, tuned).map_err(refused)?;
+    }
+    let json = |error: serde_json::Error| refused(error);
+    let parameters = tuned.result.parameters();
+    let point = |point: &ResponsePoint| -> serde_json::Result<serde_json::Value> {
+        let mut row = serde_json::to_value(point)?;
+        for (name, value) in parameters.iter().zip(point.value.split(' ')) {
+            row[name] = value.parse::<f64>().ok().into();
+        }
+        Ok(row)
+    };
+    let points = tuned.points.iter().map(point).collect::<Result<Vec<_>, _>>().map_err(json)?;
+    Ok((
+        serde_json::to_string(&points).map_err(json)?,
+        serde_json::to_string(&tuned.result).map_err(json)?,
+        tuned.result.warnings(&tuned.points),
+    ))
 }

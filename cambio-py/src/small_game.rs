@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::agent::PyAgent;
+use crate::error::check_signals;
 use crate::observation::PyObservation;
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
@@ -101,15 +102,6 @@ fn history(moment: &InfosetView<'_>) -> RoundHistory {
     history.stands(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
     moment.sightings.iter().for_each(|sighting| history.notice(sighting));
     history
-}
-
-/// Stops a search after Ctrl-C.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method itself is not general enough in its lifetime"
-)]
-fn check_signals() -> PyResult<()> {
-    Python::attach(|py| py.check_signals())
 }
 
 impl PySmallGame {
@@ -262,6 +254,7 @@ impl PySmallGame {
                 decided: moment.decisions.to_vec(),
                 rounds: 0,
                 totals: vec![Score::default(); SEATS],
+                key: Some(self.game().key(seat, moment.set)),
             };
             waiting.push((moment.set, Py::new(py, seen)?));
             if waiting.len() == batch { answer(&mut waiting) } else { Ok(()) }
@@ -398,7 +391,7 @@ impl PySmallGame {
         let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
         let spec = match policy.cast::<PyString>() {
             Ok(text) => Some(PyAgent::read(&text.to_cow()?)?),
-            Err(_) => policy.cast::<PyAgent>().ok().map(|agent| agent.borrow().spec.clone()),
+            Err(_) => policy.cast::<PyAgent>().ok().map(|agent| agent.get().spec.clone()),
         };
         if let Some(spec) = spec {
             let answers = py.detach(|| {
@@ -467,8 +460,11 @@ impl PySmallGame {
 
     /// Solves the game: the strategies of both seats, with an exploitability of at most `to`. The solver is discounted
     /// counterfactual regret minimisation, as in `cambio solve`. Releases the GIL; Ctrl-C stops it.
-    #[pyo3(signature = (to = 1e-3))]
-    fn solve<'py>(&self, py: Python<'py>, to: f64) -> PyResult<Bound<'py, PyTuple>> {
+    ///
+    /// `progress(iterations, exploitability)` is called whenever the exploitability has been measured. An exception that it raises
+    /// stops the solver.
+    #[pyo3(signature = (to = 1e-3, *, progress = None))]
+    fn solve<'py>(&self, py: Python<'py>, to: f64, progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyTuple>> {
         if !(to > 0.0 && to.is_finite()) {
             return Err(error::CambioError::new_err(format!(
                 "`to` must be a number above 0, such as 1e-3, found {to}"
@@ -483,7 +479,11 @@ impl PySmallGame {
                     cfr.iterate();
                 }
                 let strategy = cfr.average();
-                if self.game().exploitability(&strategy) <= to {
+                let exploitability = self.game().exploitability(&strategy);
+                if let Some(progress) = &progress {
+                    Python::attach(|py| progress.call1(py, (cfr.iterations(), exploitability)))?;
+                }
+                if exploitability <= to {
                     return Ok(strategy);
                 }
                 check_signals()?;

@@ -1,5 +1,6 @@
 //! Tournaments from Python, with Python agents among the players.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,19 +8,24 @@ use cambio_agents::{NoParams, Roster, RosterEntry, roster};
 use cambio_core::encode::ActionSpace;
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Score, Sighting};
 use cambio_report::{Run, of_run};
 use cambio_sim::{
     Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, RunError, RunFolder, Runner,
     StoredRun, derive,
 };
+use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::action::decision;
+use crate::agent::PyAgent;
 use crate::batch_agent::BatchAgent;
-use crate::error::{failed, refused};
+use crate::error::{check_signals, refused};
+use crate::keys::{SeatKeys, from_starter};
 use crate::observation::PyObservation;
+use crate::raised::RaisedExceptions;
 use crate::rules::PyRules;
 use crate::{args, error};
 
@@ -27,6 +33,7 @@ use crate::{args, error};
 struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Py<PyAny>,
+    raised: Arc<RaisedExceptions>,
     /// For an agent with `decide_batch`, the queue of waiting matches, shared by all players.
     batch_agent: Option<Arc<BatchAgent>>,
     object: Option<Py<PyAny>>,
@@ -36,20 +43,27 @@ struct PythonAgent {
     totals: Vec<Score>,
     sightings: Vec<Sighting>,
     decided: Vec<Action>,
+    /// The key of the information set, and the names of the seats in it.
+    key: HistoryKey,
+    relabelling: Relabelling,
 }
 
 impl PythonAgent {
-    fn new(factory: Py<PyAny>, batch_agent: Option<Arc<BatchAgent>>) -> PythonAgent {
-        let (sightings, decided) = (Vec::new(), Vec::new());
+    fn new(factory: Py<PyAny>, raised: Arc<RaisedExceptions>, batch_agent: Option<Arc<BatchAgent>>) -> PythonAgent {
+        let (totals, sightings, decided) = (Vec::new(), Vec::new(), Vec::new());
+        let (object, failed, rounds, key, relabelling) = (None, None, 0, HistoryKey::START, Relabelling::new(2, 0));
         PythonAgent {
             factory,
+            raised,
             batch_agent,
-            object: None,
-            failed: None,
-            rounds: 0,
-            totals: Vec::new(),
+            object,
+            failed,
+            rounds,
+            totals,
             sightings,
             decided,
+            key,
+            relabelling,
         }
     }
 
@@ -90,6 +104,7 @@ impl PythonAgent {
             decided: self.decided.clone(),
             rounds: self.rounds,
             totals: self.totals.clone(),
+            key: SeatKeys::is_small(view.rules(), view.table().seats()).then_some(self.key),
         };
         let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(batch_agent) = &self.batch_agent {
@@ -98,7 +113,7 @@ impl PythonAgent {
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
         Python::attach(|py| {
             let answer = object.bind(py).call_method1("decide", (seen,));
-            answer.and_then(|answer| decision(&answer, &space, seat)).map_err(|error| error::told(&error, py))
+            answer.and_then(|answer| decision(&answer, &space, seat)).map_err(|error| self.raised.keep(error, py))
         })
     }
 }
@@ -109,7 +124,7 @@ impl Agent for PythonAgent {
         if self.batch_agent.is_some() {
             return Ok(());
         }
-        Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| error::told(&error, py)))?)
+        Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| self.raised.keep(error, py)))?)
     }
 
     fn notice(&mut self, notice: Notice<'_>) {
@@ -118,10 +133,15 @@ impl Agent for PythonAgent {
                 (self.rounds, self.totals) = (standing.round, standing.totals.to_vec());
                 self.sightings.clear();
                 self.decided.clear();
+                (self.key, self.relabelling) = (HistoryKey::START, from_starter(standing));
             }
-            Notice::Event(sighting) => self.sightings.push(*sighting),
+            Notice::Event(sighting) => {
+                self.sightings.push(*sighting);
+                self.key.perceive(self.relabelling.event(sighting));
+            }
             Notice::RoundEnds(result) => {
-                let ended = Python::attach(|py| self.round_ends(py, result).map_err(|error| error::told(&error, py)));
+                let ended =
+                    Python::attach(|py| self.round_ends(py, result).map_err(|error| self.raised.keep(error, py)));
                 self.failed = self.failed.take().or(ended.err());
             }
             Notice::Table(_) | Notice::MatchEnds(_) => {}
@@ -131,13 +151,37 @@ impl Agent for PythonAgent {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let action = self.ask(view)?;
         self.decided.push(action.canonical());
+        if view.choices().len() > 1 {
+            self.key.decide(self.relabelling.action(action).canonical());
+        }
         Ok(action)
     }
 }
 
+/// The library's agents and the given Python agents, by name, with the exceptions that the latter raise.
+pub(crate) struct PythonRoster {
+    roster: Roster,
+    raised: Arc<RaisedExceptions>,
+}
+
+impl PythonRoster {
+    /// The exception for an error during play.
+    pub(crate) fn failed(&self, error: PlayError) -> PyErr {
+        self.raised.failed(error)
+    }
+}
+
+impl std::ops::Deref for PythonRoster {
+    type Target = Roster;
+
+    fn deref(&self) -> &Roster {
+        &self.roster
+    }
+}
+
 /// The library's agents and the given Python agents, by name.
-pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<Roster> {
-    let mut all = roster();
+pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyResult<PythonRoster> {
+    let (mut all, raised) = (roster(), Arc::<RaisedExceptions>::default());
     for (name, factory) in bots {
         let is_name =
             !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
@@ -147,16 +191,22 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
                 "an agent's name must have only letters, digits, _ and -, found `{name}`"
             )));
         }
+        if let Ok(agent) = factory.bind(py).cast::<PyAgent>() {
+            let spec = agent.get().spec.clone();
+            all =
+                all.with_entry(RosterEntry::new(name, "An agent with another name.", move |_: &NoParams| spec.make()));
+            continue;
+        }
         let is_shared = factory.bind(py).hasattr("decide_batch")?;
-        let batch_agent = is_shared.then(|| Arc::new(BatchAgent::new(factory.clone_ref(py))));
-        let factory = factory.clone_ref(py);
+        let batch_agent = is_shared.then(|| Arc::new(BatchAgent::new(factory.clone_ref(py), raised.clone())));
+        let (factory, raised) = (factory.clone_ref(py), raised.clone());
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            PythonAgent::new(factory, batch_agent.clone())
+            PythonAgent::new(factory, raised.clone(), batch_agent.clone())
         };
         all = all.with_entry(RosterEntry::new(name, "An agent of Python.", make));
     }
-    Ok(all)
+    Ok(PythonRoster { roster: all, raised })
 }
 
 /// The columns of all tables of runs and tunings, as JSON.
@@ -166,19 +216,21 @@ pub(crate) fn _columns() -> String {
     serde_json::to_string(&columns).expect("texts can be serialized")
 }
 
-/// Plays an experiment file into a run folder, or resumes it, like `cambio run`. Returns the same as [`_open`].
+/// Plays an experiment file into a run folder, or resumes it, like `cambio run`. Returns the same as [`_open`]. With `is_kept = false`, the
+/// folder will be removed, so errors do not name files in it.
 #[pyfunction]
-#[pyo3(signature = (spec, out, agents, threads))]
+#[pyo3(signature = (spec, out, agents, threads, is_kept))]
 pub(crate) fn _run(
     py: Python<'_>,
     spec: PathBuf,
     out: PathBuf,
     agents: Vec<(String, Py<PyAny>)>,
     threads: &Bound<'_, PyAny>,
+    is_kept: bool,
 ) -> PyResult<Py<PyDict>> {
     let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
     let roster = roster_with(py, &agents)?;
-    let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads))?;
+    let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads, is_kept))?;
     py.check_signals()?;
     Ok(about(py, &stored, &derived)?.unbind())
 }
@@ -191,13 +243,21 @@ pub(crate) fn planned(spec: &Path, roster: &Roster) -> PyResult<PlayablePlan> {
     Ok(experiment.plan(roster, folder).map_err(unplanned)?.with_toml(text))
 }
 
-fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(StoredRun, Derived)> {
+fn play(
+    spec: &Path,
+    out: &Path,
+    roster: &PythonRoster,
+    threads: usize,
+    is_kept: bool,
+) -> PyResult<(StoredRun, Derived)> {
     let plan = planned(spec, roster)?;
     let executor = Executor::new(threads).map_err(refused)?;
     let token = executor.cancel_token();
     // Called about ten times a second, so that Ctrl-C stops the run. It can be resumed.
+    let signal = RefCell::new(None);
     let look = |_: &cambio_sim::PlayProgress<'_>| {
-        if Python::attach(|py| py.check_signals().is_err()) {
+        if let Err(raised) = check_signals() {
+            signal.replace(Some(raised));
             token.cancel();
         }
     };
@@ -210,8 +270,13 @@ fn play(spec: &Path, out: &Path, roster: &Roster, threads: usize) -> PyResult<(S
         report.outcome.map(|()| (stored, report.derived))
     };
     played().map_err(|error| match error {
+        PlayError::Interrupted if !is_kept && signal.borrow().is_some() => signal.take().expect("it was just there"),
         PlayError::Interrupted => refused("the run was interrupted; the same call resumes it"),
-        error => failed(error),
+        PlayError::Fault(mut fault) if !is_kept => {
+            fault.kept = None;
+            roster.failed(PlayError::Fault(fault))
+        }
+        error => roster.failed(error),
     })
 }
 

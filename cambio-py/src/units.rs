@@ -9,7 +9,7 @@ use cambio_sim::units::{LineupCost, UnitQueue, UnitStore, WorkUnit, merge_units,
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{failed, refused};
+use crate::error::refused;
 use crate::tournament::{about, planned, roster_with};
 
 /// The factories of Python agents, by name.
@@ -117,7 +117,7 @@ pub(crate) fn _units_play(
                 token.cancel();
             }
         };
-        let played = play_unit(&executor, &plan, first..behind, &store, look).map_err(failed)?;
+        let played = play_unit(&executor, &plan, first..behind, &store, look).map_err(|error| roster.failed(error))?;
         Ok((played.unit.hash, played.matches, costs_told(played.costs)))
     })
 }
@@ -137,7 +137,8 @@ pub(crate) fn _units_check(
         let plan = store.playable(&roster).map_err(refused)?;
         let executor = Executor::new(threads).map_err(refused)?;
         let (from, to, hash) = unit;
-        let again = replay_unit(&executor, &plan, &WorkUnit { from, to, hash }, &store).map_err(failed)?;
+        let again = replay_unit(&executor, &plan, &WorkUnit { from, to, hash }, &store);
+        let again = again.map_err(|error| roster.failed(error))?;
         Ok(again.is_some())
     })
 }

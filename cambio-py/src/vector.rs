@@ -1,37 +1,40 @@
 //! The class `VectorGame`: many matches that one call steps.
 
 mod arrays;
+mod inputs;
 mod threads;
 mod vector_match;
 
 use std::iter::zip;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use cambio_agents::AgentSpec;
+use cambio_core::Rules;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
-use cambio_core::{Action, Rules};
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArray3};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::no_index;
-use crate::agent::PyAgent;
+use crate::args::Arg;
 use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, texts};
 use crate::game::PyGame;
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, LegalChoices, Results};
+use arrays::{Arrays, Extras, LegalChoices, Results};
+use inputs::{read_indices, selected, starts};
 use threads::Threads;
-use vector_match::{BatchCall, VectorMatches};
+use vector_match::{BatchCall, MatchStart, MatchState, VectorMatches};
 
 /// The maximum number of matches in a batch, and of threads.
 const MOST: u64 = 1 << 20;
 const MOST_THREADS: u64 = 256;
 
 /// The settings that all matches of a batch share.
+#[derive(Clone)]
 pub(crate) struct BatchSettings {
     rules: Rules,
     seats: usize,
@@ -41,8 +44,9 @@ pub(crate) struct BatchSettings {
     opponents: Vec<Option<AgentSpec>>,
     rotates: bool,
     reward: Reward,
-    /// Whether observations at the end of a match are written.
-    finals: bool,
+    /// Whether a match that has ended starts its next deal at once.
+    autoreset: bool,
+    extras: Extras,
     space: ActionSpace,
     tensors: Arc<TensorSpace>,
 }
@@ -66,56 +70,81 @@ pub(crate) struct BatchSettings {
 /// | `rewards` | `(batch, seats)` | `float32` | each seat's reward since your last decision |
 /// | `done` | `(batch,)` | `bool` | whether the match ended; observation, mask and seat then belong to the next match |
 /// | `final_observations` | `(batch, seats, layout.size)` | `uint8` | only with `finals`: each seat's tensor at the end of the match, valid where `done` |
+/// | `keys` | `(batch, 2)` | `uint64` | only with `keys`: the key of the information set of the seat to act, its upper and lower 64 bits |
+/// | `all_observations` | `(batch, seats, layout.size)` | `uint8` | only with `all_seats`: the tensor of every seat |
+/// | `true_cards` | `(batch, seats, rules.slots)` | `int8` | only with `true_cards`: the class of the true card in each spot, as in `layout.classes`; −1 for no card |
+///
+/// `all_observations` and `true_cards` are for critics and analyses, not for players: they contain information that is hidden from
+/// the seat to act. `all_observations[i, s]` is the tensor of seat `s`. In `true_cards`, seats are relative to the seat to act.
+///
+/// With `autoreset=False`, a match that has ended stays at its end until `reset(where=…)` starts its next deal: `done` remains true, no
+/// decision is legal, `seat` is −1, `observations` are 0, and its entry in `actions` is ignored.
 ///
 /// Arrays that you provide must be contiguous and writable, with this shape and dtype. Missing arrays are created. Torch
 /// and JAX can use the arrays without a copy (`torch.from_numpy`, `jax.dlpack`).
 ///
 /// `step` releases the GIL. If an action is not legal, it raises `IllegalAction` with the number of the match; all matches are
-/// then unchanged.
-#[pyclass(eq, name = "VectorGame", module = "cambio_game")]
+/// then unchanged. A call of a method while another thread is in a method of the same batch raises `CambioError`.
+#[pyclass(frozen, eq, name = "VectorGame", module = "cambio_game")]
 pub(crate) struct PyVectorGame {
     common: BatchSettings,
+    arrays: Arrays,
+    batch: Mutex<VectorBatch>,
+    threads: usize,
+}
+
+/// The matches of a batch.
+struct VectorBatch {
     slots: VectorMatches,
     /// The seat to act and its legal decisions in each match.
     asks: Vec<LegalChoices>,
-    arrays: Arrays,
     threads: Threads,
     /// Whether `reset` was called.
     is_begun: bool,
 }
 
-/// Copies the caller's indices, one for each match. A copy is needed because a step may overwrite the caller's array.
-fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<i64>> {
-    let long = value.extract::<PyReadonlyArray1<'_, i64>>().ok();
-    let long = long.and_then(|array| Some(array.as_slice().ok()?.to_vec()));
-    let chosen = long.or_else(|| {
-        let short = value.extract::<PyReadonlyArray1<'_, i32>>().ok()?;
-        Some(short.as_slice().ok()?.iter().map(|&index| index.into()).collect())
-    });
-    chosen.filter(|chosen| chosen.len() == batch).ok_or_else(|| {
-        let shape = value.getattr("shape").map_or_else(|_| "none".to_owned(), |shape| shape.to_string());
-        let dtype = value.getattr("dtype").map_or_else(|_| args::type_of(value), |dtype| dtype.to_string());
-        error::ArrayError::new_err(format!(
-            "the actions must be a contiguous array of {batch} int64 or int32, found shape {shape} and dtype {dtype}"
-        ))
-    })
+fn check_begun(batch: &VectorBatch) -> PyResult<()> {
+    let not_begun = || error::IllegalAction::new_err("the matches have not begun; call reset() first");
+    if batch.is_begun { Ok(()) } else { Err(not_begun()) }
 }
 
 impl PyVectorGame {
+    fn new_batch(
+        common: BatchSettings,
+        arrays: Arrays,
+        slots: VectorMatches,
+        threads: usize,
+    ) -> PyResult<PyVectorGame> {
+        let asks = vec![LegalChoices::NO_SEAT; common.batch];
+        let batch = VectorBatch { slots, asks, threads: Threads::new(threads)?, is_begun: false };
+        Ok(PyVectorGame { common, arrays, batch: Mutex::new(batch), threads })
+    }
+
+    /// The matches, for one thread at a time.
+    fn batch(&self) -> PyResult<MutexGuard<'_, VectorBatch>> {
+        match self.batch.try_lock() {
+            Ok(batch) => Ok(batch),
+            Err(TryLockError::Poisoned(batch)) => Ok(batch.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(error::CambioError::new_err(
+                "another thread is in a method of this VectorGame; use one VectorGame for each thread, or a lock",
+            )),
+        }
+    }
+
     /// Applies `work` to every match and its rows, without the GIL. Raises the fault of the first match that has one.
-    fn work(&mut self, py: Python<'_>, work: BatchCall) -> PyResult<()> {
-        let PyVectorGame { common, slots, asks, arrays, threads, .. } = self;
-        let mut held = arrays.hold(py)?;
-        let rows = held.rows(common, asks)?;
-        match py.detach(|| slots.work(work, common, threads, rows)) {
+    fn work(&self, py: Python<'_>, batch: &mut VectorBatch, work: BatchCall<'_>) -> PyResult<()> {
+        let VectorBatch { slots, asks, threads, .. } = batch;
+        let mut held = self.arrays.hold(py)?;
+        let rows = held.rows(&self.common, asks)?;
+        match py.detach(|| slots.work(work, &self.common, threads, rows)) {
             None => Ok(()),
             Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
         }
     }
 
     /// The error for an illegal decision.
-    fn refusal(&self, number: usize, index: i64) -> PyErr {
-        let (space, state) = (&self.common.space, self.slots.matches()[number].state());
+    fn refusal(&self, batch: &VectorBatch, number: usize, index: i64) -> PyErr {
+        let (space, state) = (&self.common.space, batch.slots.matches()[number].state());
         let Some(seat) = state.actor() else {
             return error::IllegalAction::new_err(format!("match {number}: the match is over; call reset()"));
         };
@@ -129,58 +158,46 @@ impl PyVectorGame {
     }
 }
 
-/// A batch with these deals and decisions.
+/// A batch with these matches.
 fn restored(
     py: Python<'_>,
     common: BatchSettings,
-    matches: Vec<(u64, Vec<Action>)>,
+    matches: Vec<MatchState>,
     threads: usize,
     is_begun: bool,
     results: Results,
 ) -> PyResult<PyVectorGame> {
     let slots = VectorMatches::new(&common, matches, is_begun).map_err(error::illegal)?;
-    let (asks, arrays, threads) =
-        (vec![LegalChoices::NOBODY; common.batch], Arrays::new(py, &common), Threads::new(threads)?);
-    let mut games = PyVectorGame { common, slots, asks, arrays, threads, is_begun };
+    let arrays = Arrays::new(py, &common);
+    let games = PyVectorGame::new_batch(common, arrays, slots, threads)?;
+    let mut batch = games.batch()?;
+    batch.is_begun = is_begun;
     if is_begun {
-        games.work(py, BatchCall::Show)?;
+        games.work(py, &mut batch, BatchCall::Show)?;
     }
+    drop(batch);
     games.arrays.set_results(py, results)?;
     Ok(games)
 }
 
 impl PartialEq for PyVectorGame {
     fn eq(&self, other: &PyVectorGame) -> bool {
+        if std::ptr::eq(self, other) {
+            return true;
+        }
         let (one, two) = (&self.common, &other.common);
+        let (Ok(own), Ok(others)) = (self.batch(), other.batch()) else { return false };
         (one.rules, one.seats, one.key, one.batch) == (two.rules, two.seats, two.key, two.batch)
-            && (one.rotates, one.reward, self.is_begun) == (two.rotates, two.reward, other.is_begun)
-            && one.opponents.len() == two.opponents.len()
+            && (one.rotates, one.reward, own.is_begun) == (two.rotates, two.reward, others.is_begun)
+            && (one.autoreset, one.opponents.len()) == (two.autoreset, two.opponents.len())
             && one.opponents.iter().zip(&two.opponents).all(|pair| match pair {
                 (Some(one), Some(two)) => one.is(two),
                 (None, None) => true,
                 _ => false,
             })
-            && zip(self.slots.matches(), other.slots.matches())
+            && zip(own.slots.matches(), others.slots.matches())
                 .all(|(one, two)| (one.key(), one.actions()) == (two.key(), two.actions()))
     }
-}
-
-/// Reads the argument `opponents`.
-fn opponents(specs: Option<Vec<Option<String>>>, seats: usize) -> PyResult<Vec<Option<AgentSpec>>> {
-    let Some(specs) = specs else { return Ok(Vec::new()) };
-    if specs.len() != seats {
-        let found = specs.len();
-        return Err(error::AgentError::new_err(format!(
-            "`opponents` must have {seats} entries, one for each seat (a spec, or None for a seat that you play), found {found}"
-        )));
-    }
-    if specs.iter().all(Option::is_some) {
-        let sentence = "`opponents` must have at least one None, a seat that you play, found none";
-        return Err(error::AgentError::new_err(sentence));
-    }
-    let read = |spec: Option<String>| spec.map(|spec| PyAgent::read(&spec)).transpose();
-    let specs = specs.into_iter().map(read).collect::<PyResult<Vec<_>>>()?;
-    Ok(if specs.iter().all(Option::is_none) { Vec::new() } else { specs })
 }
 
 #[pymethods]
@@ -188,28 +205,33 @@ impl PyVectorGame {
     #[new]
     #[pyo3(
         signature = (
-            batch, rules = None, seats = None, *, seed = None, first_deal = None, agent_seed = None, opponents = None,
-            rotate = false, reward = "rank", threads = None, finals = false, observations = None, masks = None, rewards = None,
-            seat = None, done = None,
+            batch, rules = Arg::default(), seats = Arg::default(), *, seed = Arg::default(), first_deal = Arg::default(),
+            agent_seed = Arg::default(), opponents = None, rotate = false, reward = "rank", threads = Arg::default(),
+            autoreset = true, finals = false, keys = false, all_seats = false, true_cards = false, observations = None,
+            masks = None, rewards = None, seat = None, done = None,
         ),
-        text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, \
-                          rotate=False, reward='rank', threads=1, finals=False, observations=None, masks=None, rewards=None, seat=None, \
-                          done=None)",
+        text_signature = "(batch, rules='classic', seats=2, *, seed=0, first_deal=0, agent_seed=0, opponents=None, rotate=False, \
+                          reward='rank', threads=1, autoreset=True, finals=False, keys=False, all_seats=False, true_cards=False, \
+                          observations=None, masks=None, rewards=None, seat=None, done=None)",
     )]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
         batch: &Bound<'_, PyAny>,
-        rules: Option<&Bound<'_, PyAny>>,
-        seats: Option<&Bound<'_, PyAny>>,
-        seed: Option<&Bound<'_, PyAny>>,
-        first_deal: Option<&Bound<'_, PyAny>>,
-        agent_seed: Option<&Bound<'_, PyAny>>,
+        rules: Arg<'_>,
+        seats: Arg<'_>,
+        seed: Arg<'_>,
+        first_deal: Arg<'_>,
+        agent_seed: Arg<'_>,
         opponents: Option<Vec<Option<String>>>,
         rotate: bool,
         reward: &str,
-        threads: Option<&Bound<'_, PyAny>>,
+        threads: Arg<'_>,
+        autoreset: bool,
         finals: bool,
+        keys: bool,
+        all_seats: bool,
+        true_cards: bool,
         observations: Option<&Bound<'_, PyAny>>,
         masks: Option<&Bound<'_, PyAny>>,
         rewards: Option<&Bound<'_, PyAny>>,
@@ -217,31 +239,35 @@ impl PyVectorGame {
         done: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
-        let (rules, seats) = rules::table_or_default(rules, seats)?;
-        let key = crate::game::key(seed, first_deal, agent_seed)?;
-        let threads = threads.map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
+        let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
+        let key = crate::game::key(&seed, &first_deal, &agent_seed)?;
+        let threads =
+            threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
         let common = BatchSettings {
             rules,
             seats,
             key,
             batch,
-            opponents: self::opponents(opponents, seats)?,
+            opponents: inputs::opponents(opponents, seats)?,
             rotates: rotate,
             reward: Reward::read(reward)?,
-            finals,
+            autoreset,
+            extras: Extras { finals, all_seats, keys, true_cards },
             space: ActionSpace::new(&rules, seats),
             tensors: tensor_space(&rules, seats),
         };
         let arrays = Arrays::given(py, &common, [observations, masks, rewards, seat, done])?;
-        let matches = (0..batch as u64).map(|number| (key.deal.wrapping_add(number), Vec::new())).collect();
-        let slots = VectorMatches::new(&common, matches, false).map_err(error::illegal)?;
-        let (asks, threads) = (vec![LegalChoices::NOBODY; batch], Threads::new(threads)?);
-        Ok(PyVectorGame { common, slots, asks, arrays, threads, is_begun: false })
+        let matches = (0..batch as u64).map(|number| {
+            let key = Key { deal: key.deal.wrapping_add(number), ..key };
+            MatchState { key, next: key.deal, given: Vec::new(), own: Vec::new() }
+        });
+        let slots = VectorMatches::new(&common, matches.collect(), false).map_err(error::illegal)?;
+        PyVectorGame::new_batch(common, arrays, slots, threads)
     }
 
     /// The number of matches.
-    #[getter]
-    fn batch(&self) -> usize {
+    #[getter(batch)]
+    fn size(&self) -> usize {
         self.common.batch
     }
 
@@ -260,7 +286,7 @@ impl PyVectorGame {
     /// The number of threads.
     #[getter]
     fn threads(&self) -> usize {
-        self.threads.count()
+        self.threads
     }
 
     /// The layout of a row of `observations`.
@@ -312,41 +338,98 @@ impl PyVectorGame {
         self.arrays.finals.as_ref().map(|finals| finals.clone_ref(py))
     }
 
+    /// Each seat's current tensor: shape `(batch, seats, layout.size)`, dtype `uint8`. `None` without `all_seats`.
+    ///
+    /// Not for players: a player may only see the tensor of its own seat.
+    #[getter]
+    fn all_observations(&self, py: Python<'_>) -> Option<Py<PyArray3<u8>>> {
+        self.arrays.all_observations.as_ref().map(|all| all.clone_ref(py))
+    }
+
+    /// The key of the information set of the seat to act: its upper and lower 64 bits, shape `(batch, 2)`, dtype `uint64`. `None`
+    /// without `keys`.
+    ///
+    /// Two rows are equal if and only if their seats have the same events and decisions in this round, where seats are counted from the
+    /// seat with the first turn. `"%016x%016x" % tuple(keys[i])` is the key as text, as in `SmallGame.keys`.
+    #[getter]
+    fn keys(&self, py: Python<'_>) -> Option<Py<PyArray2<u64>>> {
+        self.arrays.keys.as_ref().map(|keys| keys.clone_ref(py))
+    }
+
+    /// The class of the true card in each spot, as in `layout.classes`: shape `(batch, seats, rules.slots)`, dtype `int8`; −1 for no card.
+    /// Seats are relative to the seat to act. `None` without `true_cards`.
+    ///
+    /// Not for players: it contains hidden cards.
+    #[getter]
+    fn true_cards(&self, py: Python<'_>) -> Option<Py<PyArray3<i8>>> {
+        self.arrays.true_cards.as_ref().map(|cards| cards.clone_ref(py))
+    }
+
     /// The deal number of each match: a new array of shape `(batch,)`, dtype `uint64`.
     #[getter]
-    fn deals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, self.slots.matches().into_iter().map(|playing| playing.key().deal))
+    fn deals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let batch = self.batch()?;
+        Ok(PyArray1::from_iter(py, batch.slots.matches().into_iter().map(|playing| playing.key().deal)))
     }
 
-    /// Restarts every match with its first deal.
-    fn reset(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.is_begun = true;
-        self.work(py, BatchCall::Reset)
-    }
-
-    /// Carries out one decision in each match. `actions` has their indices: shape `(batch,)`, dtype `int64` or `int32`.
-    fn step(&mut self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
-        if !self.is_begun {
-            return Err(error::IllegalAction::new_err("the matches have not begun; call reset() first"));
+    /// Starts matches. Without arguments, every match starts its first deal.
+    ///
+    /// `where` selects matches: an array of `batch` bools, such as `games.done`, or the numbers of matches. Each of them starts its
+    /// next deal; the others do not change. `games` is a list with a `Game` for each selected match, by default of every match:
+    /// a selected match continues from the position of its game, with the same random outcomes as the game. Opponents have
+    /// perceived all events of the game, and their random streams restart. When such a match ends, the next deal of the batch
+    /// follows.
+    #[pyo3(signature = (r#where = None, games = None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        r#where: Option<&Bound<'_, PyAny>>,
+        games: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut batch = self.batch()?;
+        if r#where.is_some() && !batch.is_begun {
+            return Err(error::IllegalAction::new_err(
+                "the matches have not begun; call reset() without `where` first",
+            ));
         }
+        let chosen =
+            r#where.map_or_else(|| Ok(vec![true; self.common.batch]), |chosen| selected(chosen, self.common.batch))?;
+        let starts = match (r#where, games) {
+            (_, Some(games)) => starts(games, &chosen, (&self.common.rules, self.common.seats))?,
+            (None, None) => vec![MatchStart::First; self.common.batch],
+            (Some(_), None) => {
+                chosen.iter().map(|&is_chosen| if is_chosen { MatchStart::Next } else { MatchStart::None }).collect()
+            }
+        };
+        batch.is_begun = true;
+        self.work(py, &mut batch, BatchCall::Start(&starts))
+    }
+
+    /// Carries out one decision in each match. `actions` has their indices: shape `(batch,)`, dtype `int64` or `int32`, as an array of
+    /// numpy or of a library with `__dlpack__` or `__array__`, such as torch and JAX.
+    fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut batch = self.batch()?;
+        check_begun(&batch)?;
         let chosen = read_indices(actions, self.common.batch)?;
         let space = &self.common.space;
-        let refused = self.asks.iter_mut().zip(&chosen).position(|(ask, &index)| !ask.choose(space, index));
+        let refused = batch.asks.iter_mut().zip(&chosen).position(|(ask, &index)| !ask.choose(space, index));
         if let Some(number) = refused {
-            return Err(self.refusal(number, chosen[number]));
+            return Err(self.refusal(&batch, number, chosen[number]));
         }
-        self.work(py, BatchCall::Step)
+        self.work(py, &mut batch, BatchCall::Step)
     }
 
     /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed
-    /// and the current matches.
+    /// and the current matches. It is −1 for a match that is over. Raises `IllegalAction` before the first `reset`.
     fn random_actions<'py>(&self, py: Python<'py>, seed: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let batch = self.batch()?;
+        check_begun(&batch)?;
         let seed = args::whole(seed, "seed", 0, u64::MAX)?;
         let mut stream = Key::new(seed, 0).stream(Purpose::Agent, 0);
         let space = &self.common.space;
         Ok(PyArray1::from_iter(
             py,
-            self.asks.iter().map(|ask| {
+            batch.asks.iter().map(|ask| {
                 let legal = &ask.legal;
                 let chosen = legal.nth(stream.below(legal.len().max(1) as u32) as usize);
                 chosen.and_then(|action| space.to_index(action, legal.seat())).map_or(-1, |index| index as i64)
@@ -357,7 +440,8 @@ impl PyVectorGame {
     /// A copy of one match of the batch, as a `Game`.
     fn game(&self, index: &Bound<'_, PyAny>) -> PyResult<PyGame> {
         let index = args::whole(index, "index", 0, u64::MAX)? as usize;
-        let matches = self.slots.matches();
+        let batch = self.batch()?;
+        let matches = batch.slots.matches();
         let Some(playing) = matches.get(index) else {
             let most = matches.len() - 1;
             return Err(PyIndexError::new_err(format!("`index` must be from 0 to {most}, found {index}")));
@@ -368,14 +452,11 @@ impl PyVectorGame {
 
     /// An independent copy with new arrays.
     fn copy(&self, py: Python<'_>) -> PyResult<PyVectorGame> {
-        let common = BatchSettings {
-            opponents: self.common.opponents.clone(),
-            space: self.common.space,
-            tensors: self.common.tensors.clone(),
-            ..self.common
+        let (matches, is_begun) = {
+            let batch = self.batch()?;
+            (batch.slots.states(), batch.is_begun)
         };
-        let own = self.slots.own().map(|(deal, own)| (deal, own.to_vec())).collect();
-        restored(py, common, own, self.threads.count(), self.is_begun, self.arrays.results(py))
+        restored(py, self.common.clone(), matches, self.threads, is_begun, self.arrays.results(py))
     }
 
     fn __len__(&self) -> usize {
@@ -384,7 +465,7 @@ impl PyVectorGame {
 
     fn __repr__(&self) -> String {
         let BatchSettings { rules, seats, batch, .. } = &self.common;
-        let (name, threads) = (rules.name(), self.threads.count());
+        let (name, threads) = (rules.name(), self.threads);
         let (es, s) = (if *batch == 1 { "" } else { "es" }, if threads == 1 { "" } else { "s" });
         format!("<VectorGame of {batch} match{es}, {name:?} at {seats} seats, {threads} thread{s}>")
     }
@@ -406,15 +487,26 @@ impl PyVectorGame {
         let thaw = py.import("cambio_game._cambio")?.getattr("_vector")?;
         let common = &self.common;
         let specs = common.opponents.iter().map(|spec| spec.as_ref().map(ToString::to_string)).collect::<Vec<_>>();
-        let matches = self.slots.own().map(|(deal, own)| (deal, texts(own))).collect::<Vec<_>>();
-        let state = (self.threads.count(), self.is_begun, matches, self.arrays.results(py));
-        let parts = (self.rules(), common.seats, seeds(common.key), specs, common.rotates, common.reward.word(), state);
+        let batch = self.batch()?;
+        let own_seeds = |key: Key| ((key.seed, key.agents) != (common.key.seed, common.key.agents)).then(|| seeds(key));
+        let matches =
+            batch.slots.states().into_iter().map(|MatchState { key, next, given, own }| {
+                (own_seeds(key), key.deal, next, texts(&given), texts(&own))
+            });
+        let Extras { finals: _, all_seats, keys, true_cards } = common.extras;
+        let flags = (common.rotates, common.autoreset, all_seats, keys, true_cards);
+        let state = (self.threads, batch.is_begun, matches.collect::<Vec<_>>(), self.arrays.results(py));
+        let parts = (self.rules(), common.seats, seeds(common.key), specs, flags, common.reward.word(), state);
         (thaw, parts).into_pyobject(py)
     }
 }
 
-/// The state in a pickle: threads, whether `reset` was called, each match's deal and decisions, the results of the last step.
-type PickledState<'py> = (Bound<'py, PyAny>, bool, Vec<(u64, String)>, Results);
+/// A match in a pickle: its seeds if they differ from the seeds of the batch, its deal, the next deal, the decisions with which it started,
+/// the caller's decisions.
+type PickledMatch = (Option<Seeds>, u64, u64, String, String);
+
+/// The state in a pickle: threads, whether `reset` was called, the matches, the results of the last step.
+type PickledState<'py> = (Bound<'py, PyAny>, bool, Vec<PickledMatch>, Results);
 
 /// Restores a batch, for `pickle`.
 #[pyfunction(name = "_vector")]
@@ -425,7 +517,7 @@ pub(crate) fn vector(
     seats: &Bound<'_, PyAny>,
     seeds: Seeds,
     specs: Vec<Option<String>>,
-    rotates: bool,
+    flags: (bool, bool, bool, bool, bool),
     reward: &str,
     state: PickledState<'_>,
 ) -> PyResult<PyVectorGame> {
@@ -438,19 +530,24 @@ pub(crate) fn vector(
         let what = format!("`batch` must be a whole number from 1 to {MOST}, found {batch}");
         return Err(error::CambioError::new_err(what));
     }
+    let (rotates, autoreset, all_seats, keys, true_cards) = flags;
     let common = BatchSettings {
         rules,
         seats,
         key: key_of(seeds)?,
         batch,
-        opponents: opponents((!specs.is_empty()).then_some(specs), seats)?,
+        opponents: inputs::opponents((!specs.is_empty()).then_some(specs), seats)?,
         rotates,
         reward: Reward::read(reward)?,
-        finals: results.2.is_some(),
+        autoreset,
+        extras: Extras { finals: results.2.is_some(), all_seats, keys, true_cards },
         space: ActionSpace::new(&rules, seats),
         tensors: tensor_space(&rules, seats),
     };
-    let matches = matches.into_iter().map(|(deal, texts)| Ok((deal, actions_of(&texts)?)));
+    let matches = matches.into_iter().map(|(seeds, deal, next, given, own)| {
+        let key = Key { deal, ..seeds.map_or(Ok(common.key), key_of)? };
+        Ok(MatchState { key, next, given: actions_of(&given)?, own: actions_of(&own)? })
+    });
     let matches = matches.collect::<PyResult<Vec<_>>>()?;
     restored(py, common, matches, threads, is_begun, results)
 }

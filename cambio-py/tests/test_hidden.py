@@ -11,6 +11,9 @@ import pickle
 import random
 from typing import Any
 
+import numpy as np
+import pytest
+
 import cambio_game as cambio
 from conftest import amount, choose
 
@@ -23,6 +26,8 @@ try:
 except ModuleNotFoundError:
     openspiel = None  # type: ignore[assignment]
 
+GREEDY = cambio.agent("greedy")
+PLAYER = cambio.TextPlayer(str)
 TABLES: dict[Any, Any] = {}
 GAMES: dict[Any, Any] = {}
 
@@ -33,6 +38,10 @@ def shown(game: cambio.ChanceGame, seat: int) -> tuple[bytes, ...]:
     knowledge = seen.knowledge()
     worlds = [knowledge.sample(seed) for seed in range(2)]
     texts = (repr(seen), str(seen), seen.key(), game.render(seat), game.information_state(seat), repr(knowledge))
+    texts += (seen.describe(), seen.describe(events=3), seen.describe_rules(), str(seen.strategy_key), PLAYER.prompt(seen))
+    if seen.is_asked:
+        decisions = GREEDY.decide(game), GREEDY.decide(seen), GREEDY.decide(seen, seed=3), cambio.parse_decision("1", seen)
+        texts += tuple(map(str, decisions))
     arrays = (game.tensor(seat), game.mask(seat), seen.tensor(), seen.mask())
     known = (seen.known, seen.held, seen.pile, seen.top, seen.stock, seen.sightings, knowledge.stock_candidates(), worlds)
     return (*(text.encode() for text in texts), *(array.tobytes() for array in arrays), pickle.dumps(seen), repr(known).encode())
@@ -141,3 +150,34 @@ def test_what_a_seat_cannot_know_changes_nothing_that_it_gets() -> None:
             first.step(action)
             second.step(action)
     assert hidden > pairs // 4
+
+
+@pytest.mark.parametrize("rules", ["mini-m0", "mini-s", "mini-k3", "mini-p"])
+@pytest.mark.parametrize("against", [None, ["greedy", None]])
+def test_the_rows_of_a_batch_contain_nothing_that_the_seat_to_act_cannot_know(rules: str, against: list[str | None] | None) -> None:
+    """Games in which the seat to act has the same information state, with different hidden cards, have the same rows.
+
+    Only `all_observations` of the other seats and `true_cards` may differ, and do.
+    """
+    games = []
+    for deal in range(600):
+        dice, game = random.Random(deal % 3), cambio.Game(rules, 2, seed=4, deal=deal)
+        for _ in range(deal % 5):
+            if not game.is_over:
+                game.step(dice.choice(game.legal_actions()))
+        if not game.is_over and (against is None or game.seat == 1):
+            games.append(game)
+    batch = cambio.VectorGame(len(games), rules, opponents=against, keys=True, all_seats=True, true_cards=True, autoreset=False)
+    batch.reset(games=games)
+    groups: dict[str, list[int]] = {}
+    for number, game in enumerate(games):
+        groups.setdefault(game.observe().key(), []).append(number)
+    pairs = secret = 0
+    for first, *others in groups.values():
+        seat = int(batch.seat[first])
+        for other in others:
+            for rows in (batch.observations, batch.masks, batch.keys, batch.seat, batch.all_observations[:, seat]):
+                assert np.array_equal(rows[first], rows[other])
+            pairs += 1
+            secret += not np.array_equal(batch.true_cards[first], batch.true_cards[other])
+    assert pairs > 50 and secret > pairs // 4

@@ -225,3 +225,33 @@ def test_chance_games_have_probabilities_and_replay() -> None:
             if len(game.history) % 20 == 0:
                 same(game)
         assert len(game.returns()) == 2
+
+
+@pytest.mark.parametrize("spec", ["greedy", "sharp", "learned", "random", "rollout(n=20)"])
+def test_an_agent_decides_in_chance_games_and_at_observations(spec: str) -> None:
+    dice, agent, decided = random.Random(4), cambio.agent(spec), 0
+    for name in ("classic", "faessler"):
+        game = cambio.ChanceGame(name, 2)
+        while not game.is_over and decided < 400:
+            if game.is_chance:
+                with pytest.raises(cambio.IllegalAction, match="no seat has to decide"):
+                    agent.decide(game)
+                game.play_chance(dice.choices(*zip(*game.outcomes(), strict=True))[0])
+                continue
+            action = agent.decide(game, seed=3)
+            assert action in game.legal_actions() and action == cambio.agent(spec).decide(game.observe(), seed=3)
+            shares = agent.probabilities(game.observe(), seed=3)
+            assert shares[action.index(game.rules, 2, game.seat)] > 0
+            decided += 1
+            game.step(action if dice.random() < 0.5 else choose(game, dice))
+    assert decided > 30
+    with pytest.raises(cambio.IllegalAction, match="does not have to decide"):
+        agent.decide(cambio.Game(seed=1).observe(1))
+    with pytest.raises(TypeError, match="must be a Game, a ChanceGame or an Observation, found type str"):
+        agent.decide("classic")
+
+
+def test_an_agent_without_random_numbers_decides_alike_in_a_game_and_at_its_observation() -> None:
+    greedy, other = cambio.agent("greedy"), cambio.agent("greedy")
+    for game in positions("classic", 3, 8, 200):
+        assert greedy.decide(game) == other.decide(game.observe())

@@ -60,7 +60,7 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
             if name in ("decide", "reset", "read"):
                 continue
             # Step a copy, so that the fuzzed object does not change.
-            target = thing.copy() if name in ("step", "play_chance") and not isinstance(thing, type) else thing
+            target = thing.copy() if name in ("step", "play_chance", "_apply") and not isinstance(thing, type) else thing
             call = getattr(target, name)
         args = [dice.choice(JUNK) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3, 4)))]
         named = {dice.choice(("seat", "out", "seed", "rules", "deal", "threads", "masks")): dice.choice(JUNK)} if dice.random() < 0.2 else {}
@@ -111,3 +111,32 @@ def test_an_illegal_decision_changes_nothing() -> None:
             with pytest.raises(cambio.IllegalAction):
                 game.step(index)
     assert game == before and game.observe() == before.observe()
+
+
+def test_flags_and_none_are_not_numbers() -> None:
+    game = cambio.Game(seed=1)
+    with pytest.raises(TypeError, match="the decision must be an Action, a str or an index, found type bool"):
+        game.step(True)
+    assert game.decisions == 0
+    for wrong in (lambda: cambio.Game(None), lambda: cambio.VectorGame(2, None)):
+        with pytest.raises(TypeError, match="the rules must be .* found type NoneType"):
+            wrong()
+    for named in ({"seed": None}, {"deal": True}, {"seats": None}, {"agent_seed": 1.5}):
+        with pytest.raises(TypeError, match=f"`{[*named][0]}` must be .* found type"):
+            cambio.Game(**named)
+    with pytest.raises(TypeError, match="`seat` must be a number or a letter, found type bool"):
+        game.tensor(True)
+
+
+def test_a_match_that_is_over_has_no_tensor_of_the_seat_to_act() -> None:
+    game, dice = cambio.Game("mini-m0", seed=1), random.Random(1)
+    while not game.is_over:
+        game.step(choose(game, dice))
+    for call in (game.tensor, game.observe):
+        with pytest.raises(cambio.IllegalAction, match="no seat has to decide now; name a seat"):
+            call()
+        assert call(0) is not None
+    assert not game.mask().any() and game.render() == str(game)
+    games = cambio.VectorGame(2)
+    with pytest.raises(cambio.IllegalAction, match="not begun"):
+        games.random_actions(1)

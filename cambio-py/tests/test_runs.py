@@ -199,3 +199,91 @@ def test_a_batch_that_fails_is_a_fault_with_a_sentence(tmp_path: Path, answers: 
     sentence = {"too few": "returned 0 decisions for", "raises": "it raised KeyError: 'no idea'", "illegal": "give a1"}[answers]
     with pytest.raises(cambio.AgentFault, match=sentence):
         play(tmp_path / "run", "bad", bad=Bad)
+
+
+def test_names_are_in_the_tables_and_the_rows() -> None:
+    found = cambio.evaluate("greedy(call_at=7)", cambio.agent("greedy"), deals=20, names=["mine", "theirs"], rows=True)
+    plain = cambio.evaluate("greedy(call_at=7)", "greedy", deals=20)
+    assert [row["agent"] for row in found.summary] in (["mine", "theirs"], ["theirs", "mine"])
+    means = [{row["rank_points"] for row in run.summary} for run in (found, plain)]
+    assert means[0] == means[1]
+    matches, players, rounds = (found.rows(name) for name in ("matches", "players", "rounds"))
+    assert len(matches) == 40 and len(players) == 80 and len(rounds) >= 40 and found.rows() == players
+    first = players[0]
+    assert first["lineup"] == "mine | theirs" and first["seat"] == "a" and isinstance(first["points"], int)
+    assert all(isinstance(row["fingerprint"], str) and len(row["fingerprint"]) == 16 for row in matches)
+    assert isinstance(rounds[0]["points"], list) and len(rounds[0]["points"]) == 2
+    mean = sum(row["rank_points"] for row in players if row["agent"] == "mine") / 40  # type: ignore[misc]
+    assert mean == pytest.approx(next(row["rank_points"] for row in found.summary if row["agent"] == "mine"), abs=1e-12)
+    assert matches.to_pandas().shape == (40, len(matches.columns))
+    assert pickle.loads(pickle.dumps(found)).rows("rounds") == rounds
+    with pytest.raises(cambio.RunError, match=r"call evaluate\(..., rows=True\)"):
+        plain.rows()
+    with pytest.raises(cambio.CambioError, match="`name` must be matches, rounds or players, found `winners`"):
+        found.rows("winners")
+    for names in (["one"], ["one", "one"], "ab"):
+        with pytest.raises(cambio.CambioError, match="`names` must have 2 different names"):
+            cambio.evaluate("greedy", "random", names=names)
+    with pytest.raises(cambio.AgentError, match="only letters, digits"):
+        cambio.evaluate("greedy", "random", names=["the first", "b"])
+
+
+def test_a_run_folder_has_rows_and_other_names(tmp_path: Path) -> None:
+    found = play(tmp_path / "named", "strong", strong="greedy(call_at=7)")
+    again = play(tmp_path / "plain", "greedy(call_at=7)")
+    scores = [[row["points"] for row in run.rows()] for run in (found, again)]
+    assert scores[0] == scores[1] and {"strong"} < {row["agent"] for row in found.rows()}
+    assert cambio.Run.open(tmp_path / "named" / "run").rows("matches") == found.rows("matches")
+    (tmp_path / "plain" / "run" / "rounds.csv").unlink()
+    with pytest.raises(cambio.RunError, match="the rows of the run cannot be read"):
+        again.rows("rounds")
+
+
+class RaisesInBatches:
+    def decide_batch(self, observations: list[cambio.Observation]) -> list[str]:
+        raise KeyError("no idea")
+
+
+class RaisesAtTheEnd(First):
+    def round_ends(self, points: list[int]) -> None:
+        raise ZeroDivisionError("at the end")
+
+
+@pytest.mark.parametrize(("agent", "kind"), [(Raises, KeyError), (RaisesInBatches, KeyError), (RaisesAtTheEnd, ZeroDivisionError)])
+def test_the_exception_of_an_agent_is_the_cause_with_its_traceback(agent: type, kind: type[Exception], tmp_path: Path) -> None:
+    # `faessler` has several rounds in a match, and a fault at the end of a round is one of the next decision.
+    with pytest.raises(cambio.AgentFault, match=f"it raised {kind.__name__}") as caught:
+        cambio.evaluate(agent, "greedy", "faessler", deals=3, threads=2)
+    cause = caught.value.__cause__
+    assert type(cause) is kind
+    traced = cause.__traceback__
+    assert traced is not None and traced.tb_frame.f_code.co_filename == __file__
+    assert "/" not in str(caught.value).replace(str(cause), ""), "the message must not name a file that is already removed"
+    record = caught.value.record
+    assert record is not None and cambio.Game.restore(record).seat is not None
+    (tmp_path / "spec.toml").write_text(f'seed = 1\ndeals = 3\nrules = ["faessler"]\nseats = [2]\nagents = ["{agent.__name__}", "greedy"]\n')
+    with pytest.raises(cambio.AgentFault, match="the match up to the fault is in .*") as caught:
+        cambio.run(tmp_path / "spec.toml", tmp_path / "run", agents={agent.__name__: agent})
+    assert type(caught.value.__cause__) is kind
+
+
+def test_a_fault_of_a_library_agent_has_no_cause() -> None:
+    assert cambio.AgentFault("x").record is None
+    with pytest.raises(cambio.AgentFault) as caught:
+        cambio.evaluate('external("false")', "greedy", deals=1)
+    assert caught.value.__cause__ is None and caught.value.record is not None
+
+
+def test_a_factory_is_a_class_and_not_its_instance() -> None:
+    for call in (
+        lambda: cambio.evaluate(First(), "greedy"),
+        lambda: cambio.evaluate(First(), "greedy", names=["a", "b"]),
+        lambda: cambio.run("spec.toml", "out", agents={"first": First()}),
+        lambda: cambio.sprt("greedy", First()),
+        lambda: cambio.advantage(First()),
+    ):
+        with pytest.raises(TypeError, match="pass the class `First` or a function that returns a `First`, not an instance"):
+            call()
+    with pytest.raises(TypeError, match="an agent must be a spec, an Agent or a factory of a Player, found type int"):
+        cambio.evaluate(3, "greedy")
+    assert cambio.evaluate(lambda: First(), "greedy", deals=1).matches == 2

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -328,3 +331,97 @@ def test_a_game_can_be_copied_and_pickled(m1: cambio.SmallGame) -> None:
     assert repr(m1) == "<SmallGame 'mini-m1', 1912 and 1140 information sets>".replace("'", '"')
     mine = cambio.SmallGame({"base": "mini-m0", "name": "mine", "turn_limit": 1})
     assert mine.rules.name == "mine" and mine.exploitability(*mine.solve(to=1e-4)) <= 1e-4
+
+
+def test_a_strategy_of_a_file_is_a_policy_and_a_player(tmp_path: Path) -> None:
+    """Also in matches in which the other seat has the first turn."""
+    game = cambio.SmallGame("mini-m1")
+    a, b = game.solve(to=1e-3)
+    game.save(tmp_path / "m1.txt", a, b)
+    policy = cambio.StrategyPolicy(tmp_path / "m1.txt", "mini-m1")
+    for own, found in zip((a, b), game.probabilities(policy), strict=True):
+        assert np.allclose(own, found, atol=1e-12)
+    assert cambio.exploitability(policy, game) <= 1e-3
+    rules = cambio.Rules({"base": "mini-m1", "name": "drawn", "first_dealer": "drawn"})
+    game = cambio.SmallGame(rules)
+    game.save(tmp_path / "drawn.txt", *game.solve(to=1e-3))
+    policy = cambio.StrategyPolicy(tmp_path / "drawn.txt", rules)
+    starters, asked = set(), []
+
+    class Watched(cambio.StrategyPolicy):
+        def decide(self, observation: cambio.Observation) -> int:
+            starters.add(observation.sightings[0].seat)
+            index = super().decide(observation)
+            asked.append(self.action_probabilities(observation)[index])
+            return index
+
+    run = cambio.evaluate(lambda: Watched(tmp_path / "drawn.txt", rules), "random", rules, 100, threads=1)
+    row = next(row for row in run.summary if row["agent"] != "random")
+    assert starters == {0, 1} and min(asked) > 0 and row["rank_points"] > 0.55
+
+
+def test_strategy_files_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "m0.txt"
+    game = cambio.SmallGame("mini-m0")
+    game.save(path, *game.uniform())
+    policy = cambio.StrategyPolicy(path, "mini-m0")
+    with pytest.raises(cambio.CambioError, match="must contain the information set None of seat a, found none"):
+        policy.probabilities([observation("classic")])
+    with pytest.raises(cambio.CambioError, match="the strategy must be for classic at 2 seats"):
+        policy.begin(cambio.Rules("classic"), 2, 0, 1)
+    with pytest.raises(cambio.CambioError, match="cannot be read"):
+        cambio.StrategyPolicy(tmp_path / "none.txt", "mini-m0")
+    path.write_text("a b c")
+    with pytest.raises(cambio.CambioError, match="is not a strategy file"):
+        cambio.StrategyPolicy(path, "mini-m0")
+    assert observation("classic").strategy_key is None
+
+
+def observation(rules: str) -> cambio.Observation:
+    """An observation with a choice."""
+    game = cambio.Game(rules, seed=1)
+    while len(game.legal_actions()) < 2:
+        game.step(game.legal_actions()[0])
+    return game.observe()
+
+
+def test_the_key_of_an_observation_is_the_key_of_its_information_set() -> None:
+    """This holds in a game, in a Python agent, after a pickle, and in the replay of a record."""
+    known = {*cambio.SmallGame("mini-s").keys(0), *cambio.SmallGame("mini-s").keys(1)}
+    found = 0
+
+    class Asks:
+        def decide(self, seen: cambio.Observation) -> cambio.Action:
+            nonlocal found
+            legal = seen.legal_actions()
+            found += len(legal) > 1 and seen.strategy_key in known
+            assert len(legal) == 1 or seen.strategy_key in known
+            return legal[hash(seen.key()) % len(legal)]
+
+    cambio.evaluate(Asks, "random", "mini-s", 50, threads=1)
+    dice = random.Random(6)
+    for deal in range(40):
+        game, seen = cambio.Game("mini-s", seed=2, deal=deal), []
+        while not game.is_over:
+            seen.append(game.observe())
+            assert pickle.loads(pickle.dumps(seen[-1])).strategy_key == seen[-1].strategy_key
+            found += len(game.legal_actions()) > 1 and seen[-1].strategy_key in known
+            assert len(game.legal_actions()) == 1 or seen[-1].strategy_key in known
+            game.step(dice.choice(game.legal_actions()))
+        assert [one.strategy_key for one, _ in game.record().replay()] == [one.strategy_key for one in seen]
+    assert found > 100
+
+
+def test_the_solver_tells_its_progress() -> None:
+    told: list[tuple[int, float]] = []
+    cambio.SmallGame("mini-m1").solve(1e-3, progress=lambda *step: told.append(step))
+    assert told and told[-1][1] <= 1e-3 < told[0][1] and [step for step, _ in told] == sorted(step for step, _ in told)
+
+
+def test_the_example_learns() -> None:
+    pytest.importorskip("jax")
+    example = Path(__file__).parents[2] / "examples" / "python" / "ppo.py"
+    words = ["--game", "mini-m0", "--iterations", "10", "--matches", "512"]
+    done = subprocess.run([sys.executable, example, *words], capture_output=True, text=True, check=True)
+    curve = [float(line.split()[2]) for line in done.stdout.splitlines()[1:]]
+    assert len(curve) == 11 and curve[-1] < curve[0]

@@ -52,7 +52,21 @@ exploitability: float = cambio.exploitability(Uniform(), small)
 exploitability = small.exploitability(*small.solve(to=1e-2))
 shares: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = cambio.agent("greedy").probabilities(game.observe())
 found: cambio.Run = cambio.evaluate(Mine, "greedy")
-found = cambio.evaluate(Network, "greedy", threads=64)
+found = cambio.evaluate(Network, "greedy", threads=64, names=["mine", "theirs"], rows=True)
+rows: cambio.Table = found.rows("matches")
+found = cambio.evaluate(cambio.TextPlayer(lambda prompt: "1"), "greedy")
+action = cambio.parse_decision("draw", game.observe())
+action = cambio.agent("greedy").decide(game.observe(), seed=3)
+games.step(np.zeros(8, np.int32))
+games.reset(where=games.done, games=[game])
+cards: np.ndarray[tuple[int, ...], np.dtype[np.int8]] | None = games.true_cards
+verdict: str = cambio.sprt(Mine, "greedy", progress=print).verdict
+best: str | None = cambio.tune("greedy(call_at=?)", "1..3", field=["greedy", "sharp"]).best
+mean: float = cambio.advantage(Mine).decisions[0]
+strategy = cambio.StrategyPolicy("mini-m0.txt", "mini-m0")
+exploitability = cambio.exploitability(strategy, small)
+found = cambio.evaluate(lambda: strategy, "greedy", "mini-m0")
+fault: cambio.Record | None = cambio.AgentFault().record
 '''
 
 
@@ -80,7 +94,8 @@ def test_every_public_thing_has_a_docstring() -> None:
             continue
         if not thing.__doc__:
             bare.append(name)
-        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run", "cambio_game.small"):
+        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run", "cambio_game.small", "cambio_game.text", "cambio_game.strategy", "cambio_game.measure"):
             members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
-            bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None)]
+            # The attribute of an exception is in its docstring.
+            bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None) and value is not None]
     assert not bare

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import TABLES, amount
+from conftest import TABLES, amount, choose
 
 ARRAYS = ("observations", "masks", "rewards", "seat", "done")
 
@@ -230,7 +230,7 @@ def test_memory_stays_flat() -> None:
             if game.is_over:
                 game = cambio.Game("classic", 2, seed=number)
             game.step(dice.choice(game.legal_actions()))
-            assert pickle.loads(pickle.dumps(game)) == game and pickle.loads(pickle.dumps(game.observe())) is not None
+            assert pickle.loads(pickle.dumps(game)) == game and pickle.loads(pickle.dumps(game.observe(0))) is not None
 
     work(50_000, 500)
     before = resident()
@@ -306,3 +306,207 @@ def test_arrays_are_handed_on_without_a_copy() -> None:
     seen = np.from_dlpack(games.observations)
     games.step(games.random_actions(0))
     assert not np.array_equal(seen, before)
+
+
+@pytest.mark.parametrize("kind", [{}, {"opponents": [None, "heuristic"], "rotate": True}])
+def test_without_autoreset_a_caller_starts_the_same_matches(kind: dict[str, object]) -> None:
+    """A match that is over waits; `reset(where=done)` continues with the deals that `autoreset` would play."""
+    waits = cambio.VectorGame(16, "classic", 2, seed=5, autoreset=False, finals=True, all_seats=True, threads=2, **kind)
+    goes = cambio.VectorGame(16, "classic", 2, seed=5, **kind)
+    waits.reset(), goes.reset()
+    ended = 0
+    for turn in range(200):
+        assert np.array_equal(waits.observations, goes.observations) and np.array_equal(waits.deals, goes.deals)
+        actions = goes.random_actions(turn)
+        goes.step(actions)
+        waits.step(actions)
+        done = waits.done.copy()
+        assert np.array_equal(done, goes.done) and np.array_equal(waits.rewards, goes.rewards)
+        if not done.any():
+            continue
+        ended += int(done.sum())
+        assert (waits.seat[done] == -1).all() and not waits.masks[done].any() and not waits.observations[done].any()
+        assert np.array_equal(waits.all_observations[done], waits.final_observations[done])
+        over, idle = waits.copy(), waits.random_actions(0)
+        assert over == waits and state(over) == state(waits) and pickle.loads(pickle.dumps(waits)) == waits
+        assert (idle[done] == -1).all()
+        over.step(idle)
+        assert over.done[done].all() and not over.rewards[done].any()
+        assert all(over.game(int(number)) == waits.game(int(number)) for number in np.flatnonzero(done))
+        waits.reset(where=done if turn % 2 else np.flatnonzero(done))
+        assert not waits.done[done].any() and not waits.rewards[done].any()
+    assert ended > 20
+
+
+def test_a_reset_of_some_matches_changes_no_other() -> None:
+    games = cambio.VectorGame(6, seed=2, keys=True)
+    with pytest.raises(cambio.IllegalAction, match="not begun"):
+        games.reset(where=[0])
+    games.reset()
+    for turn in range(9):
+        games.step(games.random_actions(turn))
+    before, deals = [games.game(number) for number in range(6)], games.deals
+    games.reset(where=[1, 4])
+    assert [games.game(number) == game for number, game in enumerate(before)] == [True, False, True, True, False, True]
+    assert list(games.deals - deals) == [0, 6, 0, 0, 6, 0]
+    for bad in ([True], [6], [-1], [0.5], "all", np.zeros((6, 1), bool)):
+        with pytest.raises(cambio.ArrayError, match="`where` must be"):
+            games.reset(where=bad)
+
+
+@pytest.mark.parametrize("opponents", [None, [None, "greedy", "heuristic"]])
+def test_matches_continue_from_given_games(opponents: list[str | None] | None) -> None:
+    dice = random.Random(3)
+    given = []
+    while len(given) < 8:
+        game = cambio.Game("faessler", 3, seed=f"other {len(given)}", deal=dice.randrange(99))
+        for _ in range(dice.randrange(20)):
+            game.step(choose(game, dice))
+        if not game.is_over and (opponents is None or game.seat == 0):
+            given.append(game)
+    games = cambio.VectorGame(8, "faessler", 3, seed=1, opponents=opponents, reward="score", keys=True, true_cards=True)
+    games.reset(games=given)
+    for number, game in enumerate(given):
+        assert games.game(number).actions == game.actions and np.array_equal(games.observations[number], game.tensor())
+        assert (games.game(number).seed, games.game(number).deal) == (game.seed, game.deal)
+    alone = [game.copy() for game in given]
+    for turn in range(30):
+        if turn == 10:
+            for other in (games.copy(), pickle.loads(pickle.dumps(games))):
+                assert other == games and state(other) == state(games)
+                assert np.array_equal(other.keys, games.keys) and np.array_equal(other.true_cards, games.true_cards)
+                games = other
+        actions, ended = games.random_actions(turn), None
+        games.step(actions)
+        for number, game in enumerate(alone):
+            if opponents is None and not game.is_over:
+                game.step(int(actions[number]))
+                if not game.is_over:
+                    assert np.array_equal(games.observations[number], game.tensor())
+                elif ended is None:
+                    # Then the batch continues with its own deals.
+                    assert games.done[number] and games.game(number).seed == 1 and games.deals[number] < 16
+    games.reset(where=[2, 5], games=[given[1], given[0]])
+    assert games.game(2).actions == given[1].actions and games.game(5).actions == given[0].actions
+    over = given[0].copy()
+    while not over.is_over:
+        over.step(choose(over, dice))
+    for bad, reason in [(given[:3], "must have 8 games"), ([*given[:7], over], r"`games\[7\]` must not be over")]:
+        with pytest.raises(cambio.CambioError, match=reason):
+            games.reset(games=bad)
+    with pytest.raises(cambio.CambioError, match="must be a game of faessler at 3 seats, found classic at 3 seats"):
+        games.reset(where=[0], games=[cambio.Game("classic", 3)])
+    for wrong in (3, ["classic"] * 8):
+        with pytest.raises(TypeError, match="`games` must be a list of Game objects"):
+            games.reset(games=wrong)
+
+
+def test_the_extra_arrays_are_those_of_the_games() -> None:
+    for rules, seats in [("classic", 3), ("mini-p", 2), ("original", 2)]:
+        games = cambio.VectorGame(20, rules, seats, seed=2, keys=True, all_seats=True, true_cards=True)
+        games.reset()
+        for turn in range(60):
+            for number in range(0, 20, 5):
+                game = games.game(number)
+                assert all(np.array_equal(games.all_observations[number, seat], game.tensor(seat)) for seat in range(seats))
+                key = game.observe().strategy_key
+                assert key in (None, "%016x%016x" % tuple(games.keys[number])) and (key is None) == (not rules.startswith("mini"))
+                cards = {}
+                for seat, slot in zip(*np.nonzero(games.true_cards[number] >= 0), strict=True):
+                    spot = f"{'abc'[(seat + game.seat) % seats]}{slot + 1}"
+                    cards[spot] = games.layout.classes[games.true_cards[number, seat, slot]]
+                faces = game.world().faces
+                assert cards.keys() == faces.keys() and all(faces[spot] in kinds for spot, kinds in cards.items())
+            games.step(games.random_actions(turn))
+
+
+def test_keys_are_those_of_the_small_game() -> None:
+    """Whichever seat has the first turn."""
+    small = cambio.SmallGame("mini-m1")
+    known = set(small.keys(0)) | set(small.keys(1))
+    games, starters = cambio.VectorGame(64, "mini-m1", seed=3, keys=True), set()
+    games.reset()
+    found = set()
+    for turn in range(40):
+        for number in np.flatnonzero(games.masks.sum(1) > 1):
+            starters.add(games.game(int(number)).observe().sightings[0].seat)
+            found.add("%016x%016x" % tuple(games.keys[number]))
+        games.step(games.random_actions(turn))
+    assert len(found) > 300 and found <= known and starters
+
+
+class Foreign:
+    """An array of another library."""
+
+    def __init__(self, array: np.ndarray, *, is_here: bool = True) -> None:
+        self.array, self.is_here = array, is_here
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        if not self.is_here:
+            raise TypeError("cannot convert a device array")
+        return self.array
+
+
+class Packed:
+    """An array with DLPack only."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **named: object) -> object:
+        return self.array.__dlpack__(**named)
+
+    def __dlpack_device__(self) -> object:
+        return self.array.__dlpack_device__()
+
+
+def test_actions_may_be_arrays_of_other_libraries() -> None:
+    one, other = cambio.VectorGame(8, seed=2), cambio.VectorGame(8, seed=2)
+    one.reset(), other.reset()
+    kinds = [Foreign, Packed, lambda array: Packed(array.astype(np.int32)), lambda array: np.repeat(array, 2)[::2].copy()]
+    try:
+        import jax
+
+        kinds += [lambda array: jax.numpy.asarray(array, jax.numpy.int32), lambda array: jax.numpy.asarray(array).block_until_ready()]
+    except ImportError:
+        pass
+    for turn in range(24):
+        actions = one.random_actions(turn)
+        one.step(actions)
+        other.step(kinds[turn % len(kinds)](actions))
+        assert state(one) == state(other)
+    for bad, reason in [
+        (Foreign(actions.astype(float)), "found shape .8,. and dtype float64"),
+        (Packed(actions[:3]), "found shape .3,."),
+        (Foreign(actions, is_here=False), "found a Foreign elsewhere; copy it, as with np.asarray"),
+        (list(actions), r"found type list; use np.asarray\(actions\)"),
+        (None, "found type NoneType"),
+    ]:
+        with pytest.raises(cambio.ArrayError, match=reason):
+            one.step(bad)
+
+
+def test_two_threads_in_one_batch_get_an_error_with_a_type() -> None:
+    games = cambio.VectorGame(64, "classic", 2, opponents=[None, "rollout(n=300)"], seed=1)
+    games.reset()
+    begun = threading.Event()
+    chosen = games.random_actions(0)
+
+    def work() -> None:
+        begun.set()
+        games.step(chosen)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait()
+    found = []
+    while thread.is_alive():
+        try:
+            assert games.deals is not None
+        except cambio.CambioError as error:
+            found.append(str(error))
+        assert games.observations.shape[0] == games.batch == 64
+        time.sleep(0.001)
+    thread.join()
+    assert found and "another thread is in a method of this VectorGame" in found[0]
+    assert len(games.deals) == 64

@@ -44,14 +44,18 @@ from ._cambio import (
     agents,
 )
 from ._types import Reward
+from .measure import AdvantageResult, DecisionKind, SprtResult, TuneResult, advantage, sprt, tune
 from .run import BatchPlayer, Player, Run, Table, columns, evaluate, run
 from .small import Policy, exploitability
+from .strategy import StrategyPolicy
+from .text import TextPlayer, parse_decision
 
 __all__ = [
     "MINI_GAMES",
     "PRESETS",
     "Action",
     "ActionError",
+    "AdvantageResult",
     "Agent",
     "AgentError",
     "AgentFault",
@@ -60,6 +64,7 @@ __all__ = [
     "Block",
     "CambioError",
     "ChanceGame",
+    "DecisionKind",
     "Event",
     "ExperimentError",
     "Game",
@@ -77,14 +82,22 @@ __all__ = [
     "Run",
     "RunError",
     "SmallGame",
+    "SprtResult",
+    "StrategyPolicy",
     "Table",
+    "TextPlayer",
+    "TuneResult",
     "VectorGame",
     "World",
     "__version__",
+    "advantage",
     "agent",
     "agents",
     "columns",
     "evaluate",
     "exploitability",
+    "parse_decision",
     "run",
+    "sprt",
+    "tune",
 ]

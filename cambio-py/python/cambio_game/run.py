@@ -9,17 +9,21 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, TypeAlias, overload
 
 from . import _cambio
-from ._cambio import Action, Agent, ExperimentError, Observation, Rules
+from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError
 from ._extras import require
 
 __all__ = ["BatchPlayer", "Player", "Run", "Table", "columns", "evaluate", "run"]
 
-Value = str | int | float | bool | None
+Value = str | int | float | bool | list[int] | list[float] | None
+
+#: The files with a row for each match, round or player.
+ROWS = ("matches", "rounds", "players")
 
 
 class Player(Protocol):
@@ -50,6 +54,9 @@ class BatchPlayer(Protocol):
 
 AnyPlayer: TypeAlias = Player | BatchPlayer
 
+#: An agent: its spec, an `Agent`, or a factory of a Python agent.
+AnyAgent: TypeAlias = str | Agent | Callable[[], AnyPlayer]
+
 
 def _value(text: str) -> Value:
     if text == "":
@@ -64,6 +71,17 @@ def _value(text: str) -> Value:
         return text
 
 
+def _readers(name: str) -> dict[str, Callable[[str], Value]]:
+    """The functions that read the cells of the columns of a file."""
+    types = {str(column["name"]): str(column["type"]) for column in columns() if column["file"] == f"{name}.csv"}
+    kinds: dict[str, Callable[[str], Value]] = {
+        "text": lambda cell: cell or None,
+        "list of int32": lambda cell: [int(part) for part in cell.split()],
+        "list of float64": lambda cell: [float(part) for part in cell.split()],
+    }
+    return {column: kinds[kind] for column, kind in types.items() if kind in kinds}
+
+
 class Table(Sequence[Mapping[str, Value]]):
     """A table of a run: a sequence of rows, each a dictionary by column. Numbers have all digits of the file."""
 
@@ -71,9 +89,10 @@ class Table(Sequence[Mapping[str, Value]]):
         self.name = name
         self._text = text
         reader = csv.DictReader(io.StringIO(text))
-        words = {"rules", "agent", "first", "second", "seat", "lineup", "method", "fit", "what", "policy"}
         self.columns: tuple[str, ...] = tuple(reader.fieldnames or ())
-        self._rows = [{key: (cell or None) if key in words else _value(cell) for key, cell in row.items()} for row in reader]
+        readers = _readers(name)
+        of_column = [(column, readers.get(column, _value)) for column in self.columns]
+        self._rows: list[dict[str, Value]] = [{column: read(row[column]) for column, read in of_column} for row in reader]
 
     @overload
     def __getitem__(self, place: int) -> Mapping[str, Value]: ...
@@ -185,6 +204,26 @@ class Run:
         """The pairwise comparisons: a row per pair, rules and seats, with the difference of payoffs and the direct matches."""
         return self.tables["pairwise"]
 
+    def rows(self, name: str = "players") -> Table:
+        """The rows of single matches: `players` has a row for each player of a match, `matches` for each match, `rounds` for each round.
+
+        `columns()` describes them. The rows are in the run folder; `evaluate` keeps them with `rows=True`. Raises `RunError` if
+        there are none.
+
+            >>> cambio.evaluate("greedy", "random", deals=10, rows=True).rows("matches").to_pandas()
+        """
+        if name not in ROWS:
+            raise CambioError(f"`name` must be {', '.join(ROWS[:-1])} or {ROWS[-1]}, found `{name}`")
+        kept: Mapping[str, str] = self._about.get("rows", {})
+        if name in kept:
+            return Table(name, kept[name])
+        if self.path is None:
+            raise RunError("the rows of this run were not kept; call evaluate(..., rows=True)")
+        try:
+            return Table(name, (self.path / f"{name}.csv").read_text(encoding="utf-8"))
+        except OSError as error:
+            raise RunError(f"the rows of the run cannot be read: {error}") from None
+
     @property
     def report(self) -> str:
         """The HTML of `report.html`."""
@@ -205,73 +244,120 @@ class Run:
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
 
+def factories(agents: Mapping[str, AnyAgent] | None) -> list[tuple[str, Any]]:
+    """Python agents by name: each is a factory or an `Agent`. Raises `TypeError` if one is neither."""
+    return [(name, Agent(agent) if isinstance(agent, str) else _factory(agent)) for name, agent in (agents or {}).items()]
+
+
+def _factory(agent: Any) -> Any:
+    if isinstance(agent, Agent) or callable(agent):
+        return agent
+    name = type(agent).__name__
+    if hasattr(agent, "decide") or hasattr(agent, "decide_batch"):
+        raise TypeError(f"an agent must be a factory: pass the class `{name}` or a function that returns a `{name}`, not an instance")
+    raise TypeError(f"an agent must be a spec, an Agent or a factory of a Player, found type {name}")
+
+
+def named(agents: Sequence[AnyAgent], names: Sequence[str] | None = None) -> tuple[list[str], dict[str, Any]]:
+    """The specs of agents for an experiment, and the factories of those that are not library agents.
+
+    With `names`, each agent has the given name. Without, a library agent has its spec, and a Python agent the name of its factory.
+    """
+    if names is not None and (isinstance(names, str) or len(names) != len(agents) or len({*names}) != len(names)):
+        raise CambioError(f"`names` must have {len(agents)} different names, one for each agent, found {names!r}")
+    specs: list[str] = []
+    bots: dict[str, Any] = {}
+    for place, agent in enumerate(agents):
+        if names is not None:
+            bots[names[place]] = Agent(agent) if isinstance(agent, str) else _factory(agent)
+            specs.append(names[place])
+        elif isinstance(agent, Agent):
+            specs.append(agent.spec)
+        elif isinstance(agent, str):
+            specs.append(agent)
+        else:
+            made = _factory(agent)
+            name = re.sub(r"[^A-Za-z0-9_-]", "", getattr(made, "__name__", type(made).__name__)) or "agent"
+            while name in bots and bots[name] is not made:
+                name += "_"
+            bots[name] = made
+            specs.append(name)
+    return specs, bots
+
+
 def run(
     spec: str | PathLike[str],
     out: str | PathLike[str],
     *,
-    agents: Mapping[str, Callable[[], AnyPlayer]] | None = None,
+    agents: Mapping[str, AnyAgent] | None = None,
     threads: SupportsIndex = 0,
 ) -> Run:
     """Plays an experiment file into a run folder, with the same rows and report as `cambio run`. An existing run is resumed.
 
-    `agents` maps the names of Python agents in the experiment to their factories. A factory is a class or a function that returns
+    `agents` maps names in the experiment to agents. A Python agent is given as a factory: a class or a function that returns
     a `Player`; it is called for each seat on each thread. A class with a method `decide_batch` creates a `BatchPlayer`, which all
-    matches share. With `threads=0`, the run uses one thread per core.
+    matches share. A spec or an `Agent` gives a library agent another name. With `threads=0`, the run uses one thread per core.
+
+    If a Python agent raises an exception, `run` raises `AgentFault` with this exception as its `__cause__`, and the match up to
+    the fault as its `record`. Ctrl-C stops the run; the same call resumes it.
     """
-    return Run(_cambio._run(Path(spec), Path(out), list((agents or {}).items()), threads), Path(out))
+    return Run(_cambio._run(Path(spec), Path(out), factories(agents), threads, True), Path(out))
 
 
 def evaluate(
-    a: str | Agent | Callable[[], AnyPlayer],
-    b: str | Agent | Callable[[], AnyPlayer],
+    a: AnyAgent,
+    b: AnyAgent,
     rules: Rules | str = "classic",
     deals: SupportsIndex = 1000,
     *,
     seats: SupportsIndex = 2,
     seed: SupportsIndex | str = 0,
     threads: SupportsIndex = 0,
+    names: Sequence[str] | None = None,
+    rows: bool = False,
 ) -> Run:
     """Plays two agents against each other and returns the run. `cambio run` with `Run.spec` gives the same tables.
 
     An agent is a spec such as "greedy", an `Agent`, or a factory of a `Player`. Each deal is played in all rotations. With more
-    than two seats, an agent sits in several seats. Nothing is kept on disk; to keep a run, use `run`.
+    than two seats, an agent sits in several seats. `names` are the names of the two agents in the tables: letters, digits, _ and -.
+    With `rows`, `Run.rows` has the rows of single matches. Nothing is kept on disk; to keep a run, use `run`.
 
         >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
+
+    If a Python agent raises an exception, `evaluate` raises `AgentFault` with this exception as its `__cause__`, and the match
+    up to the fault as its `record`: `cambio.Game.restore(error.record)` is the position.
     """
-    bots: dict[str, Callable[[], AnyPlayer]] = {}
-    specs = []
-    for agent in (a, b):
-        if isinstance(agent, Agent):
-            specs.append(agent.spec)
-        elif isinstance(agent, str):
-            specs.append(agent)
-        elif callable(agent):
-            name = getattr(agent, "__name__", type(agent).__name__).strip("<>")
-            while name in bots and bots[name] is not agent:
-                name += "_"
-            bots[name] = agent
-            specs.append(name)
-        else:
-            raise TypeError(f"an agent must be a spec, an Agent or a factory of a Player, found type {type(agent).__name__}")
+    specs, bots = named([a, b], names)
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
         here = Path(folder)
-        chosen = rules if isinstance(rules, Rules) else Rules(rules)
-        named = repr(chosen).startswith("Rules(")
-        if not named:
-            (here / "rules.toml").write_text(chosen.to_toml(), encoding="utf-8")
         text = json.dumps
         lines = [
             f"name = {text(' against '.join(specs))}",
             f"seed = {text(seed if isinstance(seed, str) else str(seed.__index__()))}",
             f"deals = {deals.__index__()}",
-            f"rules = [{text(chosen.name if named else 'rules.toml')}]",
+            f"rules = [{text(rules_name(rules, here, is_relative=True))}]",
             f"seats = [{seats.__index__()}]",
             f"agents = [{', '.join(text(spec) for spec in specs)}]",
         ]
         (here / "spec.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        found = run(here / "spec.toml", here / "run", agents=bots, threads=threads)
-        found.path = None
-        return found
+        about = _cambio._run(here / "spec.toml", here / "run", list(bots.items()), threads, False)
+        if rows:
+            about["rows"] = {name: (here / "run" / f"{name}.csv").read_text(encoding="utf-8") for name in ROWS}
+        return Run(about)
+
+
+def rules_name(rules: Rules | str, folder: Path, *, is_relative: bool = False) -> str:
+    """The name of a preset, or the path of a rule file in `folder`, which is written."""
+    chosen = rules if isinstance(rules, Rules) else Rules(rules)
+    if repr(chosen).startswith("Rules("):
+        return chosen.name
+    (folder / "rules.toml").write_text(chosen.to_toml(), encoding="utf-8")
+    return "rules.toml" if is_relative else str(folder / "rules.toml")
+
+
+@cache
+def _dictionary() -> str:
+    return _cambio._columns()
 
 
 def columns() -> list[dict[str, Value]]:
@@ -282,7 +368,7 @@ def columns() -> list[dict[str, Value]]:
 
         >>> pandas.DataFrame(cambio.columns())
     """
-    found: list[dict[str, Value]] = json.loads(_cambio._columns())
+    found: list[dict[str, Value]] = json.loads(_dictionary())
     return found
 
 

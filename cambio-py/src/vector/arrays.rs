@@ -3,7 +3,7 @@
 use cambio_core::encode::ActionSpace;
 use cambio_core::{Action, Choices};
 use numpy::prelude::*;
-use numpy::{PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PyTuple};
 
@@ -22,6 +22,22 @@ pub(super) struct Arrays {
     done_bytes: Py<PyArray1<u8>>,
     /// Each seat's tensor at the end of a match, if requested.
     pub(super) finals: Option<Py<PyArray3<u8>>>,
+    /// Each seat's current tensor, if requested.
+    pub(super) all_observations: Option<Py<PyArray3<u8>>>,
+    /// The keys of the information sets of the seats to act, if requested.
+    pub(super) keys: Option<Py<PyArray2<u64>>>,
+    /// The true cards, if requested.
+    pub(super) true_cards: Option<Py<PyArray3<i8>>>,
+}
+
+/// The optional arrays that a batch writes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each array")]
+pub(super) struct Extras {
+    pub(super) finals: bool,
+    pub(super) all_seats: bool,
+    pub(super) keys: bool,
+    pub(super) true_cards: bool,
 }
 
 /// The names and dtypes of the arrays, in the order of the arguments.
@@ -39,7 +55,8 @@ impl Arrays {
         common: &BatchSettings,
         given: [Option<&Bound<'_, PyAny>>; 5],
     ) -> PyResult<Arrays> {
-        let batch = common.batch;
+        let (batch, extras) = (common.batch, common.extras);
+        let tensors = [batch, common.seats, common.tensors.len()];
         let shapes: [Vec<usize>; 5] = [
             vec![batch, common.tensors.len()],
             vec![batch, common.space.action_count()],
@@ -64,12 +81,10 @@ impl Arrays {
             seat: seat.cast_into::<PyArray1<i64>>()?.unbind(),
             done_bytes: done.call_method1("view", ("u1",))?.cast_into::<PyArray1<u8>>()?.unbind(),
             done: done.unbind(),
-            finals: if common.finals {
-                let shape = [batch, common.seats, common.tensors.len()];
-                Some(zeros(py, &shape, "uint8")?.cast_into::<PyArray3<u8>>()?.unbind())
-            } else {
-                None
-            },
+            finals: optional3(py, extras.finals, tensors)?,
+            all_observations: optional3(py, extras.all_seats, tensors)?,
+            keys: if extras.keys { Some(zeros(py, &[batch, 2], "uint64")?.cast_into()?.unbind()) } else { None },
+            true_cards: optional3(py, extras.true_cards, [batch, common.seats, common.rules.slots()])?,
         })
     }
 
@@ -100,12 +115,29 @@ impl Arrays {
             rewards: self.rewards.bind(py).try_readwrite().map_err(refused("rewards"))?,
             seat: self.seat.bind(py).try_readwrite().map_err(refused("seat"))?,
             done: self.done_bytes.bind(py).try_readwrite().map_err(refused("done"))?,
-            finals: match &self.finals {
-                Some(finals) => Some(finals.bind(py).try_readwrite().map_err(refused("final_observations"))?),
+            finals: writable(py, self.finals.as_ref()).map_err(refused("final_observations"))?,
+            all_observations: writable(py, self.all_observations.as_ref()).map_err(refused("all_observations"))?,
+            keys: match &self.keys {
+                Some(keys) => Some(keys.bind(py).try_readwrite().map_err(refused("keys"))?),
                 None => None,
             },
+            true_cards: writable(py, self.true_cards.as_ref()).map_err(refused("true_cards"))?,
         })
     }
+}
+
+/// Borrows an array for writing, if it exists.
+fn writable<'py, N: Element>(
+    py: Python<'py>,
+    array: Option<&Py<PyArray3<N>>>,
+) -> Result<Option<PyReadwriteArray3<'py, N>>, numpy::BorrowError> {
+    array.map(|array| array.bind(py).try_readwrite()).transpose()
+}
+
+/// A new array of zeros, if it is requested.
+fn optional3<N: Element>(py: Python<'_>, is_wanted: bool, shape: [usize; 3]) -> PyResult<Option<Py<PyArray3<N>>>> {
+    let dtype = N::get_dtype(py).to_string();
+    is_wanted.then(|| Ok(zeros(py, &shape, &dtype)?.cast_into()?.unbind())).transpose()
 }
 
 /// A new array of zeros, aligned to a cache line, because JAX copies arrays without this alignment.
@@ -144,6 +176,9 @@ pub(super) struct ArrayGuards<'py> {
     seat: PyReadwriteArray1<'py, i64>,
     done: PyReadwriteArray1<'py, u8>,
     finals: Option<PyReadwriteArray3<'py, u8>>,
+    all_observations: Option<PyReadwriteArray3<'py, u8>>,
+    keys: Option<PyReadwriteArray2<'py, u64>>,
+    true_cards: Option<PyReadwriteArray3<'py, i8>>,
 }
 
 impl ArrayGuards<'_> {
@@ -153,23 +188,37 @@ impl ArrayGuards<'_> {
         common: &BatchSettings,
         asks: &'a mut [LegalChoices],
     ) -> PyResult<MatchRows<'a>> {
+        let [observation, mask, seats] = [common.tensors.len(), common.space.action_count(), common.seats];
+        let (extras, cards) = (common.extras, common.seats * common.rules.slots());
+        let wide = |is_wanted: bool, width: usize| if is_wanted { width } else { 0 };
+        let widths = RowWidths {
+            observation,
+            mask,
+            seats,
+            finals: wide(extras.finals, observation * seats),
+            all_observations: wide(extras.all_seats, observation * seats),
+            keys: wide(extras.keys, 2),
+            true_cards: wide(extras.true_cards, cards),
+        };
         let rows = MatchRows {
-            widths: [common.tensors.len(), common.space.action_count(), common.seats],
+            widths,
             observations: self.observations.as_slice_mut()?,
             masks: self.masks.as_slice_mut()?,
             rewards: self.rewards.as_slice_mut()?,
             seat: self.seat.as_slice_mut()?,
             done: self.done.as_slice_mut()?,
-            finals: match &mut self.finals {
-                Some(finals) => finals.as_slice_mut()?,
-                None => &mut [],
-            },
+            finals: self.finals.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
+            all_observations: self.all_observations.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
+            keys: self.keys.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
+            true_cards: self.true_cards.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
             asks,
         };
-        let [observation, mask, seats] = rows.widths.map(|width| width * common.batch);
-        let finals = if common.finals { observation * common.seats } else { 0 };
-        let fits = (rows.observations.len(), rows.masks.len(), rows.rewards.len()) == (observation, mask, seats)
-            && (rows.seat.len(), rows.done.len(), rows.finals.len()) == (common.batch, common.batch, finals);
+        let all = |width: usize| width * common.batch;
+        let fits = (rows.observations.len(), rows.masks.len(), rows.rewards.len())
+            == (all(observation), all(mask), all(seats))
+            && (rows.seat.len(), rows.done.len(), rows.finals.len()) == (all(1), all(1), all(widths.finals))
+            && (rows.all_observations.len(), rows.keys.len()) == (all(widths.all_observations), all(widths.keys))
+            && rows.true_cards.len() == all(widths.true_cards);
         if fits { Ok(rows) } else { Err(error::ArrayError::new_err("an array of the batch has changed its shape")) }
     }
 }
@@ -180,18 +229,39 @@ pub(super) type Results = (Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>);
 /// The invariant that every match has its rows.
 const COUNTED: &str = "the rows were counted when the arrays were borrowed";
 
-/// The rows of some neighbouring matches.
+/// The number of entries that each array has for one match.
+#[derive(Clone, Copy)]
+struct RowWidths {
+    observation: usize,
+    mask: usize,
+    seats: usize,
+    finals: usize,
+    all_observations: usize,
+    keys: usize,
+    true_cards: usize,
+}
+
+/// The rows of some neighbouring matches. Arrays that were not requested are empty.
 pub(super) struct MatchRows<'a> {
-    widths: [usize; 3],
+    widths: RowWidths,
     observations: &'a mut [u8],
     masks: &'a mut [u8],
     rewards: &'a mut [f32],
     seat: &'a mut [i64],
     done: &'a mut [u8],
-    /// Empty if not requested.
     finals: &'a mut [u8],
+    all_observations: &'a mut [u8],
+    keys: &'a mut [u64],
+    true_cards: &'a mut [i8],
     /// The seats to act. They are stored apart from the matches because a step checks all decisions before it applies any.
     asks: &'a mut [LegalChoices],
+}
+
+/// Removes the first entries of a slice and returns them.
+#[inline]
+#[expect(clippy::mut_mut, reason = "the slice itself becomes shorter")]
+fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    slice.split_off_mut(..count).expect(COUNTED)
 }
 
 impl<'a> MatchRows<'a> {
@@ -202,46 +272,58 @@ impl<'a> MatchRows<'a> {
 
     /// Splits off the rows of the first `size` matches.
     fn split_off(&mut self, size: usize) -> MatchRows<'a> {
-        let size = size.min(self.seat.len());
-        let [observation, mask, seats] = self.widths.map(|width| width * size);
-        let finals = if self.finals.is_empty() { 0 } else { observation * self.widths[2] };
+        let (size, widths) = (size.min(self.seat.len()), self.widths);
         MatchRows {
-            widths: self.widths,
-            observations: self.observations.split_off_mut(..observation).expect(COUNTED),
-            masks: self.masks.split_off_mut(..mask).expect(COUNTED),
-            rewards: self.rewards.split_off_mut(..seats).expect(COUNTED),
-            seat: self.seat.split_off_mut(..size).expect(COUNTED),
-            done: self.done.split_off_mut(..size).expect(COUNTED),
-            finals: self.finals.split_off_mut(..finals).expect(COUNTED),
-            asks: self.asks.split_off_mut(..size).expect(COUNTED),
+            widths,
+            observations: take(&mut self.observations, widths.observation * size),
+            masks: take(&mut self.masks, widths.mask * size),
+            rewards: take(&mut self.rewards, widths.seats * size),
+            seat: take(&mut self.seat, size),
+            done: take(&mut self.done, size),
+            finals: take(&mut self.finals, widths.finals * size),
+            all_observations: take(&mut self.all_observations, widths.all_observations * size),
+            keys: take(&mut self.keys, widths.keys * size),
+            true_cards: take(&mut self.true_cards, widths.true_cards * size),
+            asks: take(&mut self.asks, size),
         }
     }
 
     /// The rows of each match.
     #[inline]
     pub(super) fn each(&mut self) -> impl Iterator<Item = MatchRow<'_>> {
-        let [observation, mask, seats] = self.widths;
-        let mut finals = &mut *self.finals;
-        let width = if finals.is_empty() { 0 } else { observation * seats };
-        let shown = self.observations.chunks_exact_mut(observation).zip(self.masks.chunks_exact_mut(mask));
-        let gained = self.rewards.chunks_exact_mut(seats).zip(&mut *self.done);
+        let widths = self.widths;
+        let (mut finals, mut all_observations) = (&mut *self.finals, &mut *self.all_observations);
+        let (mut keys, mut true_cards) = (&mut *self.keys, &mut *self.true_cards);
+        let shown =
+            self.observations.chunks_exact_mut(widths.observation).zip(self.masks.chunks_exact_mut(widths.mask));
+        let gained = self.rewards.chunks_exact_mut(widths.seats).zip(&mut *self.done);
         let asked = self.seat.iter_mut().zip(&mut *self.asks);
-        shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| {
-            let finals = finals.split_off_mut(..width).expect(COUNTED);
-            MatchRow { observation, mask, rewards, seat, done, finals, ask }
+        shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| MatchRow {
+            observation,
+            mask,
+            rewards,
+            seat,
+            done,
+            finals: take(&mut finals, widths.finals),
+            all_observations: take(&mut all_observations, widths.all_observations),
+            keys: take(&mut keys, widths.keys),
+            true_cards: take(&mut true_cards, widths.true_cards),
+            ask,
         })
     }
 }
 
-/// The rows of one match.
+/// The rows of one match. Rows that were not requested are empty.
 pub(super) struct MatchRow<'a> {
     pub(super) observation: &'a mut [u8],
     pub(super) mask: &'a mut [u8],
     pub(super) rewards: &'a mut [f32],
     pub(super) seat: &'a mut i64,
     pub(super) done: &'a mut u8,
-    /// Empty if not requested.
     pub(super) finals: &'a mut [u8],
+    pub(super) all_observations: &'a mut [u8],
+    pub(super) keys: &'a mut [u64],
+    pub(super) true_cards: &'a mut [i8],
     pub(super) ask: &'a mut LegalChoices,
 }
 
@@ -262,11 +344,14 @@ pub(super) struct LegalChoices {
 }
 
 impl LegalChoices {
-    pub(super) const NOBODY: LegalChoices = LegalChoices { legal: Choices::NONE, next: Action::Pass };
+    pub(super) const NO_SEAT: LegalChoices = LegalChoices { legal: Choices::NONE, next: Action::Pass };
 
-    /// Stores the caller's decision; returns `false` if it is not legal.
+    /// Stores the caller's decision; returns `false` if it is not legal. For a match that is over, any index is ignored.
     #[inline]
     pub(super) fn choose(&mut self, space: &ActionSpace, index: i64) -> bool {
+        if self.legal.is_empty() {
+            return true;
+        }
         let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, self.legal.seat()));
         let legal = action.filter(|&action| self.legal.contains(action));
         self.next = legal.unwrap_or(Action::Pass);

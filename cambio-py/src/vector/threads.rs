@@ -29,10 +29,6 @@ impl Threads {
         Ok(Threads { count, helpers, process: process::id() })
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Calls `work` for every slot, with its number and its rows.
     ///
     /// Each thread has a share of neighbouring matches, the same in every call, so that they stay in its cache. It processes

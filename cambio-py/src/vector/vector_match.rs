@@ -11,6 +11,7 @@ use super::BatchSettings;
 use super::arrays::{MatchRow, MatchRows};
 use super::threads::Threads;
 use crate::episode::{Episode, LibraryAgent, NoAgent};
+use crate::keys::SeatKeys;
 
 /// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
 pub(super) enum VectorMatches {
@@ -20,20 +21,45 @@ pub(super) enum VectorMatches {
 
 /// The work that one call does on every match.
 #[derive(Clone, Copy)]
-pub(super) enum BatchCall {
+pub(super) enum BatchCall<'a> {
     /// Write the rows only.
     Show,
-    /// Restart with the first deal.
-    Reset,
+    /// Start new matches; there is an entry for each match of the batch.
+    Start(&'a [MatchStart]),
     /// Carry out the chosen decision.
     Step,
 }
 
+/// How a match starts again.
+#[derive(Clone)]
+pub(super) enum MatchStart {
+    /// It does not.
+    None,
+    /// With its first deal.
+    First,
+    /// With its next deal.
+    Next,
+    /// After these decisions in the match of a key.
+    After(Key, Vec<Action>),
+}
+
+/// All data of a match that a copy needs.
+pub(super) struct MatchState {
+    /// The key of the current match.
+    pub(super) key: Key,
+    /// The deal that follows it.
+    pub(super) next: u64,
+    /// The decisions of all seats with which it started.
+    pub(super) given: Vec<Action>,
+    /// The caller's decisions after them.
+    pub(super) own: Vec<Action>,
+}
+
 impl VectorMatches {
-    /// Creates the matches of these deals, after these decisions of the caller. Opponents play only if `is_begun`.
+    /// Creates matches in these states. Opponents play only if `is_begun`.
     pub(super) fn new(
         common: &BatchSettings,
-        matches: Vec<(u64, Vec<Action>)>,
+        matches: Vec<MatchState>,
         is_begun: bool,
     ) -> Result<VectorMatches, IllegalAction> {
         Ok(if common.opponents.is_empty() {
@@ -46,7 +72,7 @@ impl VectorMatches {
     /// Applies `work` to every match and its rows. Returns the first match with a fault of an opponent, and the fault.
     pub(super) fn work(
         &mut self,
-        work: BatchCall,
+        work: BatchCall<'_>,
         common: &BatchSettings,
         threads: &Threads,
         rows: MatchRows<'_>,
@@ -76,30 +102,28 @@ impl VectorMatches {
         }
     }
 
-    /// The deal and the caller's decisions of each match.
-    pub(super) fn own(&self) -> impl Iterator<Item = (u64, &[Action])> {
-        let own = match self {
-            VectorMatches::Alone(slots) => {
-                slots.iter().map(|slot| slot.episode.playing().actions()).collect::<Vec<_>>()
-            }
-            VectorMatches::Against(slots) => slots.iter().map(|slot| &slot.own[..]).collect(),
-        };
-        self.matches().into_iter().map(|playing| playing.key().deal).zip(own)
+    /// The state of each match.
+    pub(super) fn states(&self) -> Vec<MatchState> {
+        match self {
+            VectorMatches::Alone(slots) => slots.iter().map(VectorMatch::state).collect(),
+            VectorMatches::Against(slots) => slots.iter().map(VectorMatch::state).collect(),
+        }
     }
 }
 
 fn slots<A: Agent>(
     common: &BatchSettings,
-    matches: Vec<(u64, Vec<Action>)>,
+    matches: Vec<MatchState>,
     is_begun: bool,
     sit: fn(&AgentSpec) -> Option<A>,
 ) -> Result<Vec<VectorMatch<A>>, IllegalAction> {
-    let slot = |(deal, own): (u64, Vec<Action>)| {
-        let (rules, seats, key) = (&common.rules, common.seats, Key { deal, ..common.key });
-        let episode = Episode::new(rules, seats, key, common.reward, RoundHistory::new(rules, seats));
-        let mut slot = VectorMatch { episode, own: Vec::new(), sit };
+    let slot = |MatchState { key, next, given, own }: MatchState| {
+        let (rules, seats) = (&common.rules, common.seats);
+        let observer = (RoundHistory::new(rules, seats), SeatKeys::when(common.extras.keys, seats));
+        let episode = Episode::new(rules, seats, key, common.reward, observer);
+        let mut slot = VectorMatch { episode, next, given: Vec::new(), own: Vec::new(), sit };
         if is_begun {
-            slot.restart(common, deal);
+            slot.restart(common, key, &given)?;
         }
         own.into_iter().try_for_each(|action| slot.act(common, action))?;
         Ok(slot)
@@ -109,38 +133,85 @@ fn slots<A: Agent>(
 
 /// One match of a batch, with its opponents.
 pub(super) struct VectorMatch<A> {
-    episode: Episode<A, RoundHistory>,
-    /// The caller's decisions in this match; stored only if there are opponents.
+    episode: Episode<A, (RoundHistory, SeatKeys)>,
+    /// The deal that follows the current one.
+    next: u64,
+    /// The decisions with which this match started, and the caller's decisions after them; stored only if there are opponents.
+    given: Vec<Action>,
     own: Vec<Action>,
     /// Creates an opponent.
     sit: fn(&AgentSpec) -> Option<A>,
 }
 
+/// The invariant that a `Game` has a legal history.
+const LEGAL: &str = "the decisions of a game are legal";
+
 impl<A: Agent> VectorMatch<A> {
     #[inline]
-    fn work(&mut self, work: BatchCall, common: &BatchSettings, number: usize, mut row: MatchRow<'_>) {
+    fn work(&mut self, work: BatchCall<'_>, common: &BatchSettings, number: usize, mut row: MatchRow<'_>) {
         match work {
             BatchCall::Show => {}
-            BatchCall::Reset => {
-                self.restart(common, common.key.deal.wrapping_add(number as u64));
+            BatchCall::Step => self.step(common, &mut row),
+            BatchCall::Start(starts) => {
+                match &starts[number] {
+                    MatchStart::None => return,
+                    MatchStart::First => {
+                        self.next = common.key.deal.wrapping_add(number as u64);
+                        self.start_next(common);
+                    }
+                    MatchStart::Next => self.start_next(common),
+                    MatchStart::After(key, given) => {
+                        self.restart(common, *key, given).expect(LEGAL);
+                        if self.is_stopped() {
+                            self.start_next(common);
+                        }
+                    }
+                }
                 row.clear();
             }
-            BatchCall::Step => self.step(common, &mut row),
         }
         self.show(common, &mut row);
     }
 
-    /// Starts another deal: creates the opponents and lets them play up to the caller's first decision.
-    fn restart(&mut self, common: &BatchSettings, deal: u64) {
+    fn state(&self) -> MatchState {
+        let (playing, next) = (self.episode.playing(), self.next);
+        let is_alone = self.episode.agents().iter().all(Option::is_none);
+        let (given, own) =
+            if is_alone { (Vec::new(), playing.actions().to_vec()) } else { (self.given.clone(), self.own.clone()) };
+        MatchState { key: playing.key(), next, given, own }
+    }
+
+    /// Whether the match is over, without a fault of an opponent.
+    fn is_stopped(&self) -> bool {
+        self.episode.playing().is_over() && self.episode.fault.is_none()
+    }
+
+    /// Starts the next deal in which the caller decides.
+    fn start_next(&mut self, common: &BatchSettings) {
+        loop {
+            let key = Key { deal: self.next, ..common.key };
+            self.next = self.next.wrapping_add(common.batch as u64);
+            self.restart(common, key, &[]).expect("no decision is given that could be illegal");
+            if !self.is_stopped() {
+                return;
+            }
+        }
+    }
+
+    /// Starts another match: creates the opponents, carries out the given decisions, and lets the opponents play up to the caller's
+    /// next decision.
+    fn restart(&mut self, common: &BatchSettings, key: Key, given: &[Action]) -> Result<(), IllegalAction> {
         self.own.clear();
         if !common.opponents.is_empty() {
-            let turned = if common.rotates { deal % common.seats as u64 } else { 0 } as usize;
+            self.given.clear();
+            self.given.extend_from_slice(given);
+            let turned = if common.rotates { key.deal % common.seats as u64 } else { 0 } as usize;
             for (seat, agent) in self.episode.agents_mut().iter_mut().enumerate() {
                 let entry = (seat + common.seats - turned) % common.seats;
                 *agent = common.opponents[entry].as_ref().and_then(self.sit);
             }
         }
-        self.episode.restart(Key { deal, ..common.key });
+        self.episode.restart_after(key, given)
     }
 
     /// Carries out a decision of the caller, and all events up to the caller's next decision.
@@ -152,10 +223,14 @@ impl<A: Agent> VectorMatch<A> {
         self.episode.act(action)
     }
 
-    /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts. Deals in which the
-    /// caller never decides are skipped.
+    /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts, unless the caller
+    /// starts it. Deals in which the caller never decides are skipped.
     #[inline]
     fn step(&mut self, common: &BatchSettings, row: &mut MatchRow<'_>) {
+        if row.ask.legal.is_empty() {
+            row.rewards.fill(0.0);
+            return;
+        }
         self.act(common, row.ask.next).expect("the decision was checked when it was chosen");
         for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
             *reward = gained as f32;
@@ -163,31 +238,60 @@ impl<A: Agent> VectorMatch<A> {
         let is_over = self.episode.playing().is_over();
         *row.done = is_over.into();
         if is_over {
-            if common.finals {
-                let (state, history) = (self.episode.playing().state(), self.episode.observer());
-                for (seat, row) in Seat::ALL.into_iter().zip(row.finals.chunks_exact_mut(common.tensors.len())) {
-                    common.tensors.write(&state.view(seat), history, row);
-                }
+            if common.extras.finals {
+                self.write_all(common, row.finals);
             }
-            while self.episode.playing().is_over() && self.episode.fault.is_none() {
-                self.restart(common, self.episode.playing().key().deal.wrapping_add(common.batch as u64));
+            if common.autoreset && self.is_stopped() {
+                self.start_next(common);
             }
         }
     }
 
-    /// Writes the tensor, the mask and the number of the seat to act.
+    /// Writes the tensor of every seat.
+    fn write_all(&self, common: &BatchSettings, rows: &mut [u8]) {
+        let (state, (history, _)) = (self.episode.playing().state(), self.episode.observer());
+        for (seat, row) in Seat::ALL.into_iter().zip(rows.chunks_exact_mut(common.tensors.len())) {
+            common.tensors.write(&state.view(seat), history, row);
+        }
+    }
+
+    /// Writes the tensor, the mask and the number of the seat to act, and the optional arrays.
     #[inline]
     fn show(&self, common: &BatchSettings, row: &mut MatchRow<'_>) {
+        row.mask.fill(0);
+        if common.extras.all_seats {
+            self.write_all(common, row.all_observations);
+        }
         let Some(seat) = self.episode.actor() else {
             row.ask.legal = Choices::NONE;
+            *row.seat = -1;
+            row.observation.fill(0);
+            row.keys.fill(0);
+            row.true_cards.fill(-1);
             return;
         };
         let view = self.episode.playing().state().view(seat);
         let legal = view.choices();
         *row.seat = seat.index() as i64;
-        row.mask.fill(0);
         common.space.each(&legal, seat, |index| row.mask[index] = 1);
         row.ask.legal = legal;
-        common.tensors.write(&view, self.episode.observer(), row.observation);
+        let (history, keys) = self.episode.observer();
+        common.tensors.write(&view, history, row.observation);
+        if let Some(key) = keys.of(seat) {
+            row.keys.copy_from_slice(&[(key.bits() >> 64) as u64, key.bits() as u64]);
+        }
+        if common.extras.true_cards {
+            self.write_cards(common, seat, row.true_cards);
+        }
+    }
+
+    /// Writes the class of the card in each spot, seats relative to `seat`; −1 in an empty spot.
+    fn write_cards(&self, common: &BatchSettings, seat: Seat, row: &mut [i8]) {
+        let (state, slots) = (self.episode.playing().state(), common.rules.slots());
+        row.fill(-1);
+        for spot in state.table().occupied().iter_from(seat) {
+            let place = spot.seat().distance_from(seat, common.seats) * slots + spot.number() - 1;
+            row[place] = state.face(spot).map_or(-1, |card| common.tensors.class_of(card) as i8);
+        }
     }
 }

@@ -12,6 +12,6 @@ from cambio_game._extras import require
 require("ray", "ray")
 
 from ._drive import run  # noqa: E402
-from ._rounds import Answer, Tuned, sprt, tune  # noqa: E402
+from ._rounds import sprt, tune  # noqa: E402
 
-__all__ = ["Answer", "Tuned", "run", "sprt", "tune"]
+__all__ = ["run", "sprt", "tune"]

@@ -5,13 +5,10 @@ The results are read in the order of the deals, so the outcome is the same as on
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any
 
 from cambio_game import _cambio
 from cambio_game._cambio import AgentFault, RunError
+from cambio_game.measure import SprtResult, TuneResult
 
 from ._drive import DEATHS, TICK, Batches, Factories, _connect, _Pool, _pool, _say, ray
 
@@ -75,21 +73,6 @@ def _cut(first: int, behind: int, size: int) -> list[Batches]:
     return [(start, min(start + size, behind)) for start in range(first, behind, size)]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The result of a sequential test, the same as `cambio sprt` with the same options."""
-
-    #: "second": `elo1` is accepted, the agent is better; "first": `elo0` is accepted; "undecided": the deals ran out.
-    verdict: str
-    #: The number of deals that the test has read.
-    deals: int
-    #: The log likelihood ratio, and the bounds at which the test ends.
-    ratio: float
-    bounds: tuple[float, float]
-    #: The number of matches of these deals.
-    matches: int
-
-
 def sprt(
     agent: str,
     other: str,
@@ -109,7 +92,7 @@ def sprt(
     agents: Factories | None = None,
     workers: int | None = None,
     quiet: bool = True,
-) -> Answer:
+) -> SprtResult:
     """Runs a sequential test of two agents on a Ray cluster, with the same result as `cambio sprt`.
 
     Deals are played in rounds of growing size. They are read in order, so the result depends neither on the cluster nor on the
@@ -125,8 +108,8 @@ def sprt(
     try:
         while True:
             found = reader.answer(scores)
-            if found[0] != "undecided" or step >= deals:
-                return Answer(*found)
+            if found["verdict"] != "undecided" or step >= deals:
+                return SprtResult(**found)
             # One round: one piece per worker.
             begun, behind = time.monotonic(), min(step + size * pool.wanted(), deals)
             parts = _spread(
@@ -138,21 +121,9 @@ def sprt(
             if time.monotonic() - begun < 2.0:
                 size *= 2
             if not quiet:
-                _say(f"{step} deals, log likelihood ratio {reader.answer(scores)[2]:+.2f}")
+                _say(f"{step} deals, log likelihood ratio {reader.answer(scores)['ratio']:+.2f}")
     finally:
         pool.end()
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """The result of tuning, the same as `cambio tune` with the same options."""
-
-    #: The best value of each question mark, separated by spaces; `None` for tables of the candidates themselves.
-    best: str | None
-    #: The points of the curve, one per value: the rows of `curve.csv`, with the value of each parameter as a number.
-    curve: list[dict[str, Any]]
-    #: The contents of `tuning.json`.
-    result: dict[str, Any]
 
 
 def tune(
@@ -180,7 +151,7 @@ def tune(
     agents: Factories | None = None,
     workers: int | None = None,
     quiet: bool = True,
-) -> Tuned:
+) -> TuneResult:
     """Finds the best value of an agent's parameter on a Ray cluster, with the same result as `cambio tune`.
 
     `agent` has a question mark for each value to tune, such as "greedy(call_at=?)"; `ranges` has a range for each, such as
@@ -229,10 +200,7 @@ def tune(
         points, result, doubts = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
     finally:
         pool.end()
-    for doubt in doubts:
-        warnings.warn(doubt, stacklevel=2)
-    found = json.loads(result)
-    return Tuned(found.get("best_value"), json.loads(points), found)
+    return TuneResult.of(points, result, doubts)
 
 
 def _quiet(_: str) -> None:

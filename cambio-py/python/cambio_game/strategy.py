@@ -1,0 +1,82 @@
+"""Strategies of small games as policies and as players."""
+
+from __future__ import annotations
+
+import random
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cambio import Action, CambioError, Observation, Rules
+
+__all__ = ["StrategyPolicy"]
+
+
+class StrategyPolicy:
+    """The strategy in a file of `SmallGame.save` or `cambio solve --save`, as a policy and as a player.
+
+    `rules` are the rules of the file; observations must have the same. As a policy, it can be passed to `exploitability`; as a player, to
+    `evaluate`, which needs a factory. Seat a of the file is the seat with the first turn of the round.
+
+        >>> cambio.SmallGame("mini-m1").save("m1.txt", *cambio.SmallGame("mini-m1").solve())
+        >>> policy = cambio.StrategyPolicy("m1.txt", "mini-m1")
+        >>> cambio.evaluate(lambda: policy, "greedy", "mini-m1", threads=1)
+
+    Raises `CambioError` if the file is not a strategy file.
+    """
+
+    def __init__(self, path: str | PathLike[str], rules: Rules | str) -> None:
+        self.rules = rules if isinstance(rules, Rules) else Rules(rules)
+        try:
+            lines = Path(path).read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise CambioError(f"`{path}` cannot be read: {error}") from None
+        if not lines or not lines[0].startswith("cambio-strategy/"):
+            raise CambioError(f"`{path}` is not a strategy file: its first line does not begin with `cambio-strategy/`")
+        self.action_count = self.rules.action_count(2)
+        self._rows: dict[tuple[int, str], dict[int, float]] = {}
+        for number, line in enumerate(lines[3:], 4):
+            letter, key, *cells = line.split("\t")
+            seat = ord(letter) - ord("a")
+            try:
+                shares = [cell.rsplit("=", 1) for cell in cells]
+                row = {Action(words).index(self.rules, 2, seat): float(share) for words, share in shares}
+            except ValueError as error:
+                raise CambioError(f"`{path}`, line {number}: {error}; are the rules of the file {self.rules.name}?") from None
+            self._rows[seat, key] = row
+        self._random = random.Random(0)
+
+    def begin(self, rules: Rules, seats: int, seat: int, seed: int) -> None:
+        """Begins a match as a player: the random numbers come from `seed`."""
+        if rules != self.rules or seats != 2:
+            raise CambioError(f"the strategy must be for {rules.name} at {seats} seats, found {self.rules.name} at 2 seats")
+        self._random = random.Random(seed)
+
+    def action_probabilities(self, observation: Observation) -> dict[int, float]:
+        """The probability of each legal action, by index. Raises `CambioError` if the file does not contain the information set."""
+        legal = observation.legal_actions()
+        if len(legal) == 1:  # The file has no information sets for forced decisions.
+            return {legal[0].index(self.rules, 2, observation.seat): 1.0}
+        key, starter = observation.strategy_key, observation.sightings[0].seat
+        assert starter is not None
+        seat = (observation.seat - starter) % 2
+        row = self._rows.get((seat, key)) if key is not None else None
+        if row is None:
+            raise CambioError(f"the strategy file must contain the information set {key} of seat {'ab'[seat]}, found none")
+        return row
+
+    def probabilities(self, observations: list[Observation]) -> NDArray[np.float64]:
+        """The probability of each action at each observation: shape `(len(observations), action_count)`. See `Policy`."""
+        found = np.zeros((len(observations), self.action_count))
+        for row, observation in zip(found, observations, strict=True):
+            for index, share in self.action_probabilities(observation).items():
+                row[index] = share
+        return found
+
+    def decide(self, observation: Observation) -> int:
+        """Samples a decision: its index. See `Player`."""
+        shares: Any = self.action_probabilities(observation)
+        return int(self._random.choices(list(shares), list(shares.values()))[0])

@@ -1,0 +1,45 @@
+//! The exceptions of Python agents.
+
+use std::sync::{Mutex, PoisonError};
+
+use cambio_sim::PlayError;
+use pyo3::prelude::*;
+
+use crate::error;
+use crate::record::PyRecord;
+
+/// The exceptions that Python agents have raised, by their text. A fault is reported as text, and then gets its exception as its cause.
+#[derive(Default, Debug)]
+pub(crate) struct RaisedExceptions(Mutex<Vec<(String, PyErr)>>);
+
+impl RaisedExceptions {
+    /// The number of exceptions with different texts that are kept.
+    const MOST: usize = 256;
+
+    /// Stores an exception, and returns its text.
+    pub(crate) fn keep(&self, error: PyErr, py: Python<'_>) -> String {
+        let text = error::told(&error, py);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < RaisedExceptions::MOST && kept.iter().all(|(other, _)| *other != text) {
+            kept.push((text.clone(), error));
+        }
+        text
+    }
+
+    /// The exception for an error during play. The exception of an agent is its cause, with the traceback.
+    pub(crate) fn failed(&self, error: PlayError) -> PyErr {
+        let PlayError::Fault(fault) = error else { return error::failed(error) };
+        let raised = error::AgentFault::new_err(PlayError::Fault(fault.clone()).to_string());
+        Python::attach(|py| {
+            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // One text may be the beginning of another.
+            let causes = kept.iter().filter(|(text, _)| fault.what.contains(text.as_str()));
+            let cause = causes.max_by_key(|(text, _)| text.len()).map(|(_, cause)| cause.clone_ref(py));
+            raised.set_cause(py, cause);
+            let record = PyRecord { record: fault.record };
+            // The attribute is an addition; without it, the exception is still right.
+            let _ = raised.value(py).setattr("record", record);
+        });
+        raised
+    }
+}
