@@ -213,6 +213,29 @@ def test_states_drawn_anew_have_the_probabilities_of_the_tree() -> None:
     assert shares == pytest.approx([0.5, 0.25, 0.25], abs=0.06)
 
 
+@pytest.mark.parametrize(("rules", "players"), [("mini-p", 2), ("classic", 3), ("faessler", 2)])
+def test_the_methods_of_a_state_say_what_openspiels_own_methods_say(rules: str, players: int) -> None:
+    """Python calls faster versions of some methods of `pyspiel.State`."""
+    game, dice = load(rules, players), random.Random(2)
+    kinds = ["legal_actions", "legal_actions_mask", "information_state_tensor", "observation_tensor"]
+    state, own = game.new_initial_state(), pyspiel.State
+    for _ in range(150):
+        if state.is_terminal():
+            break
+        assert state.is_chance_node() == own.is_chance_node(state) and state.current_player() == own.current_player(state)
+        if not state.is_chance_node():
+            for kind in kinds:
+                for player in ((), *((player,) for player in range(players))):
+                    assert getattr(state, kind)(*player) == getattr(own, kind)(state, *player), (kind, player)
+        assert state.legal_actions() == own.legal_actions(state)
+        copy = state.clone()
+        state.apply_action(dice.choice(state.legal_actions()))
+        assert len(copy.history()) == len(state.history()) - 1 == len(copy.table.history)
+    assert state.is_terminal() == own.is_terminal(state)
+    for player in range(players):
+        assert state.legal_actions(player) == own.legal_actions(state, player)
+
+
 def test_bots_of_openspiel_play() -> None:
     from open_spiel.python.algorithms import ismcts, mcts
 

@@ -32,7 +32,6 @@ import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ._extras import require
@@ -44,9 +43,10 @@ import pyspiel  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 from open_spiel.python import policy as policies  # noqa: E402
 
-from ._cambio import Action, CambioError, ChanceGame, IllegalAction, Layout, Rules  # noqa: E402
+from ._cambio import Action, CambioError, ChanceGame, IllegalAction, Layout, Rules, _floats  # noqa: E402
+from .strategy import StrategyPolicy as Strategy  # noqa: E402
 
-__all__ = ["CambioGame", "CambioObserver", "CambioState", "StrategyPolicy", "resample"]
+__all__ = ["CambioGame", "CambioObserver", "CambioState", "StrategyPolicy", "resample", "strategy_key"]
 
 Payoff: TypeAlias = Literal["rank", "score", "lead"]
 
@@ -60,6 +60,9 @@ PUBLIC = (
 ).split()
 PRIVATE = ("held", "face", "unseen")
 PUBLIC_MEMORY = ("seen_for", "origin", "age", "moves", "recent", "last", "last_card")
+
+CHANCE = int(pyspiel.PlayerId.CHANCE)
+TERMINAL = int(pyspiel.PlayerId.TERMINAL)
 
 # OpenSpiel stores lengths in 32 bits and adds two of them.
 LONGEST = 2**29
@@ -118,6 +121,11 @@ def _bounds(rules: Rules, players: int, payoff: Payoff) -> tuple[Any, int]:
     return info, min(length * cards, LONGEST)
 
 
+def _player(table: ChanceGame) -> int:
+    """The player to act, or OpenSpiel's number for chance or for a terminal state."""
+    return table.seat if table.seat is not None else TERMINAL if table.is_over else CHANCE
+
+
 class CambioGame(pyspiel.Game):
     """The game `python_cambio`. Create it with `pyspiel.load_game`."""
 
@@ -130,7 +138,9 @@ class CambioGame(pyspiel.Game):
         self.payoff: Payoff = payoff
         # Every match starts as a copy of this one. Creating it also validates the number of players.
         self.start = ChanceGame(self.rules, players)
+        self.first_player = _player(self.start)
         self.layout: Layout = self.start.layout
+        self._observers: list[CambioObserver] = []
         info, most = _bounds(self.rules, players, payoff)
         self._chance_nodes: int = most
         super().__init__(_game_type(payoff), info, params or {})
@@ -138,6 +148,12 @@ class CambioGame(pyspiel.Game):
     def new_initial_state(self) -> CambioState:
         """The state before the deal."""
         return CambioState(self)
+
+    def tensor_of(self, state: CambioState, player: int, *, is_memory: bool) -> list[float]:
+        """The tensor of a player's information state (`is_memory`) or observation, as a list."""
+        if not self._observers:
+            self._observers = [CambioObserver(self, pyspiel.IIGObservationType(perfect_recall=recall)) for recall in (False, True)]
+        return _floats(player, self.num_players(), self._observers[is_memory].read(state, player))
 
     def max_chance_nodes_in_history(self) -> int:
         """An upper bound on the number of chance nodes in a match."""
@@ -156,33 +172,81 @@ class CambioState(pyspiel.State):
 
     def __init__(self, game: CambioGame) -> None:
         super().__init__(game)
-        self.table: ChanceGame = copy(game.start)
+        # OpenSpiel creates a state for each tensor, so the match is copied when it is first needed.
+        self._table: ChanceGame = game.start
+        self._is_shared = True
+        self._player: int = game.first_player
         self._payoff: Payoff = game.payoff
+
+    @property
+    def table(self) -> ChanceGame:
+        """The match. A match that is assigned replaces the match of the state."""
+        if self._is_shared:
+            self._table, self._is_shared = self._table.copy(), False
+        return self._table
+
+    @table.setter
+    def table(self, table: ChanceGame) -> None:
+        self._table, self._is_shared = table, False
+        # OpenSpiel asks for the player several times in each step, so it is stored.
+        self._player = _player(table)
 
     def current_player(self) -> int:
         """The player to act, or OpenSpiel's number for chance or for a terminal state."""
-        if self.table.is_over:
-            terminal: int = int(pyspiel.PlayerId.TERMINAL)
-            return terminal
-        chance: int = int(pyspiel.PlayerId.CHANCE)
-        return chance if self.table.seat is None else self.table.seat
+        return self._player
 
     def is_terminal(self) -> bool:
         """Whether the match is over."""
-        return self.table.is_over
+        return self._player == TERMINAL
+
+    def is_chance_node(self) -> bool:
+        """Whether the next step is an outcome of chance."""
+        return self._player == CHANCE
 
     def _legal_actions(self, player: int) -> list[int]:
-        return sorted(self.table.legal_indices().tolist())
+        return self._table._legal()
+
+    # OpenSpiel's own versions of the next four methods call Python several times. C++ code does not use these.
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        """The legal actions of a player, by default of the player to act; at a chance node, the outcomes."""
+        if self._player >= 0 and (player is None or player == self._player):
+            return self._table._legal()
+        found: list[int] = super().legal_actions() if player is None else super().legal_actions(player)
+        return found
+
+    def legal_actions_mask(self, player: int | None = None) -> list[int]:
+        """1 for each legal action of a player, by default of the player to act, and 0 for the others."""
+        if self._player >= 0 and (player is None or player == self._player):
+            return self._table._mask_list()
+        found: list[int] = super().legal_actions_mask() if player is None else super().legal_actions_mask(player)
+        return found
+
+    def information_state_tensor(self, player: int | None = None) -> list[float]:
+        """The tensor of a player's information state, by default of the player to act: see `CambioObserver`."""
+        chosen = self._player if player is None else player
+        if 0 <= chosen < self._table.seats:
+            memory: list[float] = self.get_game().tensor_of(self, chosen, is_memory=True)
+            return memory
+        found: list[float] = super().information_state_tensor(*(() if player is None else (player,)))
+        return found
+
+    def observation_tensor(self, player: int | None = None) -> list[float]:
+        """The tensor of a player's observation, by default of the player to act: see `CambioObserver`."""
+        chosen = self._player if player is None else player
+        if 0 <= chosen < self._table.seats:
+            seen: list[float] = self.get_game().tensor_of(self, chosen, is_memory=False)
+            return seen
+        found: list[float] = super().observation_tensor(*(() if player is None else (player,)))
+        return found
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The outcomes of a chance node with their probabilities."""
-        return self.table.outcomes()
+        return self._table.outcomes()
 
     def _apply_action(self, action: int) -> None:
-        if self.table.is_chance:
-            self.table.play_chance(action)
-        else:
-            self.table.step(action)
+        table = self.table if self._is_shared else self._table
+        self._player = table._apply(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
@@ -244,6 +308,9 @@ class CambioObserver:
         self.tensor: NDArray[np.float32] = np.zeros(players + sum(sizes), np.float32)
         self.dict: dict[str, NDArray[np.float32]] = {"player": self.tensor[:players]}
         self._columns = np.concatenate([np.arange(0), *(np.arange(game.layout.size)[block.slice] for block in blocks)])
+        self._is_whole = len(self._columns) == game.layout.size
+        self._blocks = self.tensor[players:]
+        self._bytes: NDArray[np.uint8] = np.zeros(game.layout.size, np.uint8)
         start = players
         for block, size in zip(blocks, sizes, strict=True):
             self.dict[block.name] = self.tensor[start : start + size].reshape(block.shape)
@@ -251,13 +318,18 @@ class CambioObserver:
 
     def set_from(self, state: CambioState, player: int) -> None:
         """Writes the observation of `player` into `tensor` and `dict`. Before the deal, only the block `player` is not 0."""
-        self.tensor.fill(0)
-        self.dict["player"][player] = 1
+        players = self.dict["player"]
+        players.fill(0)
+        players[player] = 1
+        self._blocks[:] = self.read(state, player)
+
+    def read(self, state: CambioState, player: int) -> NDArray[np.uint8]:
+        """The observation of `player` without its number, as bytes. The next call may overwrite the array."""
         try:
-            tensor = state.table.tensor(player)
+            state._table.tensor(player, out=self._bytes)
         except IllegalAction:  # No cards are dealt yet.
-            return
-        self.tensor[len(self.dict["player"]) :] = tensor[self._columns]
+            self._bytes.fill(0)
+        return self._bytes if self._is_whole else self._bytes[self._columns]
 
     def string_from(self, state: CambioState, player: int) -> str:
         """The observation of `player` as text; with perfect recall, as codes of all events of the match."""
@@ -393,74 +465,21 @@ def resample(state: CambioState, player: int, dice: random.Random, sweeps: int =
 
 
 class StrategyPolicy(policies.Policy):
-    """The strategy in a file of `cambio solve --save`, as a policy for a game with the same rules, one round and two players."""
+    """`cambio_game.StrategyPolicy` as a policy of OpenSpiel. The game must have the same rules, one round and two players."""
 
     def __init__(self, game: CambioGame, path: str | PathLike[str]) -> None:
         super().__init__(game, list(range(game.num_players())))
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-        if not lines or not lines[0].startswith("cambio-strategy/"):
-            raise CambioError(f"`{path}` is not a strategy file: its first line does not begin with `cambio-strategy/`")
-        self._rows: dict[tuple[int, str], dict[int, float]] = {}
-        for line in lines[3:]:
-            letter, key, *cells = line.split("\t")
-            seat = ord(letter) - ord("a")
-            shares = [cell.rsplit("=", 1) for cell in cells]
-            self._rows[seat, key] = {
-                Action(words).index(game.rules, game.num_players(), seat): float(share) for words, share in shares
-            }
-        self._keys: dict[str, str] = {}
+        self._strategy = Strategy(path, game.rules)
 
     def action_probabilities(self, state: CambioState, player_id: int | None = None) -> dict[int, float]:
         """The probability of each legal action. Raises `CambioError` if the file does not contain the information set."""
         player = state.current_player() if player_id is None else player_id
-        legal = state.legal_actions(player)
-        if len(legal) == 1:  # The file has no information sets for forced decisions.
-            return {legal[0]: 1.0}
-        text = state.information_state_string(player)
-        if text not in self._keys:
-            self._keys[text] = strategy_key(state, player)
-        key = self._keys[text]
-        row = self._rows.get((player, key))
-        if row is None:
-            raise CambioError(f"the strategy file must contain the information set {key} of player {player}, found none")
-        return row
+        return self._strategy.action_probabilities(state.table.observe(player))
 
 
-def strategy_key(state: CambioState, player: int) -> str:
-    """The key of an information set in strategy files: a digest of the events and decisions of the player, in order.
-
-    Forced decisions are not included.
-    """
-    game: CambioGame = state.get_game()
-    table = copy(game.start)
-    digest, events, decisions = 0x0063616D62696F2F736F6C76652F3100, 0, 0
-    is_free: list[bool] = []
-
-    def absorb(token: int) -> None:
-        nonlocal digest
-        mixed = (digest ^ token) * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128
-        digest = mixed ^ (mixed >> 67)
-
-    def take_in() -> None:
-        nonlocal events, decisions
-        perceived, _, decided = table.information_state(player).partition(" ")[2].partition("|")
-        for code in decided.split()[decisions:]:
-            if is_free[decisions]:
-                absorb(int(code, 16) | 1 << 63)
-            decisions += 1
-        for code in perceived.split()[events:]:
-            absorb(int(code, 16))
-            events += 1
-
-    for step in state.table.history:
-        if table.is_chance:
-            table.play_chance(step)
-        else:
-            if table.seat == player:
-                is_free.append(len(table.legal_actions()) > 1)
-            table.step(step)
-        take_in()
-    return f"{digest:032x}"
+def strategy_key(state: CambioState, player: int) -> str | None:
+    """The key of a player's information set in strategy files: see `cambio_game.Observation.strategy_key`."""
+    return state.table.observe(player).strategy_key
 
 
 if SHORT_NAME not in pyspiel.registered_names():

@@ -161,7 +161,7 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        self._select()
+        self.agent_selection = self.possible_agents[self.game.seat or 0]
         if self.render_mode == "human":
             self.render()
 
@@ -181,7 +181,8 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
         the environment is then unchanged.
         """
         game = self.game
-        if not self.agents:
+        agents = self.agents
+        if not agents:
             raise IllegalAction("the match is over: call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -192,31 +193,24 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
         lost = take(game, action, self.illegal, self._random)
         self._cycles += 1
         self._cumulative_rewards[agent] = 0.0
-        if lost:
-            self.rewards = {other: -float(other == agent) for other in self.agents}
-            self.terminations = dict.fromkeys(self.agents, True)
-            self._accumulate_rewards()
+        seat = game.seat
+        if seat is not None and not lost and self._deals.reward == "rank":
+            self.rewards = dict.fromkeys(agents, 0.0)  # Ranks are known at the end.
         else:
-            rewards = game.rewards()
-            self.rewards = dict(zip(self.agents, rewards, strict=True))
-            if any(rewards):
+            gains = [-float(other == agent) for other in agents] if lost else game.rewards()
+            self.rewards = dict(zip(agents, gains, strict=True))
+            if any(gains):
                 self._accumulate_rewards()
-            if game.is_over:
-                self.terminations = dict.fromkeys(self.agents, True)
-                self.infos = self._endings()
-            elif self._is_out_of_time():
-                self.truncations = dict.fromkeys(self.agents, True)
-        self._select()
+            if lost or seat is None:
+                self.terminations = dict.fromkeys(agents, True)
+                self.infos = self.infos if lost else self._endings()
+                seat = None
+        if seat is not None and self.max_cycles is not None and self._is_out_of_time():
+            self.truncations = dict.fromkeys(agents, True)
+            seat = None
+        self.agent_selection = agents[0] if seat is None else self.possible_agents[seat]
         if self.render_mode == "human":
             self.render()
-
-    def _select(self) -> None:
-        seat = self.game.seat
-        first = self.agents[0]
-        if seat is None or self.terminations[first] or self.truncations[first]:
-            self.agent_selection = first
-        else:
-            self.agent_selection = self.possible_agents[seat]
 
 
 class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
