@@ -23,10 +23,20 @@ GROUPS = [
     ("A match", ["Game", "Action", "Event", "Observation", "Knowledge", "World", "Record"]),
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
-    ("Exact exploitability", ["SmallGame", "Policy", "exploitability"]),
+    ("Exact exploitability", ["SmallGame", "Policy", "exploitability", "StrategyPolicy"]),
     ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "run", "Run", "Table", "columns"]),
+    ("Language models and people", ["TextPlayer", "parse_decision"]),
+    ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]
      + ["ExperimentError", "RecordError", "RunError"]),
+]  # fmt: skip
+# The modules for other libraries. Their documentation is read from the source, because the libraries may be missing.
+MODULES = [
+    ("Gymnasium", "gymnasium", "gymnasium.py", ["CambioEnv", "CambioVectorEnv"]),
+    ("PettingZoo", "pettingzoo.cambio_v0", "pettingzoo/cambio_v0.py", ["env", "parallel_env", "CambioEnv", "ParallelCambioEnv"]),
+    ("OpenSpiel", "openspiel", "openspiel.py", ["CambioGame", "CambioState", "CambioObserver", "resample", "StrategyPolicy", "strategy_key"]),
+    ("RLlib", "rllib", "rllib.py", ["CambioMultiAgentEnv"]),
+    ("Ray", "ray", "ray/__init__.py", []),
 ]  # fmt: skip
 HEAD = """# Python reference
 
@@ -37,10 +47,10 @@ NumPy arrays.
 """
 
 
-def definitions() -> dict[str, ast.AST]:
+def definitions(*files: str) -> dict[str, ast.AST]:
     """The definitions in the stubs and modules, by name."""
     found: dict[str, ast.AST] = {}
-    for name in ("_cambio.pyi", "run.py", "small.py"):
+    for name in files:
         for node in ast.parse((PACKAGE / name).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 found[node.name] = node
@@ -58,18 +68,23 @@ def signature(node: ast.FunctionDef, name: str) -> str:
     return f"{name}({arguments}){returns}"
 
 
-def told(text: str | None) -> str:
+def cleaned(text: str | None) -> str:
     return inspect.cleandoc(text or "")
 
 
-def members(thing: type, node: ast.ClassDef) -> list[str]:
+def docstring(thing: Any, node: Any) -> str:
+    """The docstring of an object, or without an object of its definition."""
+    return cleaned(getattr(thing, "__doc__", None) if thing is not None else ast.get_docstring(node))
+
+
+def members(thing: type | None, node: ast.ClassDef) -> list[str]:
     """The attributes and methods of a class, in the order of the stubs."""
     attributes, methods, seen = [], [], set()
     for entry in node.body:
         if not isinstance(entry, ast.FunctionDef) or entry.name.startswith("_") or entry.name in seen:
             continue
         seen.add(entry.name)
-        text = told(getattr(getattr(thing, entry.name, None), "__doc__", None))
+        text = docstring(getattr(thing, entry.name, None), entry)
         decorators = {ast.unparse(one) for one in entry.decorator_list}
         if decorators & {"property", "cached_property"}:
             kind = ast.unparse(entry.returns) if entry.returns else ""
@@ -79,24 +94,24 @@ def members(thing: type, node: ast.ClassDef) -> list[str]:
     return (["\n".join(attributes)] if attributes else []) + methods
 
 
-def entry(name: str, known: dict[str, Any]) -> list[str]:
-    """The section of one name."""
-    thing, node = getattr(cambio, name), known.get(name)
+def entry(name: str, known: dict[str, Any], thing: Any = None) -> list[str]:
+    """The section of one name. Without the object `thing`, it has the texts of the definition."""
+    node = known.get(name)
     parts = [f"### `{name}`"]
     if isinstance(node, ast.FunctionDef):
         parts = [f"### `{signature(node, name)}`"]
     elif isinstance(node, ast.ClassDef):
         for made in node.body:
-            if isinstance(made, ast.FunctionDef) and made.name in ("__new__", "__init__") and not name.endswith("Player"):
+            if isinstance(made, ast.FunctionDef) and made.name in ("__new__", "__init__") and name not in ("Player", "BatchPlayer"):
                 parts = [f"### `{name}`", f"```python\n{signature(made, name)}\n```"]
-    parts.append(told(thing.__doc__))
-    if isinstance(node, ast.ClassDef) and isinstance(thing, type) and not issubclass(thing, Exception):
+    parts.append(docstring(thing, node))
+    if isinstance(node, ast.ClassDef) and not (isinstance(thing, type) and issubclass(thing, Exception)):
         parts += members(thing, node)
     return parts
 
 
 def page() -> str:
-    known = definitions()
+    known = definitions("_cambio.pyi", "run.py", "small.py", "strategy.py", "text.py", "measure.py")
     listed = {name for _, names in GROUPS for name in names}
     # Only classes and functions are documented, not constants such as `PRESETS` or types such as `Reward`.
     public = (name for name in cambio.__all__ if not name.startswith("_"))
@@ -107,6 +122,11 @@ def page() -> str:
     for group, names in GROUPS:
         parts.append(f"## {group}")
         for name in names:
+            parts += entry(name, known, getattr(cambio, name))
+    for title, module, file, names in MODULES:
+        known = definitions(file) if file != "ray/__init__.py" else definitions("ray/_drive.py", "ray/_rounds.py")
+        parts += [f"## {title}: `cambio_game.{module}`", cleaned(ast.get_docstring(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))))]
+        for name in names or ["run", "sprt", "tune"]:
             parts += entry(name, known)
     return "\n\n".join(part for part in parts if part).replace("\n\n\n", "\n\n") + "\n"
 
