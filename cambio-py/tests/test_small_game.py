@@ -425,3 +425,23 @@ def test_the_example_learns() -> None:
     done = subprocess.run([sys.executable, example, *words], capture_output=True, text=True, check=True)
     curve = [float(line.split()[2]) for line in done.stdout.splitlines()[1:]]
     assert len(curve) == 11 and curve[-1] < curve[0]
+
+
+def test_a_table_of_an_equilibrium_plays_a_batch_by_its_keys() -> None:
+    """The mean result of the first seat agrees with the exact value."""
+    small, matches = cambio.SmallGame("mini-m1"), 4096
+    strategy = small.solve(to=1e-3)
+    rows = [dict(zip(small.keys(seat), probabilities, strict=True)) for seat, probabilities in enumerate(strategy)]
+    games, dice = cambio.VectorGame(matches, "mini-m1", seed=11, keys=True, autoreset=False), np.random.default_rng(1)
+    games.reset()
+    first = np.array([games.game(number).observe().sightings[0].seat for number in range(matches)])
+    results = np.zeros((matches, 2))
+    while not games.done.all():
+        actions = games.masks.argmax(1)
+        for number in np.flatnonzero(games.masks.sum(1) > 1):
+            probabilities = rows[(games.seat[number] - first[number]) % 2]["%016x%016x" % tuple(games.keys[number])]
+            actions[number] = dice.choice(len(probabilities), p=probabilities / probabilities.sum())
+        games.step(actions)
+        results += games.rewards
+    of_first = results[np.arange(matches), first]
+    assert abs(of_first.mean() - small.value(*strategy)) < 3 * of_first.std() / matches**0.5

@@ -261,6 +261,9 @@ pub(super) struct MatchRows<'a> {
 #[inline]
 #[expect(clippy::mut_mut, reason = "the slice itself becomes shorter")]
 fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    if count == 0 {
+        return &mut [];
+    }
     slice.split_off_mut(..count).expect(COUNTED)
 }
 

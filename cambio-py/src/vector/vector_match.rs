@@ -8,7 +8,7 @@ use cambio_core::view::RoundHistory;
 use cambio_core::{Action, Agent, Choices, Playing, Seat, View as _};
 
 use super::BatchSettings;
-use super::arrays::{MatchRow, MatchRows};
+use super::arrays::{Extras, MatchRow, MatchRows};
 use super::threads::Threads;
 use crate::episode::{Episode, LibraryAgent, NoAgent};
 use crate::keys::SeatKeys;
@@ -187,6 +187,7 @@ impl<A: Agent> VectorMatch<A> {
     }
 
     /// Starts the next deal in which the caller decides.
+    #[inline(never)]
     fn start_next(&mut self, common: &BatchSettings) {
         loop {
             let key = Key { deal: self.next, ..common.key };
@@ -259,15 +260,13 @@ impl<A: Agent> VectorMatch<A> {
     #[inline]
     fn show(&self, common: &BatchSettings, row: &mut MatchRow<'_>) {
         row.mask.fill(0);
-        if common.extras.all_seats {
-            self.write_all(common, row.all_observations);
+        if common.extras != Extras::default() {
+            self.show_extras(common, row);
         }
         let Some(seat) = self.episode.actor() else {
             row.ask.legal = Choices::NONE;
             *row.seat = -1;
             row.observation.fill(0);
-            row.keys.fill(0);
-            row.true_cards.fill(-1);
             return;
         };
         let view = self.episode.playing().state().view(seat);
@@ -275,9 +274,19 @@ impl<A: Agent> VectorMatch<A> {
         *row.seat = seat.index() as i64;
         common.space.each(&legal, seat, |index| row.mask[index] = 1);
         row.ask.legal = legal;
-        let (history, keys) = self.episode.observer();
-        common.tensors.write(&view, history, row.observation);
-        if let Some(key) = keys.of(seat) {
+        common.tensors.write(&view, &self.episode.observer().0, row.observation);
+    }
+
+    /// Writes the optional arrays, except the final observations.
+    #[inline(never)]
+    fn show_extras(&self, common: &BatchSettings, row: &mut MatchRow<'_>) {
+        if common.extras.all_seats {
+            self.write_all(common, row.all_observations);
+        }
+        row.keys.fill(0);
+        row.true_cards.fill(-1);
+        let Some(seat) = self.episode.actor() else { return };
+        if let Some(key) = self.episode.observer().1.of(seat) {
             row.keys.copy_from_slice(&[(key.bits() >> 64) as u64, key.bits() as u64]);
         }
         if common.extras.true_cards {
@@ -285,10 +294,9 @@ impl<A: Agent> VectorMatch<A> {
         }
     }
 
-    /// Writes the class of the card in each spot, seats relative to `seat`; −1 in an empty spot.
+    /// Writes the class of the card in each spot, seats relative to `seat`.
     fn write_cards(&self, common: &BatchSettings, seat: Seat, row: &mut [i8]) {
         let (state, slots) = (self.episode.playing().state(), common.rules.slots());
-        row.fill(-1);
         for spot in state.table().occupied().iter_from(seat) {
             let place = spot.seat().distance_from(seat, common.seats) * slots + spot.number() - 1;
             row[place] = state.face(spot).map_or(-1, |card| common.tensors.class_of(card) as i8);
