@@ -503,6 +503,20 @@ class Checks:
         page.context.close()
         return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms"
 
+    def two_bots(self):
+        """Two agents play a match, which is shown in the viewer."""
+        page = self.page()
+        page.goto(f"{self.address}watch.html")
+        page.wait_for_selector("#bots")
+        self.is_well(page, "the page to replay a match")
+        page.select_option(".row label select >> nth=1", "learned")
+        page.click("#bots")
+        page.wait_for_selector(".caption")
+        title = page.text_content("h1")
+        expect(title == "learned against heuristic(capacity=2)", title)
+        page.context.close()
+        return title
+
     def pictures(self, folder):
         """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
@@ -669,14 +683,14 @@ def main():
             every = [("", check) for check in [
                 checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
                 checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.risky_choices, checks.in_the_window, checks.nothing_hidden_is_in_the_page,
-                checks.pages_at_both_widths, checks.watching, checks.win_chance, checks.a_page_from_disk]]
+                checks.pages_at_both_widths, checks.watching, checks.two_bots, checks.win_chance, checks.a_page_from_disk]]
             if website.can_build():
                 # Not at the root of the host, because the site must work at any path.
                 website.build(folder / "host/some/path")
                 host = subprocess.Popen([sys.executable, website.__file__, "serve", folder / "host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
                 site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
                 every += [("site: ", check) for check in [
-                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.links_and_the_daily_deal, site.offline]]
+                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.links_and_the_daily_deal, site.two_bots, site.offline]]
             else:
                 print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
             for prefix, check in every:

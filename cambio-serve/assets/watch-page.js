@@ -1,7 +1,7 @@
 // The page of the replay viewer: shows a finished match of a table, of a run, or from a file.
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { ask, h } from "./common.js";
+import { ask, h, LEVELS, RULES, rulesName } from "./common.js";
 import { linkedMatch, shareButton } from "./links.js";
 import { isServer } from "./transport.js";
 
@@ -39,7 +39,18 @@ function begin(problem) {
     ondragleave: () => drop.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); show(read(event.dataTransfer.files[0], Number(line.value))); },
   }, h("p", {}, "Drop a saved match here, or choose a file."), h("p", {}, file), h("label", {}, "Match number in the file ", line));
+  // A match of two agents, played now.
+  const select = (label, values, chosen) => h("label", {}, `${label} `, h("select", {}, ...values.map(([value, word]) => h("option", { value, selected: value === chosen }, word))));
+  const levels = LEVELS.map(({ spec, name }) => [spec, name]);
+  const picks = [select("Rules", Object.keys(RULES).map((name) => [name, rulesName(name)]), "classic"), select("Seat a", levels, LEVELS.at(-1).spec), select("Seat b", levels, LEVELS[1].spec)];
+  const bots = h("button", { type: "button", id: "bots", onclick: () => {
+    const [rules, ...agents] = picks.map((pick) => pick.querySelector("select").value);
+    bots.disabled = true;
+    bots.textContent = "They are playing…";
+    show(ask("api/matches", { rules, agents }));
+  } }, "Watch them play");
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
+    h("h2", {}, "Or watch two bots"), h("div", { class: "row" }, ...picks, bots),
     h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too.", ...(isServer ? [" The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."] : [])));
 }
 

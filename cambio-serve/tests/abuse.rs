@@ -218,6 +218,7 @@ fn fuzzed(stream: &mut Stream) -> Request<Body> {
         "api/tables/1/record",
         "api/tables/1/film",
         "api/film",
+        "api/matches",
         "api/runs",
         "api/runs/film?run=..%2F..&block=0",
         "api/runs/film?run=x",
