@@ -344,8 +344,8 @@ class Checks:
         return f"snapped {place}"
 
     def in_the_window(self):
-        """All cards are inside the table, and the question and the buttons are in the window."""
-        for width, height, seats in [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (768, 1024, 5), (400, 740, 8), (360, 640, 8), (360, 640, 2)]:
+        """All cards are inside the table and do not overlap, and the question and the buttons are in the window."""
+        for width, height, seats in [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (768, 1024, 4), (400, 740, 8), (360, 640, 8), (360, 640, 2)]:
             page = self.page(width)
             page.set_viewport_size({"width": width, "height": height})
             person = Person(page, seats, calls=0)
@@ -357,6 +357,12 @@ class Checks:
                     const felt = element.closest('.felt')?.getBoundingClientRect() ?? {left: 0, top: 0, right: innerWidth, bottom: innerHeight};
                     return box.left < felt.left - 1 || box.top < felt.top - 1 || box.right > felt.right + 1 || box.bottom > felt.bottom + 1;
                 }).map((element) => element.dataset.place ?? element.className)""")
+            covered = page.evaluate(
+                """() => {
+                    const cards = [...document.querySelectorAll('.felt .card:not(.lifted)')].filter((card) => card.checkVisibility({visibilityProperty: true})).map((card) => [card.dataset.place, card.getBoundingClientRect()]);
+                    return cards.flatMap(([one, a], index) => cards.slice(index + 1).filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1).map(([other]) => `${one} ${other}`));
+                }""")
+            expect(not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}")
             expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
             page.context.close()
         return "two to eight seats, seven sizes"

@@ -86,7 +86,7 @@ export class Board {
       while (high - low > 0.5) {
         const width = (low + high) / 2;
         set(width);
-        if ([felt, this.sides[1], this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)) low = width;
+        if ([felt, this.sides[1], this.middle, this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)) low = width;
         else high = width;
       }
       set(low);
