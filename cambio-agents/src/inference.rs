@@ -9,6 +9,7 @@ use crate::bits::Bits;
 use crate::policy::Policy;
 use decisions::DecisionLog;
 use worlds::DecisionModel;
+pub(crate) use worlds::WorldSample;
 
 /// The settings for drawing worlds.
 ///
@@ -121,13 +122,21 @@ impl<P: Policy> Inference<P> {
     /// other seats' decisions that depend on unknown cards (sampling importance resampling: Rubin 1987). Without such
     /// decisions, worlds are drawn uniformly. Equal worlds are adjacent. The same `base` gives the same worlds.
     pub fn draw(&self, view: &Observation<'_>, policy: &mut P, draw: &SamplingSettings, base: u64) -> Vec<State> {
-        worlds::draw(
-            view,
-            &self.knowledge,
-            &self.moments,
-            &mut DecisionModel { policy, epsilon: draw.epsilon },
-            draw,
-            base,
-        )
+        let WorldSample { worlds, draws, .. } = self.sample(view, policy, draw, (0.0, 0), base);
+        draws.into_iter().map(|index| worlds[index].clone()).collect()
+    }
+
+    /// Like [`Inference::draw`], with the different worlds and their effective number. Proposes up to `most` worlds, until
+    /// the effective number is at least `least`.
+    pub(crate) fn sample(
+        &self,
+        view: &Observation<'_>,
+        policy: &mut P,
+        draw: &SamplingSettings,
+        (least, most): (f64, usize),
+        base: u64,
+    ) -> WorldSample {
+        let mut others = DecisionModel { policy, epsilon: draw.epsilon };
+        worlds::draw(view, &self.knowledge, &self.moments, &mut others, draw, (least, most), base)
     }
 }

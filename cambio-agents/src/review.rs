@@ -4,6 +4,9 @@
 //! otherwise the default heuristic. A chance is therefore the chance if all seats play this policy. A cost is the
 //! difference between two decisions in the same worlds with the same random numbers. The best decision is selected in
 //! some worlds and its gain is measured in others, because the best of many noisy means is biased upwards.
+//!
+//! Worlds are resampled by their likelihood, so several playouts may use copies of one world. Standard errors are
+//! clustered by world, and a cost is certain only if the effective number of worlds is at least [`LEAST_WORLDS`].
 
 use std::cmp::Reverse;
 
@@ -15,7 +18,7 @@ use cambio_core::{Action, Briefing, Card, Event, Observation, Rules, Seat, Spot,
 
 use crate::bits::{Bits, mix};
 use crate::heuristic::HeuristicParams;
-use crate::inference::{Inference, SamplingSettings};
+use crate::inference::{Inference, SamplingSettings, WorldSample};
 use crate::playout::is_plausible;
 use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _};
 use crate::search::strided;
@@ -23,6 +26,15 @@ use crate::value::{Utility, Valuer};
 
 /// The maximum number of decisions that are compared with the decision taken.
 const MOST: usize = 12;
+/// The minimum effective number of worlds for a cost that may be called a blunder.
+const LEAST_WORLDS: f64 = 100.0;
+/// The assumed probability that a seat deviates from the policy at a decision. People and other agents deviate more than a
+/// network in self-play.
+const DEVIATION: f64 = 0.1;
+/// The maximum number of proposed worlds, as a multiple of the number of playouts.
+const MOST_PROPOSALS: usize = 64;
+/// A cost near the size of a blunder is measured with up to this multiple of the number of playouts.
+const MOST_MEASURED: u32 = 40;
 /// The seed of all reviews.
 const SEED: u64 = 0x0a99_4a15;
 /// Makes the random bits of the measurement different from the random bits of the search.
@@ -70,6 +82,31 @@ impl MeanAccumulator {
     }
 }
 
+/// Sums by cluster, with the standard error of a ratio for their mean (Cochran 1977, chapter 6).
+#[derive(Clone, Default)]
+struct ClusterAccumulator {
+    /// The number of values and their sum in each cluster.
+    clusters: Vec<(f64, f64)>,
+}
+
+impl ClusterAccumulator {
+    fn add(&mut self, cluster: usize, value: f64) {
+        if self.clusters.len() <= cluster {
+            self.clusters.resize(cluster + 1, (0.0, 0.0));
+        }
+        let (number, sum) = &mut self.clusters[cluster];
+        (*number, *sum) = (*number + 1.0, *sum + value);
+    }
+
+    fn estimate(&self) -> MeanEstimate {
+        let used: Vec<(f64, f64)> = self.clusters.iter().copied().filter(|(number, _)| *number > 0.0).collect();
+        let (number, sum) = used.iter().fold((0.0, 0.0), |sums, cluster| (sums.0 + cluster.0, sums.1 + cluster.1));
+        let (mean, clusters) = (sum / number, used.len() as f64);
+        let squares: f64 = used.iter().map(|(number, sum)| (sum - number * mean).powi(2)).sum();
+        MeanEstimate { mean, error: (squares * clusters / (clusters - 1.0).max(1.0)).sqrt() / number }
+    }
+}
+
 /// The cost of a decision compared with the best one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Regret {
@@ -77,6 +114,9 @@ pub struct Regret {
     pub best: Action,
     /// The value of the best decision minus the value of the decision taken. Noise can make it negative.
     pub cost: MeanEstimate,
+    /// Whether enough different worlds fit the decisions of the other seats. Otherwise, the error of the cost is
+    /// unreliable.
+    pub is_certain: bool,
 }
 
 /// The review of a decision.
@@ -92,18 +132,18 @@ pub struct DecisionReview {
 
 impl DecisionReview {
     /// Whether the decision was a blunder: given the information of its seat, it cost at least `least`, even at the low
-    /// end of the 95 % interval. [`Reviewer::blunder`] gives the usual `least`.
+    /// end of the 95 % interval, and the cost is certain. [`Reviewer::blunder`] gives the usual `least`.
     ///
     /// ```
     /// use cambio_agents::{DecisionReview, MeanEstimate, Regret};
     /// use cambio_core::Action;
     ///
-    /// let known = Regret { best: Action::Call, cost: MeanEstimate { mean: 0.2, error: 0.05 } };
+    /// let known = Regret { best: Action::Call, cost: MeanEstimate { mean: 0.2, error: 0.05 }, is_certain: true };
     /// let review = DecisionReview { chances: Vec::new(), known: Some(known), open: None };
     /// assert!(review.is_blunder(0.05) && !review.is_blunder(0.15));
     /// ```
     pub fn is_blunder(&self, least: f64) -> bool {
-        self.known.is_some_and(|regret| regret.cost.mean - regret.cost.half() >= least)
+        self.known.is_some_and(|regret| regret.is_certain && regret.cost.mean - regret.cost.half() >= least)
     }
 }
 
@@ -134,6 +174,7 @@ pub struct Reviewer {
     valuer: Valuer,
     playouts: u32,
     is_one_round: bool,
+    seed: u64,
     /// The number of rounds so far, and of decisions in the current round.
     at: (u64, u64),
 }
@@ -161,8 +202,15 @@ impl Reviewer {
             valuer: Valuer::new(if is_one_round { Utility::Win } else { Utility::Match }),
             playouts: playouts.max(8),
             is_one_round,
+            seed: SEED,
             at: (0, 0),
         }
+    }
+
+    /// The same reviewer with other random numbers, to see how much a review depends on them.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Reviewer {
+        Reviewer { seed: mix(SEED ^ mix(seed)), ..self }
     }
 
     /// The spec of the playout policy: `learned`, or `heuristic` if no bundled network fits the cards.
@@ -219,7 +267,7 @@ impl Reviewer {
     pub fn review(&mut self, state: &State, taken: Action) -> DecisionReview {
         let seat = state.actor().expect("a seat is to act");
         let view = state.observe(seat);
-        let base = mix(SEED ^ mix(self.at.0 << 32 | self.at.1));
+        let base = mix(self.seed ^ mix(self.at.0 << 32 | self.at.1));
         let blunder = self.blunder();
         let Reviewer { policy, seats, valuer, playouts, .. } = self;
         let inference = &seats[seat.index()];
@@ -235,18 +283,30 @@ impl Reviewer {
         let chances = sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect();
 
         let rivals = table.rivals(&view, taken);
-        let known = (!rivals.is_empty()).then(|| {
-            let worlds = *playouts as usize;
-            let draw = SamplingSettings { worlds, proposals: 4 * worlds, ..SamplingSettings::default() };
-            let mut of = |purpose: u64| inference.draw(&view, table.policy, &draw, base ^ purpose);
-            let (search, measure) = (of(1), of(2));
-            table.regret(rivals, taken, [&search, &measure], base ^ 3)
+        let known_to_seat = (!rivals.is_empty()).then(|| {
+            let enough = (LEAST_WORLDS, MOST_PROPOSALS * *playouts as usize);
+            let mut draw = |policy: &mut Blueprint, purpose: u64, worlds: u32| {
+                let worlds = worlds as usize;
+                let settings = SamplingSettings {
+                    worlds,
+                    proposals: 4 * worlds,
+                    epsilon: DEVIATION,
+                    ..SamplingSettings::default()
+                };
+                inference.sample(&view, policy, &settings, enough, base ^ purpose)
+            };
+            table.regret(rivals, taken, &mut draw, base ^ 3)
         });
         let rivals = table.open_rivals(&view, taken, &truth);
-        let truth = std::slice::from_ref(&truth);
-        let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, [truth, truth], base ^ 4));
+        // The seat knows this world, so one world is enough.
+        let mut known = |_: &mut Blueprint, _, _| WorldSample {
+            worlds: vec![truth.clone()],
+            draws: vec![0],
+            effective: f64::INFINITY,
+        };
+        let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, &mut known, base ^ 4));
         self.decides(state);
-        DecisionReview { chances, known, open }
+        DecisionReview { chances, known: known_to_seat, open }
     }
 
     /// The chance of each seat to win, after the end of the round, seat a first.
@@ -304,17 +364,28 @@ impl ReviewPlayouts<'_> {
         few(taken, std::iter::once(preferred).chain(more))
     }
 
-    /// The cost of the decision. The best rival is selected in the first set of worlds and measured in the second.
-    fn regret(&mut self, rivals: Vec<Action>, taken: Action, worlds: [&[State]; 2], base: u64) -> Regret {
-        let [search, measure] = worlds;
+    /// The cost of the decision. The best rival is selected in one sample of worlds and measured in another. `draw` draws
+    /// a sample, given its number and the number of draws.
+    fn regret(
+        &mut self,
+        rivals: Vec<Action>,
+        taken: Action,
+        draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
+        base: u64,
+    ) -> Regret {
+        let search = draw(self.policy, 1, self.number);
         let mut live: Vec<(Action, MeanAccumulator)> =
             rivals.into_iter().map(|action| (action, MeanAccumulator::default())).collect();
         let mut number = 0;
         let halvings = live.len().next_power_of_two().ilog2().max(1);
         for _ in 0..halvings {
-            let each = (self.number / (halvings * (live.len() as u32 + 1))).max(4);
+            let each = (2 * self.number / (halvings * (live.len() as u32 + 1))).max(4);
             for _ in 0..each {
-                self.compare(&mut live, taken, search, base, number);
+                let (world, bits) = (world_of(&search, number), Bits::new(base, number));
+                let least = self.values(world, taken, bits)[self.seat.index()];
+                for (action, sums) in &mut live {
+                    sums.add(self.values(world, *action, bits)[self.seat.index()] - least);
+                }
                 number += 1;
             }
             // The sort is stable: among equals, the earlier one stays first.
@@ -324,36 +395,47 @@ impl ReviewPlayouts<'_> {
         let (best, lead) = (live[0].0, live[0].1.estimate());
         // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
-            return Regret { best: taken, cost: MeanEstimate::default() };
+            let is_certain = search.effective >= LEAST_WORLDS;
+            return Regret { best: taken, cost: MeanEstimate::default(), is_certain };
         }
         // A cost that is too small for a blunder is measured with fewer playouts.
         let may_be_large = lead.mean + lead.half() >= self.blunder;
-        let worlds = if may_be_large { 2 * self.number } else { self.number / 4 };
-        let mut measured = vec![(best, MeanAccumulator::default())];
-        for number in 0..worlds {
-            self.compare(&mut measured, taken, measure, base ^ PLAYOUTS, number);
+        let number = if may_be_large { 2 * self.number } else { self.number / 4 };
+        let mut measure = draw(self.policy, 2, number);
+        let mut cost = self.measure([best, taken], &measure, base ^ PLAYOUTS, number);
+        let is_clear = (cost.mean - cost.half() - self.blunder).abs() > 3.0 * cost.error;
+        if may_be_large && !is_clear {
+            // Only the new playouts count: the earlier ones decided that there are more.
+            measure = draw(self.policy, 5, MOST_MEASURED / 4 * self.number);
+            cost = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MOST_MEASURED * self.number);
         }
-        Regret { best, cost: measured[0].1.estimate() }
+        Regret { best, cost, is_certain: measure.effective >= LEAST_WORLDS }
     }
 
-    /// Plays out the decision taken and its rivals in one of these worlds, with the same random numbers.
-    fn compare(
-        &mut self,
-        rivals: &mut [(Action, MeanAccumulator)],
-        taken: Action,
-        worlds: &[State],
-        base: u64,
-        number: u32,
-    ) {
-        // Equal worlds are adjacent, so successive playouts use worlds that are far apart.
-        let world = &worlds[strided(number as usize % worlds.len(), worlds.len())];
-        let bits = Bits::new(base, number);
-        let own = self.seat.index();
-        let least = self.values(world, taken, bits)[own];
-        for (action, sums) in rivals {
-            sums.add(self.values(world, *action, bits)[own] - least);
+    /// The value of the first decision minus the value of the second, in worlds of this sample with the same random
+    /// numbers.
+    fn measure(&mut self, pair: [Action; 2], sample: &WorldSample, base: u64, number: u32) -> MeanEstimate {
+        let mut sums = ClusterAccumulator::default();
+        for number in 0..number {
+            let (world, bits) = (world_of(sample, number), Bits::new(base, number));
+            let [best, taken] = pair.map(|action| self.values(world, action, bits)[self.seat.index()]);
+            // Playouts in a known world are independent; those in copies of one sampled world are not.
+            let cluster =
+                if sample.worlds.len() == 1 { number as usize } else { sample.draws[draw_of(sample, number)] };
+            sums.add(cluster, best - taken);
         }
+        sums.estimate()
     }
+}
+
+/// The number of the draw that a playout uses. Draws of equal worlds are adjacent, so successive playouts use draws that
+/// are far apart.
+fn draw_of(sample: &WorldSample, number: u32) -> usize {
+    strided(number as usize % sample.draws.len(), sample.draws.len())
+}
+
+fn world_of(sample: &WorldSample, number: u32) -> &State {
+    &sample.worlds[sample.draws[draw_of(sample, number)]]
 }
 
 /// The first of these decisions that differ from the decision taken, at most [`MOST`].
@@ -385,3 +467,6 @@ fn plausible(view: &Observation<'_>, face: impl Fn(Spot) -> Option<Card> + Copy)
     plausible.sort_by_key(|action| Reverse(gain(action)));
     plausible.into_iter()
 }
+
+#[cfg(test)]
+mod tests;

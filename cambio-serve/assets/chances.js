@@ -101,7 +101,7 @@ export function chances(film, record, viewer) {
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
     if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
-    const cost = (name, regret) => (regret === null ? "" : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
+    const cost = (name, regret) => (regret === null ? "" : regret.uncertain ? `${name}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
     const nothing = decision && decision.known === null && decision.open === null;
     readout.replaceChildren(
       h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,

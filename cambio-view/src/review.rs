@@ -25,11 +25,13 @@ struct RegretView {
     best: String,
     #[serde(flatten)]
     cost: MeanInterval,
+    /// Whether too few different worlds fit the decisions of the other seats to estimate the cost.
+    uncertain: bool,
 }
 
 impl From<Regret> for RegretView {
     fn from(regret: Regret) -> RegretView {
-        RegretView { best: regret.best.to_string(), cost: regret.cost.into() }
+        RegretView { best: regret.best.to_string(), cost: regret.cost.into(), uncertain: !regret.is_certain }
     }
 }
 

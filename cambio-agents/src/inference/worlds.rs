@@ -39,36 +39,66 @@ impl<Q> DecisionEvidence<'_, Q> {
     }
 }
 
-/// Draws worlds: see [`Inference::draw`](super::Inference::draw).
+/// Worlds drawn from an information set.
+#[derive(Clone, Debug)]
+pub(crate) struct WorldSample {
+    /// The different worlds.
+    pub(crate) worlds: Vec<State>,
+    /// The draws: the index of each in `worlds`. Draws of the same world are adjacent.
+    pub(crate) draws: Vec<usize>,
+    /// The effective number of worlds by their weights, (Σw)² / Σw² (Kong 1992): copies of one world are not independent.
+    pub(crate) effective: f64,
+}
+
+/// Draws worlds: see [`Inference::draw`](super::Inference::draw). If `least` is above 0, more worlds are proposed, up to
+/// `most`, until the effective number of worlds is at least `least`.
 pub(super) fn draw<P: Policy>(
     view: &Observation<'_>,
     knowledge: &Knowledge,
     moments: &DecisionLog<P::History>,
     others: &mut DecisionModel<'_, P>,
     draw: &SamplingSettings,
+    (least, most): (f64, usize),
     base: u64,
-) -> Vec<State> {
+) -> WorldSample {
     let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
     let SamplingSettings { worlds, last, .. } = *draw;
     let mut evidence = evidence(moments, &unknown, last);
+    let sample = |number: u32| knowledge.sample(view, &mut Bits::new(base, number));
     if evidence.is_empty() {
-        return (0..worlds as u32).map(|number| knowledge.sample(view, &mut Bits::new(base, number))).collect();
+        let proposed = (0..worlds as u32).map(sample).collect();
+        return WorldSample { worlds: proposed, draws: (0..worlds).collect(), effective: worlds as f64 };
     }
-    let proposals = draw.proposals.max(worlds);
     let mut faces = moments.cards.faces().to_vec();
-    let mut shares = Vec::with_capacity(proposals);
-    let proposed: Vec<State> = (0..proposals as u32)
-        .map(|number| {
-            let world = knowledge.sample(view, &mut Bits::new(base, number));
+    let (mut proposed, mut shares) = (Vec::new(), Vec::new());
+    let mut proposals = draw.proposals.max(worlds);
+    let effective = loop {
+        for number in proposed.len()..proposals {
+            let world = sample(number as u32);
             for &spot in &unknown {
                 faces[usize::from(moments.cards.at(spot))] = world.face(spot);
             }
             let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(others, &faces));
             shares.push(of_each.product::<f64>());
-            world
-        })
-        .collect();
-    resample(&shares, worlds).map(|index| proposed[index].clone()).collect()
+            proposed.push(world);
+        }
+        let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), &w| (sum + w, squares + w * w));
+        let effective = if squares > 0.0 { sum * sum / squares } else { 0.0 };
+        if effective >= least || proposals >= most {
+            break effective;
+        }
+        proposals = (2 * proposals).min(most);
+    };
+    // Keeps only the worlds that were drawn.
+    let (mut kept, mut draws, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
+    for index in resample(&shares, worlds) {
+        if previous != Some(index) {
+            kept.push(proposed[index].clone());
+            previous = Some(index);
+        }
+        draws.push(kept.len() - 1);
+    }
+    WorldSample { worlds: kept, draws, effective }
 }
 
 /// The latest decisions of other seats that depend on cards in these spots, at most `last`.

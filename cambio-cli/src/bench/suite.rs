@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// An agent that is no opponent, so that it meets all of them.
+    /// An agent outside the suite, which therefore meets all opponents.
     const GUEST: &str = "greedy(call_at=7)";
 
     /// The plans of all tables of a class, from the files of the suite.

@@ -1,0 +1,119 @@
+//! The intervals of costs and the verdicts, compared with references from many more worlds.
+
+use cambio_core::play::RoundResult;
+use cambio_core::{MatchSetup, Observer, play_match};
+
+use super::*;
+use crate::roster;
+
+/// What the reviews of some decisions say, and how often they agree with a reference and with each other.
+#[derive(Debug, Default)]
+struct Agreement {
+    /// The number of reviewed decisions with an interval, and of intervals that contain the reference.
+    intervals: u32,
+    covered: u32,
+    /// The number of decisions with too few different worlds.
+    uncertain: u32,
+    /// The number of repetitions of reviews that found a blunder, and of those that found it again.
+    repeated: u32,
+    again: u32,
+}
+
+/// Reviews every decision of a match, several times with other random numbers.
+struct Checker {
+    reviewer: Reviewer,
+    repetitions: u64,
+    /// The number of worlds of a reference.
+    worlds: u32,
+    found: Agreement,
+}
+
+impl Checker {
+    /// The cost of `taken` against `best`, in many independent worlds.
+    fn reference(&mut self, state: &State, pair: [Action; 2]) -> MeanEstimate {
+        let seat = state.actor().unwrap();
+        let view = state.observe(seat);
+        let worlds = self.worlds as usize;
+        let Reviewer { policy, seats, valuer, .. } = &mut self.reviewer;
+        let inference = &seats[seat.index()];
+        let settings =
+            SamplingSettings { worlds, proposals: 4 * worlds, epsilon: DEVIATION, ..SamplingSettings::default() };
+        let sample = inference.sample(&view, policy, &settings, (0.0, 0), 77);
+        let past = inference.past();
+        let mut table = ReviewPlayouts { policy, valuer, past, seat, number: self.worlds, blunder: 0.0 };
+        table.measure(pair, &sample, 78, self.worlds)
+    }
+}
+
+impl Observer for Checker {
+    fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        self.reviewer.round_begins(standing);
+    }
+
+    fn event(&mut self, event: &Event<Card>) {
+        self.reviewer.event(event);
+    }
+
+    fn decides(&mut self, state: &State, _: Seat, action: Action) {
+        let review = self.reviewer.clone().review(state, action);
+        if let Some(known) = review.known {
+            self.found.uncertain += u32::from(!known.is_certain);
+            if known.is_certain && known.cost.error > 0.0 {
+                let reference = self.reference(state, [known.best, action]);
+                let error = (known.cost.error.powi(2) + reference.error.powi(2)).sqrt();
+                self.found.intervals += 1;
+                self.found.covered += u32::from((known.cost.mean - reference.mean).abs() <= 1.96 * error);
+            }
+            let blunder = self.reviewer.blunder();
+            if review.is_blunder(blunder) {
+                for seed in 0..self.repetitions {
+                    let again = self.reviewer.clone().with_seed(1 + seed).review(state, action);
+                    self.found.repeated += 1;
+                    self.found.again += u32::from(again.is_blunder(blunder));
+                }
+            }
+        }
+        self.reviewer.decides(state);
+    }
+
+    fn round_ends(&mut self, _: &State, _: &RoundResult) {}
+}
+
+/// With `CAMBIO_FULL=1`: about 300 intervals against references with 10,000 worlds.
+#[test]
+fn intervals_of_costs_cover_a_reference_and_blunders_are_found_again() {
+    let is_full = std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1");
+    let (deals, worlds, playouts, repetitions) = if is_full { (28, 10_000, 200, 5) } else { (3, 400, 40, 1) };
+    let mut found = Agreement::default();
+    for (number, (preset, agents)) in [
+        ("classic", vec!["greedy", "heuristic"]),
+        ("original", vec!["heuristic", "learned"]),
+        ("classic", vec!["greedy", "sharp", "learned", "heuristic"]),
+    ]
+    .into_iter()
+    .enumerate()
+    .take(if is_full { 3 } else { 1 })
+    {
+        let rules = Rules::preset(preset).unwrap();
+        let mut table = rules.spec().clone();
+        table.match_end = MatchEnd::Rounds(if preset == "original" { 2 } else { 1 });
+        let rules = table.validate().unwrap();
+        for deal in 0..deals {
+            let setup = MatchSetup { rules, seats: agents.len(), key: Key::new(number as u64, deal) };
+            let mut seated: Vec<_> = agents.iter().map(|spec| roster().parse(spec).unwrap().make()).collect();
+            let reviewer = Reviewer::new(&rules, agents.len(), playouts);
+            let mut checker = Checker { reviewer, repetitions, worlds, found: std::mem::take(&mut found) };
+            play_match(&setup, &mut seated, &mut checker).unwrap();
+            found = checker.found;
+        }
+    }
+    eprintln!("{found:?}");
+    let covered = f64::from(found.covered) / f64::from(found.intervals);
+    let again = f64::from(found.again) / f64::from(found.repeated.max(1));
+    if is_full {
+        assert!(found.intervals >= 300 && (0.93..=0.98).contains(&covered), "{covered} of {found:?}");
+        assert!(found.repeated >= 100 && again >= 0.8, "{again} of {found:?}");
+    } else {
+        assert!(found.intervals >= 4 && covered >= 0.75, "{covered} of {found:?}");
+    }
+}
