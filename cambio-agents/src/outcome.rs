@@ -96,15 +96,12 @@ impl OutcomeModel {
     /// Does not panic: the bundled models are valid.
     pub fn shipped(rules: &Rules, seats: usize) -> Arc<OutcomeModel> {
         let read = |bytes: &[u8]| OutcomeModel::from_bytes(bytes).map(|(model, _)| Arc::new(model));
-        Arc::clone(shipped(rules, seats).content(read).expect("the models are part of the program"))
+        Arc::clone(shipped(rules, seats).content(read))
     }
 
     /// The file of [`OutcomeModel::shipped`], for [`OutcomeModel::from_bytes`].
-    ///
-    /// # Panics
-    /// Does not panic: the models are part of the program.
     pub fn shipped_file(rules: &Rules, seats: usize) -> &'static [u8] {
-        shipped(rules, seats).bytes().expect("the models are part of the program")
+        shipped(rules, seats).bytes
     }
 
     /// Serializes the model. `made` describes how it was made.
@@ -187,12 +184,12 @@ impl Evaluation {
 
 /// `cambio learn --outcome` made each model from the recipe with the same name in experiments/learn.
 static SHIPPED: [Shipped<Arc<OutcomeModel>>; 6] = [
-    Shipped::new("classic", 2..=2, Some(include_bytes!("../nets/outcome-classic.model"))),
-    Shipped::new("classic", 3..=8, Some(include_bytes!("../nets/outcome-classic-many.model"))),
-    Shipped::new("original", 2..=2, Some(include_bytes!("../nets/outcome-original.model"))),
-    Shipped::new("original", 3..=8, Some(include_bytes!("../nets/outcome-original-many.model"))),
-    Shipped::new("faessler", 2..=2, Some(include_bytes!("../nets/outcome-faessler.model"))),
-    Shipped::new("faessler", 3..=8, Some(include_bytes!("../nets/outcome-faessler-many.model"))),
+    Shipped::new("classic", 2..=2, include_bytes!("../nets/outcome-classic.model")),
+    Shipped::new("classic", 3..=8, include_bytes!("../nets/outcome-classic-many.model")),
+    Shipped::new("original", 2..=2, include_bytes!("../nets/outcome-original.model")),
+    Shipped::new("original", 3..=8, include_bytes!("../nets/outcome-original-many.model")),
+    Shipped::new("faessler", 2..=2, include_bytes!("../nets/outcome-faessler.model")),
+    Shipped::new("faessler", 3..=8, include_bytes!("../nets/outcome-faessler-many.model")),
 ];
 
 /// The bundled model for this table. Rules with other cards have the model of `classic`.

@@ -13,26 +13,23 @@ pub(crate) struct Shipped<T> {
     /// The preset whose cards the file is for.
     preset: &'static str,
     seats: RangeInclusive<usize>,
-    /// The bytes in the program; `None` if the program that embeds this library provides the file.
-    bundled: Option<&'static [u8]>,
+    /// The bytes in the program; empty if the program that embeds this library provides the file.
+    pub(crate) bytes: &'static [u8],
     provided: OnceLock<&'static [u8]>,
     rules: OnceLock<Rules>,
     content: OnceLock<T>,
 }
 
 impl<T> Shipped<T> {
-    pub(crate) const fn new(
-        preset: &'static str,
-        seats: RangeInclusive<usize>,
-        bundled: Option<&'static [u8]>,
-    ) -> Shipped<T> {
+    pub(crate) const fn new(preset: &'static str, seats: RangeInclusive<usize>, bytes: &'static [u8]) -> Shipped<T> {
         let provided = OnceLock::new();
-        Shipped { preset, seats, bundled, provided, rules: OnceLock::new(), content: OnceLock::new() }
+        Shipped { preset, seats, bytes, provided, rules: OnceLock::new(), content: OnceLock::new() }
     }
 
-    /// The bytes, if the program has them.
-    pub(crate) fn bytes(&self) -> Option<&'static [u8]> {
-        self.bundled.or_else(|| self.provided.get().copied())
+    /// The bytes in the program or from its embedder, if there are any.
+    fn available(&self) -> Option<&'static [u8]> {
+        let bundled = Some(self.bytes).filter(|bytes| !bytes.is_empty());
+        bundled.or_else(|| self.provided.get().copied())
     }
 
     /// Whether the file is for this table. Every match makes this check, so it does not read the file.
@@ -41,20 +38,25 @@ impl<T> Shipped<T> {
         self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
-    /// The content of the file, which is read once; `None` if the program does not have the file.
-    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> Option<&T> {
-        let bytes = self.bytes()?;
-        Some(self.content.get_or_init(|| read(bytes).expect("the bundled files are valid")))
+    /// The content of a file in the program, which is read once.
+    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> &T {
+        self.content.get_or_init(|| read(self.bytes).expect("the bundled files are valid"))
+    }
+
+    /// The content of the file, which is read once; `None` if neither the program nor its embedder has the file.
+    fn content_if_available(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> Option<&T> {
+        let bytes = self.available()?;
+        Some(self.content.get_or_init(|| read(bytes).expect("bundled and provided files are valid")))
     }
 }
 
-/// The bytes of a network; `None` without the feature `bundled`.
+/// The bytes of a network; empty without the feature `bundled`.
 macro_rules! bundled {
     ($file:literal) => {{
         #[cfg(feature = "bundled")]
-        let bytes: Option<&[u8]> = Some(include_bytes!(concat!("../../nets/", $file)));
+        let bytes: &[u8] = include_bytes!(concat!("../../nets/", $file));
         #[cfg(not(feature = "bundled"))]
-        let bytes: Option<&[u8]> = None;
+        let bytes: &[u8] = &[];
         bytes
     }};
 }
@@ -124,7 +126,7 @@ impl Network {
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
         let found = SHIPPED.iter().find(|shipped| shipped.fits(rules, seats))?;
-        let content = found.content(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
+        let content = found.content_if_available(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
         if content.is_none() {
             MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
         }
@@ -143,7 +145,7 @@ impl Network {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shipped_file(rules: &Rules, seats: usize) -> Option<&'static [u8]> {
-        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).and_then(Shipped::bytes)
+        SHIPPED.iter().find(|shipped| shipped.fits(rules, seats)).and_then(Shipped::available)
     }
 
     /// The network of a player in a match: its own, otherwise the bundled one. The error is the reason for having none.
