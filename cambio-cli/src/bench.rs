@@ -15,7 +15,9 @@ use cambio_sim::{Experiment, PlayError, RunFolder, StoredRun, read_rules};
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
 use clap::ValueEnum as _;
 
-use self::result::{BenchRequest, BenchResult, EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, read_exact};
+use self::result::{
+    BenchRequest, BenchResult, EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_exact,
+};
 use self::suite::{BenchTable, RULE_FILES, Suite};
 use crate::exit::{CliResult, Exit};
 use crate::run::{play_into, stop_on_signal, tell_outcome, threads};
@@ -117,7 +119,6 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         out,
         suite: &suite,
         agent: &agent,
-        quick: request.quick,
         roster,
         executor: Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?),
     };
@@ -184,7 +185,7 @@ fn tell_plan(out: &Path, tables: &[BenchTable]) {
     );
     say!("    cambio units begin {shown}/{EXPERIMENTS}/{}.toml --store STORE", tables[0].name);
     say!("    cambio units merge --store STORE --out {shown}/{}", tables[0].name);
-    say!("the same command with --resume instead of --plan then plays what is missing");
+    say!("the same command with --resume instead of --plan then plays the missing parts");
 }
 
 /// A benchmark that is being played.
@@ -193,7 +194,6 @@ struct Bench<'a> {
     out: &'a Path,
     suite: &'a Suite,
     agent: &'a AgentSpec,
-    quick: bool,
     roster: &'a Roster,
     executor: Executor,
 }
@@ -205,7 +205,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Plays what is missing of the chosen parts.
+    /// Plays the missing runs of the chosen parts.
     fn play_all(&self, tables: &[BenchTable]) -> CliResult {
         let chosen: Vec<&BenchTable> = tables.iter().filter(|table| self.args.has_run(table)).collect();
         for (number, table) in chosen.iter().enumerate() {
@@ -242,10 +242,9 @@ impl Bench<'_> {
 
     /// Computes the exploitability in each mini game. Returns whether it was not interrupted.
     fn exploit(&self) -> Result<bool, Box<dyn std::error::Error>> {
-        let folder = self.out.join(EXACT);
-        create_folder(&folder)?;
-        let file = |game: &str| folder.join(format!("{game}.json"));
-        let missing: Vec<&String> = self.suite.exact.games.iter().filter(|game| !file(game).exists()).collect();
+        create_folder(&self.out.join(EXACT))?;
+        let missing: Vec<&String> =
+            self.suite.exact.games.iter().filter(|game| !exact_file(self.out, game).exists()).collect();
         let cancel = self.executor.cancel_token();
         let work = |number: u64, _: &cambio_sim::Worker<'_>| {
             exact(missing[number as usize], self.agent, self.suite.exact.streams, &cancel).transpose()
@@ -261,7 +260,7 @@ impl Bench<'_> {
             };
             self.note(&format!("{}: {shown}", found.game));
             let text = serde_json::to_string(&found)? + "\n";
-            Ok(write_whole(&file(&found.game), text.as_bytes())?)
+            Ok(write_whole(&exact_file(self.out, &found.game), text.as_bytes())?)
         };
         match self.executor.run_watched(0..missing.len() as u64, &mut (), work, commit, |(), _| Ok(())) {
             Ok(()) => Ok(true),
@@ -353,7 +352,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
 fn verify_exact(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
     let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
     for game in &suite.exact.games {
-        let file = folder.join(EXACT).join(format!("{game}.json"));
+        let file = exact_file(folder, game);
         if !file.exists() {
             writeln!(out, "{game}: missing")?;
             exit = worse(exit, Exit::Interrupted);

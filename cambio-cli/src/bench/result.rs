@@ -1,7 +1,7 @@
 //! The result of a benchmark, computed from its folder.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cambio_agents::{Roster, SpecError};
 use cambio_exec::read_text;
@@ -20,6 +20,16 @@ pub(super) const EXACT: &str = "exact";
 pub(super) const ROBUST: &str = "robust";
 /// What each responder starts from.
 pub(super) const RESPONDERS: [&str; 2] = ["shipped", "nothing"];
+
+/// The file with the exploitability in a mini game.
+pub(super) fn exact_file(folder: &Path, game: &str) -> PathBuf {
+    folder.join(EXACT).join(format!("{game}.json"))
+}
+
+/// The file with the reason why no responder can be trained.
+pub(super) fn refusal_file(folder: &Path) -> PathBuf {
+    folder.join(ROBUST).join("refused.txt")
+}
 
 /// What a benchmark measures: the content of `bench.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -79,7 +89,7 @@ pub(super) struct ExactResult {
     pub(super) error: Option<String>,
 }
 
-/// The best responder, chosen on other deals than those of its result.
+/// The best responder. The deals that chose it are not the deals of its result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct RobustResult {
     pub(super) responder: String,
@@ -147,7 +157,7 @@ impl BenchResult {
             result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
         }
         for game in &suite.exact.games {
-            let file = folder.join(EXACT).join(format!("{game}.json"));
+            let file = exact_file(folder, game);
             if file.exists() {
                 result.exact.insert(game.clone(), read_exact(&file)?.exploitability);
             } else {
@@ -159,7 +169,7 @@ impl BenchResult {
     }
 
     fn add_robust(&mut self, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
-        let refused = folder.join(ROBUST).join("refused.txt");
+        let refused = refusal_file(folder);
         if refused.exists() {
             self.robust_error = Some(read_text(&refused).map_err(RunError::unreadable(&refused))?);
             return Ok(());

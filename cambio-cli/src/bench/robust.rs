@@ -13,7 +13,7 @@ use cambio_learn::{
 use cambio_sim::{Worker, read_rules};
 
 use super::Bench;
-use super::result::{RESPONDERS, ROBUST};
+use super::result::{RESPONDERS, ROBUST, refusal_file};
 use super::suite::{RobustPart, Suite};
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;
@@ -30,11 +30,11 @@ pub(super) fn train(bench: &Bench<'_>) -> Result<bool, Box<dyn std::error::Error
     let rules = read_rules(&part.rules, Path::new("."))?;
     let responder = Responder { part, rules: &rules, agent: bench.agent, roster: bench.roster };
     if let Err(error) = responder.learner("shipped") {
-        write_whole(&folder.join("refused.txt"), plain(&error.to_string()).as_bytes())?;
+        write_whole(&refusal_file(bench.out), plain(&error.to_string()).as_bytes())?;
         bench.note(&format!("no responder can be trained: {error}"));
         return Ok(true);
     }
-    let seconds = if bench.quick { part.seconds / 100.0 } else { part.seconds };
+    let seconds = if bench.args.quick { part.seconds / 100.0 } else { part.seconds };
     let cancel = bench.executor.cancel_token();
     let work = |number: u64, _: &Worker<'_>| {
         let name = RESPONDERS[number as usize];
@@ -115,7 +115,7 @@ impl Responder<'_> {
 /// Repeats the fresh deals of each responder.
 pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
     let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
-    if folder.join(ROBUST).join("refused.txt").exists() {
+    if refusal_file(folder).exists() {
         return Ok(exit);
     }
     for name in RESPONDERS {
