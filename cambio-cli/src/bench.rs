@@ -18,7 +18,7 @@ use clap::ValueEnum as _;
 use self::result::{
     BenchRequest, BenchResult, EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_exact,
 };
-use self::suite::{BenchTable, RULE_FILES, Suite};
+use self::suite::{BenchTable, Suite, write_rules};
 use crate::exit::{CliResult, Exit};
 use crate::run::{play_into, stop_on_signal, tell_outcome, threads};
 use crate::run_check::verify_run;
@@ -163,10 +163,7 @@ fn prepare(
         return Err(format!("{} already exists; choose another --out{resume}", out.display()).into());
     }
     let experiments = out.join(EXPERIMENTS);
-    create_folder(&experiments.join("rules"))?;
-    for (name, text) in RULE_FILES {
-        write_whole(&experiments.join("rules").join(name), text.as_bytes())?;
-    }
+    write_rules(&experiments)?;
     for table in tables {
         let toml = suite.experiment(table, &request.agent).to_toml();
         write_whole(&experiments.join(format!("{}.toml", table.name)), toml.as_bytes())?;
@@ -319,13 +316,14 @@ pub(super) fn verify(folder: &Path, replay: cambio_sim::ReplayScope, roster: &Ro
     let agent = roster.parse(&request.agent)?;
     let mut worst = Exit::Done;
     let mut out = std::io::stdout();
-    for table in request.tables(&suite, roster)? {
+    let tables = request.tables(&suite, roster)?;
+    let wanted = suite.run_ids(&tables, &request.agent, roster)?;
+    for (table, wanted) in tables.iter().zip(wanted) {
         write!(out, "{}: ", table.name)?;
         let path = folder.join(&table.name);
         let exit = if path.exists() {
             let stored = StoredRun::open(&path)?;
-            let wanted = suite.experiment(&table, &request.agent).plan(roster, &folder.join(EXPERIMENTS))?;
-            if stored.plan.run_id() == wanted.run_id() {
+            if stored.plan.run_id() == wanted {
                 verify_run(&path, replay, roster)?
             } else {
                 writeln!(out, "wrong: it is another run than the one of {}", suite.name)?;

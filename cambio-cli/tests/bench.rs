@@ -97,6 +97,15 @@ fn a_changed_benchmark_fails_the_check() {
     let found = cambio(&place, "verify g");
     assert!(said(&found).contains("transfer-house: wrong: it is another run than the one of cambio-bench/1"));
     assert_eq!(found.status.code(), Some(4), "{}", said(&found));
+    let refused = cambio(&place, "bench --board g");
+    assert!(said(&refused).contains("it is another run than the one of cambio-bench/1"), "{}", said(&refused));
+
+    // A run under other rules, played from a changed rule file in the folder.
+    fs::remove_dir_all(place.join("g/transfer-house")).unwrap();
+    fs::write(place.join("g/experiments/rules/house.toml"), "base = \"classic\"\nname = \"house\"\n").unwrap();
+    done(&place, "run g/experiments/transfer-house.toml --out g/transfer-house --quiet");
+    let found = cambio(&place, "verify g");
+    assert!(said(&found).contains("transfer-house: wrong: it is another run than the one of cambio-bench/1"));
 }
 
 #[test]

@@ -137,13 +137,18 @@ impl BenchResult {
             time: None,
             request,
         };
-        for table in &tables {
+        let wanted = suite.run_ids(&tables, &result.request.agent, roster)?;
+        for (table, wanted) in tables.iter().zip(wanted) {
             let path = folder.join(&table.name);
             if !path.exists() {
                 result.complete = false;
                 continue;
             }
             let stored = StoredRun::open(&path)?;
+            if stored.plan.run_id() != wanted {
+                let what = format!("it is another run than the one of {}", suite.name);
+                return Err(RunError::damaged(&path, what).into());
+            }
             if !stored.is_complete() {
                 result.complete = false;
                 continue;

@@ -1,9 +1,11 @@
 //! The frozen suite: what a benchmark plays.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use cambio_agents::{Network, Roster, SpecError};
 use cambio_core::Rules;
+use cambio_exec::{FileError, create_folder, write_whole};
 use cambio_sim::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, read_seed};
 use serde::Deserialize;
 
@@ -17,7 +19,7 @@ macro_rules! suite_files {
 const SUITE: &str = include_str!("../../benchmark/1/suite.toml");
 
 /// The rule files of the suite, by name.
-pub(super) const RULE_FILES: [(&str, &str); 12] = suite_files![
+const RULE_FILES: [(&str, &str); 12] = suite_files![
     "six-cards.toml",
     "no-taking.toml",
     "two-decks.toml",
@@ -95,6 +97,12 @@ pub(super) struct BenchTable {
     luck: LuckChoice,
 }
 
+/// Writes the rule files into the folder `rules` of a folder with experiments.
+pub(super) fn write_rules(experiments: &Path) -> Result<(), FileError> {
+    create_folder(&experiments.join("rules"))?;
+    RULE_FILES.iter().try_for_each(|(name, text)| write_whole(&experiments.join("rules").join(name), text.as_bytes()))
+}
+
 impl Suite {
     /// The suite of this program.
     pub(super) fn own() -> Suite {
@@ -168,6 +176,18 @@ impl Suite {
         }
     }
 
+    /// The run ids of an agent's runs. They come from the rule files of this program, not from those in a folder.
+    pub(super) fn run_ids(
+        &self,
+        tables: &[BenchTable],
+        agent: &str,
+        roster: &Roster,
+    ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+        let base = tempfile::tempdir()?;
+        write_rules(base.path())?;
+        tables.iter().map(|table| Ok(self.experiment(table, agent).plan(roster, base.path())?.run_id())).collect()
+    }
+
     /// Fails if this program has other networks than the suite.
     pub(super) fn check_networks(&self) -> Result<(), String> {
         for (place, wanted) in &self.networks {
@@ -207,10 +227,7 @@ mod tests {
         let (suite, roster) = (Suite::own(), cambio_agents::roster());
         let tables = suite.tables(suite.class(class).unwrap(), 1, &roster).unwrap();
         let base = tempfile::tempdir().unwrap();
-        std::fs::create_dir(base.path().join("rules")).unwrap();
-        for (name, text) in RULE_FILES {
-            std::fs::write(base.path().join("rules").join(name), text).unwrap();
-        }
+        write_rules(base.path()).unwrap();
         tables.iter().map(|table| suite.experiment(table, GUEST).plan(&roster, base.path()).unwrap()).collect()
     }
 
