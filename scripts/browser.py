@@ -362,6 +362,9 @@ class Checks:
                     const cards = [...document.querySelectorAll('.felt .card:not(.lifted)')].filter((card) => card.checkVisibility({visibilityProperty: true})).map((card) => [card.dataset.place, card.getBoundingClientRect()]);
                     return cards.flatMap(([one, a], index) => cards.slice(index + 1).filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1).map(([other]) => `${one} ${other}`));
                 }""")
+            # Of all sizes that fit, the table must find the largest, and not give up at its lower limit.
+            size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.board')).getPropertyValue('--u'))")
+            expect(size > (23 if seats > 4 else 40), f"the cards have {size} px at {width}×{height} with {seats} seats")
             expect(not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}")
             expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
             page.context.close()
@@ -434,6 +437,7 @@ class Checks:
         page.keyboard.press("ArrowRight")
         page.click("text=Explain this decision")
         until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
+        expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
         shades = page.evaluate("[...document.querySelectorAll('.strip')].map((strip) => [...strip.children].reduce((sum, cell) => sum + Number(cell.style.getPropertyValue('--share')), 0))")
         expect(min(shades) > 1, f"the sum of shades in a strip is too small: {shades}")
@@ -468,13 +472,26 @@ class Checks:
         middle = int(page.url.split("decision=")[1])
         decisions = page.evaluate("document.querySelectorAll('.transcript li').length - 1")
         expect(0.4 < middle / decisions < 0.6, f"a click in the middle goes to decision {middle} of {decisions}")
-        blunders = page.evaluate("[...document.querySelectorAll('.blunders a')].map((link) => link.hash)")
+        costly = page.evaluate("[...document.querySelectorAll('.blunders a')].map((link) => [link.hash, link.parentElement.textContent])")
+        expect(1 <= len(costly) <= 3, f"{len(costly)} costly decisions are listed")
+        # Each link shows the cards before the decision, with an arrow for the decision and one for the better one.
+        for hash, text in costly:
+            page.click(f".blunders a[href='{hash}']")
+            until(page, f"location.hash === '{hash}'")
+            page.wait_for_selector(".legend .played")
+            better = text.split("“")[1].split("”")[0]
+            expect(f"better: {better} (" in page.text_content(".legend .better"), f"{better} is not in {page.text_content('.legend')}")
+        page.keyboard.press("o")
+        expect(page.locator(".arrows, .legend span").count() == 0, "there are arrows after the decision")
+        page.keyboard.press("o")
         page.goto(page.url.split("&decision=")[0] + "&decision=0")
-        for hash in blunders:
+        blunders = page.locator(".graph .blunder").count()
+        for _ in range(blunders):
             page.keyboard.press("b")
-            expect(page.evaluate("location.hash") == hash, f"the key b goes to {page.url}, not {hash}")
             expect("A blunder" in page.text_content(".readout"), page.text_content(".readout"))
-        expect(page.locator(".graph .blunder").count() == len(blunders), "not every blunder is marked")
+        place = page.url
+        page.keyboard.press("b")
+        expect(page.url == place, "there is a blunder that is not marked")
         for width, scheme in [(1280, "light"), (400, "light"), (400, "dark"), (1280, "dark")]:
             page.set_viewport_size({"width": width, "height": 850})
             page.emulate_media(color_scheme=scheme)
@@ -484,8 +501,15 @@ class Checks:
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
         expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded")
+        number = int(costly[0][0].split("decision=")[1])
+        page.click("button:text-is('Try again') >> nth=0")
+        page.wait_for_selector(".bar .question")
+        person = Person(page, 3)
+        can = person.wait()
+        expect(can["question"], "the person is not asked")
+        expect(page.locator("text=Hint").count() > 0, "a continued match is not for practice")
         page.context.close()
-        return f"{decisions} decisions, {len(blunders)} blunders"
+        return f"{decisions} decisions, {blunders} blunders, decision {number} tried again"
 
     def a_page_from_disk(self):
         file = self.folder / "match.html"
@@ -546,6 +570,7 @@ class Checks:
         page.keyboard.press("b")
         page.select_option(".row label select >> nth=-1", "learned")
         page.click("text=Explain this decision")
+        expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
         page.wait_for_timeout(500)
         page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})

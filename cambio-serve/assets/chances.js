@@ -9,7 +9,11 @@ const EDGE = { left: 40, right: 18, top: 10, bottom: 22 };
 const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
 
+// The number of decisions in the list of the costliest ones.
+const LISTED = 3;
+
 // Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
+// `viewer.playOn` opens a table at a position, and `viewer.changed` is called when there are new costs.
 export function chances(film, record, viewer) {
   const known = new Map();
   let at = [0, 0];
@@ -58,7 +62,11 @@ export function chances(film, record, viewer) {
     draw(review);
     read(review);
     write(review);
+    viewer.changed();
   }
+
+  // The cost of a decision with what the player could know, if it is known and above 0.
+  const costOf = ({ known: cost, action }) => (cost && !cost.uncertain && cost.best !== action && cost.mean > 0 ? cost : null);
 
   function draw({ chances, decisions, of }) {
     const width = Math.max(graph.clientWidth, 260);
@@ -111,6 +119,9 @@ export function chances(film, record, viewer) {
 
   function write({ decisions, chances, player, playouts, one_round: isRound, least, of }) {
     const blunders = decisions.map((decision, place) => ({ ...decision, d: place + 1 })).filter((decision) => decision.blunder);
+    const person = record["x-person"]?.seat ?? null;
+    const costly = decisions.map((decision, place) => ({ ...decision, d: place + 1 })).filter((decision) => costOf(decision) && (!person || decision.by === person))
+      .sort((one, other) => other.known.mean - one.known.mean).slice(0, LISTED);
     const sum = (seat, what) => {
       const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what]).map((decision) => decision[what]);
       return hundreds({ mean: costs.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...costs.map((one) => one.half)) });
@@ -119,9 +130,10 @@ export function chances(film, record, viewer) {
     found.replaceChildren(
       h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of ${playouts} simulated games with the real cards on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
-      h("h3", {}, "Blunders"),
-      blunders.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None.") : h("ul", { class: "blunders" }, ...blunders.map(({ d, by, action, known: cost }) =>
-        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better`))),
+      h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
+      costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
+        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
+          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again") : ""))),
       h("div", { class: "scroll" }, h("table", { class: "costs" },
         h("thead", {}, h("tr", {}, ...["seat", "blunders", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),
@@ -134,6 +146,12 @@ export function chances(film, record, viewer) {
   addEventListener("resize", () => { if (known.get(at[0])?.chances.length) draw(known.get(at[0])); });
   return {
     element,
+    // The best choice at a decision of the current round if it was better, with its gain in words.
+    best(d) {
+      const decision = known.get(at[0])?.decisions[d - 1];
+      const cost = decision && costOf(decision);
+      return cost ? { action: cost.best, words: `+${hundreds(cost)} wins in 100` } : null;
+    },
     moved(round, decision) {
       at = [round, decision];
       show();

@@ -15,6 +15,10 @@ async function show(made) {
     watch(main, film, {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       chances: (viewer) => chances(film, match, viewer),
+      playOn: async (round, decision, seat) => {
+        const { table } = await ask("api/tables", { from: { record: match, round, decision }, seat, notes: true });
+        location.assign(`play.html?table=${table}`);
+      },
     });
     main.querySelector(".facts")?.after(h("p", {}, shareButton(async () => record)));
   } catch (error) {

@@ -89,12 +89,17 @@ async fn options(State(state): Shared) -> ApiResult {
 
 async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: TableRequest = read(&headers, &body)?;
-    let config = request.seeded(fresh_seed).config(&state.catalogue)?;
-    // Runs on a blocking thread, because agents may read a network from disk.
-    let session = tokio::task::spawn_blocking(move || Session::new(config)).await;
-    let session = session.map_err(|_| {
-        ApiError(StatusCode::INTERNAL_SERVER_ERROR, "an agent could not be started; this is a bug in cambio".to_owned())
-    })?;
+    let request = request.seeded(fresh_seed);
+    let host = Arc::clone(&state);
+    let session = if request.has_position() {
+        state.questions.run(move |token| request.open(&host.catalogue, &|| !token.is_cancelled())).await?
+    } else {
+        // Runs on a blocking thread, because agents may read a network from disk.
+        tokio::task::spawn_blocking(move || request.open(&host.catalogue, &|| true)).await.map_err(|_| {
+            let what = "an agent could not be started; this is a bug in cambio";
+            ApiError(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
+        })?
+    }?;
     let table =
         state.sessions.open(session).map_err(|refusal| ApiError(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cambio_agents::{Inference, NetworkPolicy, Policy as _, SamplingSettings};
 use cambio_core::rng::Stream;
-use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Sighting, Spot, Standing, State, Table};
+use cambio_core::{Briefing, Card, Knowledge, Observation, Rules, Seat, Sighting, Spot, Standing, State, Table};
 use serde::Serialize;
 
 const WORLDS: usize = 600;
@@ -15,6 +15,30 @@ pub struct CardProbabilities {
     /// The names of the classes, the fewest points first.
     classes: Vec<String>,
     unseen: Vec<UnseenCard>,
+    /// The expected points of the cards of each seat, seat a first.
+    points: Vec<f64>,
+    /// The probability that this seat has the fewest points, if the cards were counted now. Each of `k` tied seats counts 1 / `k`.
+    lowest: f64,
+}
+
+/// The expected points of each seat's cards, and the probability that `seat` has the fewest, as means over the worlds.
+fn points_in(worlds: &[State], rules: &Rules, seat: Seat) -> (Vec<f64>, f64) {
+    let seats = worlds.first().map_or(0, |world| world.table().seats());
+    let (mut means, mut lowest) = (vec![0.0; seats], 0.0);
+    for world in worlds {
+        let mut points = vec![0; seats];
+        for spot in world.table().occupied().iter_from(Seat::A) {
+            points[spot.seat().index()] += world.face(spot).map_or(0, |card| rules.points(card));
+        }
+        for (mean, &points) in means.iter_mut().zip(&points) {
+            *mean += f64::from(points) / worlds.len() as f64;
+        }
+        let least = points.iter().min().copied().unwrap_or_default();
+        if points[seat.index()] == least {
+            lowest += 1.0 / (points.iter().filter(|points| **points == least).count() * worlds.len()) as f64;
+        }
+    }
+    (means, lowest)
 }
 
 /// A card that the seat does not see, with the probability of each class.
@@ -65,6 +89,7 @@ impl CardClasses {
 
 /// Computes a seat's beliefs from its sightings.
 pub(crate) struct BeliefTracker {
+    rules: Rules,
     classes: CardClasses,
     knowledge: Knowledge,
     policy: NetworkPolicy,
@@ -77,6 +102,7 @@ impl BeliefTracker {
         let mut policy = NetworkPolicy::shipped();
         let past = policy.begin(briefing.rules, briefing.seats).ok();
         BeliefTracker {
+            rules: *briefing.rules,
             classes: CardClasses::new(briefing.rules),
             knowledge: Knowledge::new(briefing.rules, briefing.seats, briefing.seat),
             inference: past.map(|past| Inference::new(briefing, past)),
@@ -110,6 +136,7 @@ impl BeliefTracker {
         let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
         let draw = SamplingSettings { worlds: WORLDS, proposals: 5 * WORLDS, ..SamplingSettings::default() };
         let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
+        let (points, lowest) = points_in(inferred.as_ref().unwrap_or(&even), &self.rules, view.seat());
         let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
         let even = self.classes.shares(&even, &spots);
         let unseen = spots.iter().zip(even).filter_map(|(&spot, even)| {
@@ -117,15 +144,15 @@ impl BeliefTracker {
             let truth = self.classes.of[truth.face(spot)?.kind()];
             Some(UnseenCard { spot: spot.to_string(), truth, even, inferred })
         });
-        CardProbabilities { unseen: unseen.collect(), classes: self.classes.names.clone() }
+        CardProbabilities { unseen: unseen.collect(), classes: self.classes.names.clone(), points, lowest }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cambio_core::Event;
     use cambio_core::engine::{Dice, Setup};
     use cambio_core::rng::{Key, Purpose};
-    use cambio_core::{Event, Seat};
 
     use super::*;
 
@@ -177,5 +204,35 @@ mod tests {
             }
         }
         assert!(beliefs.unseen.iter().any(|unseen| unseen.spot == "a1"));
+
+        // The seat's own points: its known cards, and the means of those that it does not know.
+        let view = state.observe(Seat::B);
+        let known: i32 = view
+            .known()
+            .iter_from(Seat::B)
+            .filter(|spot| spot.seat() == Seat::B)
+            .map(|spot| rules.points(state.face(spot).unwrap()))
+            .sum();
+        let expected = |seat: char| -> f64 {
+            let of_seat = beliefs.unseen.iter().filter(|unseen| unseen.spot.starts_with(seat));
+            of_seat
+                .map(|unseen| {
+                    unseen
+                        .inferred
+                        .as_ref()
+                        .unwrap()
+                        .iter()
+                        .zip(&points)
+                        .map(|(share, points)| share * f64::from(*points))
+                        .sum::<f64>()
+                })
+                .sum()
+        };
+        assert!((beliefs.points[0] - expected('a')).abs() < 1e-9, "{beliefs:?}");
+        assert!((beliefs.points[1] - expected('b') - f64::from(known)).abs() < 1e-9, "{beliefs:?}");
+        assert!(
+            (0.0..=1.0).contains(&beliefs.lowest) && (beliefs.lowest > 0.5) == (beliefs.points[1] < beliefs.points[0]),
+            "{beliefs:?}"
+        );
     }
 }

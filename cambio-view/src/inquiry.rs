@@ -11,11 +11,8 @@ use cambio_core::{
 use serde::Serialize;
 
 use crate::card_probabilities::{BeliefTracker, CardProbabilities};
-use crate::session::{SessionConfig, SessionError};
+use crate::session::{STOPPED, SessionConfig, SessionError};
 use crate::words::action_in_words;
-
-/// The error of a computation that was stopped.
-const STOPPED: &str = "the computation was stopped";
 
 /// A candidate decision with its value.
 #[derive(Serialize, Clone, Debug)]

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
 use cambio_core::rng::{Key, read_seed};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Action, Deal, Players, Record, Referee, Rules, RulesSpec, Seat};
+use cambio_core::{Action, Deal, Players, Playing, Record, Referee, Rules, RulesSpec, Seat};
 use serde::{Deserialize, Serialize};
 
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
 use crate::scene::{CardValue, KindView};
-use crate::session::{Session, SessionConfig, SessionError};
+use crate::session::{SavedSession, Session, SessionConfig, SessionError};
 use crate::words::rules_in_short;
 
 /// The maximum budgets of a decision. Each of them takes at most some ten seconds.
@@ -262,20 +262,22 @@ fn deal(rules: &Rules, seats: usize, seed: &str) -> Result<Deal, RequestError> {
 ///
 /// ```
 /// use cambio_core::Seat;
-/// use cambio_view::{Catalogue, Session, TableRequest};
+/// use cambio_view::{Catalogue, TableRequest};
 ///
 /// let catalogue = Catalogue::of_server(cambio_agents::roster(), Vec::new());
 /// let request: TableRequest = serde_json::from_str(r#"{ "rules": "classic", "opponents": ["greedy"] }"#)?;
-/// let config = request.seeded(|| "7".to_owned()).config(&catalogue)?;
-/// assert_eq!(config.person, Seat::A);
-/// let session = Session::new(config);
+/// let session = request.seeded(|| "7".to_owned()).open(&catalogue, &|| true)?;
+/// assert_eq!(session.config().person, Seat::A);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct TableRequest {
-    /// The name of a preset, or the text of a rule file.
+    /// The name of a preset, or the text of a rule file. Required without `from`.
+    #[serde(default)]
     rules: String,
+    /// The agents of the other seats, in seat order. Required without `from`.
+    #[serde(default)]
     opponents: Vec<String>,
     #[serde(default)]
     seat: Option<String>,
@@ -290,6 +292,30 @@ pub struct TableRequest {
     /// The median of the agents' reaction times in milliseconds, if speed decides races.
     #[serde(default)]
     reaction: Option<u32>,
+    /// A position of an earlier match, in which the person takes over a seat.
+    #[serde(default)]
+    from: Option<MatchPosition>,
+}
+
+/// A position of a recorded match: after decision `decision` of round `round`, both counted from 1; 0 is after the deal.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+struct MatchPosition {
+    record: serde_json::Value,
+    round: usize,
+    decision: usize,
+}
+
+/// The agent that takes the place of a person when a match goes on from an earlier position.
+const SUBSTITUTE: &str = "learned";
+
+/// Parses the letter of the person's seat.
+fn seat_of_person(text: Option<&str>, seats: usize) -> Result<Seat, RequestError> {
+    let mut letters = text.unwrap_or("a").chars();
+    let seat =
+        letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
+    let last = Seat::ALL[seats - 1];
+    seat.ok_or_else(|| RequestError::invalid(format!("the seat must be a to {last} in a game of {seats} players")))
 }
 
 impl TableRequest {
@@ -299,11 +325,38 @@ impl TableRequest {
         TableRequest { seed: self.seed.filter(|seed| !seed.is_empty()).or_else(|| Some(fresh())), ..self }
     }
 
-    /// The configuration of the session. The request must have a seed.
+    /// Whether the agents must decide again up to a position before the table opens.
+    pub fn has_position(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Opens the table. The request must have a seed. The agents decide again up to the position of the request; this stops
+    /// between two decisions when `goes_on` returns false.
     ///
     /// # Errors
-    /// If a field is not valid, or pages may not use one of the agents.
-    pub fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
+    /// If a field is not valid, pages may not use one of the agents, or the computation is stopped.
+    pub fn open(&self, catalogue: &Catalogue, goes_on: &dyn Fn() -> bool) -> Result<Session, RequestError> {
+        let Some(position) = &self.from else { return Ok(Session::new(self.config(catalogue)?)) };
+        let (config, saved) = self.config_from(position, catalogue)?;
+        Ok(Session::restore(config, &saved, goes_on)?)
+    }
+
+    /// Opens the table again as it was when it was saved.
+    ///
+    /// # Errors
+    /// As [`TableRequest::open`], and if the saved decisions are not possible at this table.
+    pub fn reopen(&self, catalogue: &Catalogue, saved: &SavedSession) -> Result<Session, RequestError> {
+        let config = match &self.from {
+            Some(position) => self.config_from(position, catalogue)?.0,
+            None => self.config(catalogue)?,
+        };
+        Ok(Session::restore(config, saved, &|| true)?)
+    }
+
+    fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
+        if self.rules.is_empty() {
+            return Err(RequestError::invalid("`rules` is missing: the name of a preset, or the text of a rule file"));
+        }
         let seats = self.opponents.len() + 1;
         if !(2..=MAX_SEATS).contains(&seats) {
             let found = self.opponents.len();
@@ -314,13 +367,7 @@ impl TableRequest {
         }
         let rules = catalogue.rules(&self.rules)?;
         let rules = if self.one_round { rules.of_one_round() } else { rules };
-        let mut letters = self.seat.as_deref().unwrap_or("a").chars();
-        let person =
-            letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats && letters.next().is_none());
-        let last = Seat::ALL[seats - 1];
-        let person = person.ok_or_else(|| {
-            RequestError::invalid(format!("the seat must be a to {last} in a game of {seats} players"))
-        })?;
+        let person = seat_of_person(self.seat.as_deref(), seats)?;
         let opponents = self.opponents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
         let deal = deal(&rules, seats, self.seed.as_deref().unwrap_or_default())?;
         let reaction = self.reaction;
@@ -330,6 +377,34 @@ impl TableRequest {
             return Err(RequestError::invalid(what));
         }
         Ok(SessionConfig { deal, person, opponents, notes: self.notes, practice: self.practice, reaction })
+    }
+
+    /// The configuration of a practice session with the cards and agents of a recorded match, and the decisions before the
+    /// position.
+    fn config_from(
+        &self,
+        position: &MatchPosition,
+        catalogue: &Catalogue,
+    ) -> Result<(SessionConfig, SavedSession), RequestError> {
+        let record = Record::read(&position.record.to_string()).map_err(RequestError::invalid)?;
+        let playing = Playing::restore(&record)
+            .map_err(|error| RequestError::invalid(format!("the match cannot be continued: {error}")))?;
+        let saved = SavedSession::at(&record, position.round, position.decision)?;
+        let person = seat_of_person(self.seat.as_deref(), playing.seats())?;
+        let name = |seat: Seat| record.fields.get("agents").and_then(|names| names.get(seat.index())?.as_str());
+        let opponents = Seat::ALL[..playing.seats()].iter().filter(|seat| **seat != person).map(|seat| {
+            let spec = name(*seat).filter(|name| *name != "person").unwrap_or(SUBSTITUTE);
+            catalogue.agent(spec)
+        });
+        let config = SessionConfig {
+            deal: playing.deal().clone(),
+            person,
+            opponents: opponents.collect::<Result<_, _>>()?,
+            notes: self.notes,
+            practice: true,
+            reaction: None,
+        };
+        Ok((config, saved))
     }
 }
 

@@ -47,6 +47,9 @@ impl SessionConfig {
 /// decisions. Records of matches without a person do not have it.
 pub(crate) const PERSON: &str = "x-person";
 
+/// The error of a computation that was stopped.
+pub(crate) const STOPPED: &str = "the computation was stopped";
+
 /// The reason why a request is rejected, in one sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -142,6 +145,20 @@ pub struct SavedSession {
     decisions: Vec<(String, bool, Option<u32>)>,
     hints: u32,
     undone: u32,
+}
+
+impl SavedSession {
+    /// A session in which no decision is the person's yet: at the position of a recorded match after decision `decision` of
+    /// round `round`, both counted from 1.
+    pub(crate) fn at(record: &Record, round: usize, decision: usize) -> Result<SavedSession, SessionError> {
+        let last = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(..decision));
+        let last =
+            last.ok_or_else(|| SessionError(format!("the match has no decision {decision} in round {round}")))?;
+        let earlier = record.rounds[..round - 1].iter().flat_map(|round| &round.decisions);
+        let action = |text: &String| text.split_once(' ').map_or_else(String::new, |(_, action)| action.to_owned());
+        let decisions = earlier.chain(last).map(|text| (action(text), false, None)).collect();
+        Ok(SavedSession { decisions, hints: 0, undone: 0 })
+    }
 }
 
 impl SessionJob {
@@ -251,7 +268,7 @@ impl Session {
     /// let config = SessionConfig { deal, person: Seat::A, opponents, notes: true, practice: true, reaction: None };
     /// let mut session = Session::new(config.clone());
     /// session.act(session.latest().n, "draw", None).unwrap();
-    /// let restored = Session::restore(config, &session.save()).unwrap();
+    /// let restored = Session::restore(config, &session.save(), &|| true).unwrap();
     /// assert_eq!(restored.latest().lines, session.latest().lines);
     /// assert_eq!(restored.save(), session.save());
     /// ```
@@ -262,14 +279,20 @@ impl Session {
     }
 
     /// Makes a session again from its configuration and its data. The agents decide again, which restores their state; this takes
-    /// as long as it took them in the match. A round that has just ended is shown again.
+    /// as long as it took them in the match, and stops between two decisions when `goes_on` returns false. A round that has just
+    /// ended is shown again.
     ///
     /// # Errors
-    /// If a decision is not possible, for example because another version of this program saved the session.
+    /// If a decision is not possible, for example because another version of this program saved the session, or if the
+    /// computation is stopped.
     ///
     /// # Panics
     /// As [`Session::new`].
-    pub fn restore(config: SessionConfig, saved: &SavedSession) -> Result<Session, SessionError> {
+    pub fn restore(
+        config: SessionConfig,
+        saved: &SavedSession,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Session, SessionError> {
         let broken = |number: usize| SessionError(format!("the saved match has an error in decision {}", number + 1));
         let decisions = saved.decisions.iter().enumerate().map(|(number, (action, is_persons, time))| {
             let action = action.parse().map_err(|_| broken(number))?;
@@ -277,7 +300,10 @@ impl Session {
         });
         let decisions = decisions.collect::<Result<Vec<_>, SessionError>>()?;
         let mut session = Session::new(config);
-        session.follow(&decisions, &|| true);
+        session.follow(&decisions, goes_on);
+        if !goes_on() {
+            return Err(SessionError(STOPPED.to_owned()));
+        }
         if session.decisions.len() < decisions.len() && session.trouble.is_none() {
             return Err(broken(session.decisions.len()));
         }
@@ -597,5 +623,52 @@ mod tests {
             let title = Replay::of(&record).unwrap().title;
             assert_eq!(title, if practice { "greedy against person (practice)" } else { "greedy against person" });
         }
+    }
+
+    /// The person makes the decisions of the record from a position on: the match is the same.
+    #[test]
+    fn a_match_goes_on_from_a_position_as_it_went_before() {
+        use crate::{Catalogue, MatchRequest, TableRequest};
+        let catalogue = Catalogue::of_browser(cambio_agents::roster());
+        let request = json!({ "rules": "original", "agents": ["greedy", "heuristic", "greedy"], "seed": "3" });
+        let request: MatchRequest = serde_json::from_value(request).unwrap();
+        let record = request.play(&catalogue, || unreachable!(), &|| true).unwrap();
+        assert!(record.rounds.len() > 1);
+        let whole: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+        let open = |round: usize, decision: usize, seat: &str| {
+            let from = json!({ "record": whole, "round": round, "decision": decision });
+            let request: TableRequest = serde_json::from_value(json!({ "from": from, "seat": seat })).unwrap();
+            request.open(&catalogue, &|| true)
+        };
+        for (round, decision, seat) in
+            [(1, 0, "a"), (1, 11, "b"), (2, 5, "c"), (1, record.rounds[0].decisions.len(), "b")]
+        {
+            let mut session = open(round, decision, seat).unwrap();
+            assert!(session.config().practice, "such a match is for practice");
+            assert!(session.take_back(session.latest().n).is_err(), "no decision is the person's yet");
+            let texts: Vec<&String> = record.rounds.iter().flat_map(|round| &round.decisions).collect();
+            while session.record().is_err() {
+                if let Some(job) = session.job() {
+                    session.finish(job.run());
+                    continue;
+                }
+                let at = session.latest().n;
+                if session.latest().end.is_some() {
+                    session.go_on(at).unwrap();
+                    continue;
+                }
+                let text = texts[session.actions().len()];
+                session.act(at, text.strip_prefix(&format!("{seat} ")).unwrap(), None).unwrap();
+            }
+            assert_eq!(session.record().unwrap().rounds, record.rounds, "from decision {decision} of round {round}");
+        }
+        for (round, decision) in [(0, 0), (1, record.rounds[0].decisions.len() + 1), (record.rounds.len() + 1, 0)] {
+            let error = open(round, decision, "a").err().unwrap().sentence;
+            assert_eq!(error, format!("the match has no decision {decision} in round {round}"));
+        }
+        assert_eq!(open(1, 1, "d").err().unwrap().sentence, "the seat must be a to c in a game of 3 players");
+        let stopped =
+            serde_json::from_value::<TableRequest>(json!({ "from": { "record": whole, "round": 1, "decision": 9 } }));
+        assert_eq!(stopped.unwrap().open(&catalogue, &|| false).err().unwrap().sentence, "the computation was stopped");
     }
 }

@@ -1,5 +1,5 @@
 // Draws a table: seats with their cards, stock, pile and the held card. This module shows scenes and offers choices; it contains no rules.
-import { back, drawing, front, h, LETTERS, spoken } from "./cards.js";
+import { back, drawing, front, h, LETTERS, s, spoken } from "./cards.js";
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -19,6 +19,15 @@ const ROW = [4, 8];
 // The most letters of seats that the tag of a card lists; otherwise it has their number.
 const LISTED = 2;
 
+// The places between which the arrow of an action goes; an action with one card marks only this card.
+function ends(action) {
+  const [verb, one, other] = action.split(" ");
+  const fixed = { draw: ["stock", "hand"], take: ["pile", "hand"], drop: ["hand", "pile"] }[verb];
+  if (fixed) return fixed;
+  if (!one) return [];
+  return verb === "keep" ? ["hand", one] : verb === "snap" ? [one, "pile"] : verb === "swap" && other ? [one, other] : [one];
+}
+
 export class Board {
   // `people` has the name and the title of each player, seat a first; `hand` is the number of dealt cards, `me` the letter of the
   // seat at the bottom, and `you` the letter of the person if the person plays.
@@ -35,7 +44,7 @@ export class Board {
     root.replaceChildren(this.felt);
     root.classList.add("board");
     this.seat(me);
-    new ResizeObserver(() => this.fit(true)).observe(root);
+    new ResizeObserver(() => { this.fit(true); if (this.marked?.length) this.point(this.marked); }).observe(root);
   }
 
   // Moves another seat to the bottom.
@@ -231,6 +240,7 @@ export class Board {
 
   // The position of a place on the screen, even if no card lies there yet. `turn` is the seat that holds a card in `hand`.
   whereabouts(place, turn) {
+    if (!place) return undefined;
     const isLifted = place === "hand" && turn !== this.me;
     const element = isLifted ? this.seats.get(turn)?.cards : this.at(place) ?? this.seats.get(place[0])?.cards;
     return element?.getBoundingClientRect();
@@ -256,6 +266,33 @@ export class Board {
       return ghost.animate([at(x, y, start, 0), middle, at(a, b, end, 0)], { duration: time, easing: "cubic-bezier(0.3, 0, 0.2, 1)", fill: "forwards" }).finished.catch(() => {});
     });
     await Promise.all(flights);
+  }
+
+  // Draws decisions as arrows between places, until the next call. Each has the seat, the action, and a class for its style.
+  point(decisions) {
+    this.arrows?.remove();
+    this.marked = decisions;
+    if (!decisions.length) return;
+    const { left, top, width, height } = this.felt.getBoundingClientRect();
+    const centre = (place, by) => {
+      const box = this.whereabouts(place, by);
+      return box && [box.left + box.width / 2 - left, box.top + box.height / 2 - top, box.width / 2];
+    };
+    const drawn = decisions.flatMap(({ by, action, kind }, number) => {
+      const [from, to] = ends(action);
+      const [start, end] = [centre(from, by), to && centre(to, by)];
+      if (!start) return [];
+      if (!end) return [s("circle", { class: kind, cx: start[0], cy: start[1], r: start[2] + 4 + 5 * number })];
+      // Moves a second arrow aside, so that both can be seen where they have an end in common.
+      const [dx, dy] = [end[0] - start[0], end[1] - start[1]];
+      const length = Math.max(Math.hypot(dx, dy), 1);
+      const [x, y] = [(-dy / length) * 8 * number, (dx / length) * 8 * number];
+      const tip = 1 - Math.min(0.4, (0.5 * end[2]) / length);
+      return [s("path", { class: kind, d: `M${start[0] + x} ${start[1] + y}L${start[0] + tip * dx + x} ${start[1] + tip * dy + y}`, "marker-end": `url(#tip-${kind})`, "marker-start": action.startsWith("swap") ? `url(#tip-${kind})` : null })];
+    });
+    const tips = ["played", "better"].map((kind) => s("marker", { id: `tip-${kind}`, class: kind, viewBox: "0 0 10 10", refX: 6, refY: 5, markerWidth: 3.6, markerHeight: 3.6, orient: "auto-start-reverse" }, s("path", { d: "M0 0L10 5L0 10z" })));
+    this.arrows = s("svg", { class: "arrows", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, s("defs", {}, ...tips), ...drawn);
+    this.felt.append(this.arrows);
   }
 
   // Marks the cards that moved and the card that a seat looked at, and shows what each seat did, until the next call.

@@ -3,19 +3,24 @@ import { h, inWords, LETTERS, withNames } from "./cards.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
-// `explain` asks the server for an agent's evaluation, and `chances` creates the panel below the table; a page from disk has neither.
-export function watch(root, film, { explain, chances } = {}) {
+// `explain` asks the server for an agent's evaluation, `chances` creates the panel below the table, and `playOn` opens a table after
+// a decision; a page from disk has none of them.
+export function watch(root, film, { explain, chances, playOn } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
   let view = "all";
   let timer = null;
   let drawn = -1;
+  // Whether the board shows the cards before the decision, with arrows, and whether it shows the end of a round instead.
+  let isBefore = true;
+  let isEnd = false;
   // A frame in a notebook does not have its own address.
   const hasAddress = location.protocol !== "about:";
 
   const board = h("div");
   const caption = h("p", { class: "caption", role: "status" });
+  const legend = h("p", { class: "legend" });
   const lines = h("ul", { class: "lines" });
   const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
   const seats = film.agents.map((name, index) => LETTERS[index]);
@@ -30,9 +35,11 @@ export function watch(root, film, { explain, chances } = {}) {
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, "the bot that decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot that decided (learned for a person)" : "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
   const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
+  const before = h("input", { type: "checkbox", checked: isBefore, onchange: flip });
+  const onward = h("button", { type: "button", class: "onward", onclick: () => { const [r, d] = places[at]; goOn(r + 1, d - Number(shownBefore()), decider()); } });
   const controls = h("div", { class: "controls" },
     slider,
     h("div", { class: "row" },
@@ -46,9 +53,11 @@ export function watch(root, film, { explain, chances } = {}) {
     h("div", { class: "row" },
       h("label", {}, "Show ", viewer),
       film.rounds.length > 1 ? h("label", {}, "Go to ", rounds) : null,
-      h("label", {}, "Speed ", speed)));
+      h("label", {}, "Speed ", speed),
+      h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
+    playOn ? h("div", { class: "row" }, onward) : null);
 
-  const panel = chances?.({ go: (round, decision) => go(place(round, decision)) });
+  const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: goOn, changed: () => compare() });
 
   root.replaceChildren(
     h("h1", {}, film.title),
@@ -56,13 +65,13 @@ export function watch(root, film, { explain, chances } = {}) {
       film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
-      h("div", { class: "theatre" }, board, caption, controls, panel?.element),
+      h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),
       h("div", { class: "side" },
         h("h2", {}, "What happened"), lines, scores,
         ...(explain ? [h("h2", {}, "Why this decision?"), h("div", { class: "row" }, why, h("label", {}, "by ", asked)), reasons] : []),
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
-        h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
+        h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
   const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: film.agents.map((name) => ({ name })) });
 
   function place(round, decision) {
@@ -89,26 +98,35 @@ export function watch(root, film, { explain, chances } = {}) {
     const isNext = to === drawn + 1;
     at = to;
     const [r, d] = places[at];
-    const frame = film.rounds[r].frames[d];
+    const { frames } = film.rounds[r];
+    const frame = frames[d];
+    const isLast = d === frames.length - 1;
+    // A link to the last decision of a round leads to the decision, a step to its result.
+    isEnd = moves && isLast;
+    // The decision that led to the cards on the board.
+    const last = shownBefore() ? frames[d - 1] : frame;
     const show = () => {
-      table.render(frame.scene, {
+      table.render(last.scene, {
         sees: ({ seenBy }) => view === "all" || seenBy.includes(view),
         seesHeld: (held) => view === "all" || held.by === view || held.taken,
       });
       table.offer(new Map(), () => {});
+      compare();
     };
-    if (isNext && moves) table.fly(frame.moves, Math.min(400, Number(speed.value) / 2), frame.scene.turn).then(() => { if (at === to) show(); });
+    table.point([]);
+    if (isNext && moves && last !== frames[0]) table.fly(last.moves, Math.min(400, Number(speed.value) / 2), last.scene.turn).then(() => { if (at === to) show(); });
     else show();
     drawn = at;
     slider.value = at;
     reasons.replaceChildren();
     why.disabled = !frame.by;
     rounds.value = r;
-    const isLast = d === film.rounds[r].frames.length - 1;
+    onward.textContent = `Play on from here as ${decider()}`;
+    onward.disabled = isLast && at === places.length - 1 && !shownBefore();
     caption.textContent = `Round ${r + 1}, decision ${d} of ${film.rounds[r].frames.length - 1}: ${decided(frame)}`;
     slider.setAttribute("aria-valuetext", caption.textContent);
     lines.replaceChildren(...frame.lines.map((line) => h("li", {}, words(line))));
-    scores.replaceChildren(...(isLast ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
+    scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
     if (Number(transcript.dataset.round) !== r || transcript.dataset.view !== view) write(r);
     transcript.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const entry = transcript.children[d];
@@ -118,6 +136,44 @@ export function watch(root, film, { explain, chances } = {}) {
     if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
     if (at === places.length - 1) stop();
+  }
+
+  // Whether the board shows the cards before the decision of the current position.
+  function shownBefore() {
+    return isBefore && !isEnd && places[at][1] > 0;
+  }
+
+  // The seat that decides at the cards on the board.
+  function decider() {
+    const [r, d] = places[at];
+    return film.rounds[r].frames[Math.min(d + Number(!shownBefore()), film.rounds[r].frames.length - 1)].by ?? seats[0];
+  }
+
+  // Draws the decision and, after an analysis, the best one.
+  function compare() {
+    const [r, d] = places[at];
+    const { by, action, secret } = film.rounds[r].frames[d];
+    const isHidden = secret && view !== "all" && view !== by;
+    const shown = [];
+    if (shownBefore() && !isHidden) {
+      shown.push({ by, action, kind: "played", words: `${by}: ${inWords(action)}` });
+      const best = panel?.best(d);
+      if (best && best.action !== action) shown.push({ by, action: best.action, kind: "better", words: `better: ${inWords(best.action)} (${best.words})` });
+    }
+    table.point(shown);
+    legend.replaceChildren(...shown.map(({ kind, words }) => h("span", { class: kind }, words)));
+  }
+
+  // Opens a table at a position, after a decision.
+  function goOn(round, decision, seat) {
+    stop();
+    caption.textContent = "Opening a table…";
+    playOn(round, decision, seat).catch((error) => { caption.textContent = error.message; });
+  }
+
+  function flip() {
+    isBefore = before.checked;
+    go(at, false);
   }
 
   function write(r) {
@@ -145,7 +201,8 @@ export function watch(root, film, { explain, chances } = {}) {
     const { by, action } = film.rounds[r].frames[d];
     if (!explain || !by) return;
     const was = at;
-    const agent = asked.value || film.agents[LETTERS.indexOf(by)];
+    const player = film.agents[LETTERS.indexOf(by)];
+    const agent = asked.value || (player === "person" ? "learned" : player);
     reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
     try {
       const found = await explain(r + 1, d, agent);
@@ -158,10 +215,19 @@ export function watch(root, film, { explain, chances } = {}) {
         found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, inWords(one.action), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",
-        ...strips(found.beliefs, found.seat));
+        ...outlook(found), ...strips(found.beliefs, found.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
     }
+  }
+
+  // The expected points of all seats from what the seat knew, in a sentence.
+  function outlook({ beliefs, seat }) {
+    if (!beliefs?.points) return [];
+    const mine = LETTERS.indexOf(seat);
+    const points = beliefs.points.map((mean) => mean.toFixed(1).replace("-", "−"));
+    const others = points.map((mean, index) => `${LETTERS[index]} ${mean}`).filter((_, index) => index !== mine);
+    return [h("p", { class: "outlook" }, `With what ${seat} could know, ${seat} expects ${points[mine]} points, and ${others.join(", ")}. If the cards were counted now, ${seat} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
   }
 
   // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.
@@ -233,6 +299,7 @@ export function watch(root, film, { explain, chances } = {}) {
       w: understand,
       b: () => panel?.blunder(1),
       B: () => panel?.blunder(-1),
+      o: () => { before.checked = !before.checked; flip(); },
       v: () => look(["all", ...seats][(["all", ...seats].indexOf(view) + 1) % (seats.length + 1)]),
       " ": () => (event.target.matches?.("button, summary, a") ? null : toggle()),
     };

@@ -160,10 +160,9 @@ impl Desk {
     fn open(&mut self, number: u64, saved: SavedTable) -> Result<String> {
         let fresh = self.fresh_seed();
         let request = saved.request.seeded(|| fresh);
-        let config = request.config(&self.catalogue)?;
         let session = match &saved.session {
-            None => Session::new(config),
-            Some(saved) => Session::restore(config, saved)?,
+            None => request.open(&self.catalogue, &|| true)?,
+            Some(saved) => request.reopen(&self.catalogue, saved)?,
         };
         let session = with_networks(session)?;
         self.tables.insert(number, Table { request, session });

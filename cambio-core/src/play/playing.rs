@@ -318,8 +318,8 @@ impl Playing {
         self.is_over().then(|| MatchResult::of(&self.game))
     }
 
-    /// The deal, for replaying.
-    pub(crate) fn deal(&self) -> &Deal {
+    /// The deal.
+    pub fn deal(&self) -> &Deal {
         &self.deal
     }
 }
