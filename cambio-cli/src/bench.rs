@@ -317,13 +317,13 @@ pub(super) fn verify(folder: &Path, replay: cambio_sim::ReplayScope, roster: &Ro
     let mut worst = Exit::Done;
     let mut out = std::io::stdout();
     let tables = request.tables(&suite, roster)?;
-    let wanted = suite.run_ids(&tables, &request.agent, roster)?;
+    let wanted = suite.plans(&tables, &request.agent, roster)?;
     for (table, wanted) in tables.iter().zip(wanted) {
         write!(out, "{}: ", table.name)?;
         let path = folder.join(&table.name);
         let exit = if path.exists() {
             let stored = StoredRun::open(&path)?;
-            if stored.plan.run_id() == wanted {
+            if stored.plan.is_same_run(&wanted) {
                 verify_run(&path, replay, roster)?
             } else {
                 writeln!(out, "wrong: it is another run than the one of {}", suite.name)?;

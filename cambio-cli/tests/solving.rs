@@ -130,7 +130,11 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
     refuses(&folder, "exploit --agent greedy", "--game <GAME>");
     refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
     fs::write(folder.join("text.txt"), "something else\n").unwrap();
-    refuses(&folder, "exploit --game mini-m1 --strategy text.txt", "text.txt: not a strategy file: it must begin with");
+    refuses(
+        &folder,
+        "exploit --game mini-m1 --strategy text.txt",
+        "text.txt: not a strategy file of this version: it must begin with",
+    );
     refuses(&folder, "solve --game mini-m0 --save text.txt", "text.txt already exists; choose another file");
     assert!(cambio(&folder, "solve --game mini-m0 --save m0.txt").status.success());
     refuses(

@@ -122,7 +122,9 @@ impl Learner {
 
 fn read(bytes: &[u8]) -> Result<(CheckpointHeader, Vec<f32>, Vec<Network>), CheckpointError> {
     let damaged = |what| CheckpointError::Damaged { what };
-    let body = bytes.strip_prefix(FORMAT.as_bytes()).ok_or(damaged("the format line is missing"))?;
+    let body = bytes
+        .strip_prefix(FORMAT.as_bytes())
+        .ok_or(damaged("its first line is not the format `cambio checkpoint 1` of this version"))?;
     let end = body.len().checked_sub(blake3::OUT_LEN).ok_or(damaged("it ends too early"))?;
     let (body, hash) = body.split_at(end);
     if blake3::hash(&bytes[..FORMAT.len() + end]).as_bytes() != hash {

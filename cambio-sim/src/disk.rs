@@ -37,6 +37,18 @@ pub enum RunError {
         /// The damage.
         what: String,
     },
+    /// A file has another format.
+    #[error(
+        "{path} has the format {found}, but this version of cambio supports {supported}; use the version that wrote it"
+    )]
+    Format {
+        /// The path.
+        path: String,
+        /// The format of the file, as JSON.
+        found: String,
+        /// The format that this program supports.
+        supported: String,
+    },
     /// The run belongs to another experiment.
     #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
     Changed {
@@ -92,6 +104,12 @@ impl RunError {
     pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> RunError + use<> {
         let failed = FileError::unreadable(path);
         move |error| failed(error).into()
+    }
+
+    /// The error for a file of another format. `found` is the field that names the format.
+    pub fn other_format(path: &Path, found: &serde_json::Value, supported: &str) -> RunError {
+        let found: String = found.to_string().chars().take(60).collect();
+        RunError::Format { path: path.display().to_string(), found, supported: supported.to_owned() }
     }
 
     /// The error for a damaged file.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use cambio_core::text::excerpt;
 use cambio_core::{Action, Rules, Seat};
 
 use crate::SolveError;
@@ -322,14 +323,15 @@ impl Strategy {
     /// If the text is not a strategy, is for another game, is cut short, or has a line that does not fit the game.
     pub fn read(game: &Game, text: &str) -> Result<Strategy, StrategyError> {
         let mut lines = text.lines();
-        if lines.next() != Some(STRATEGY_FORMAT) {
-            return Err(StrategyError::Format);
+        let format = lines.next().unwrap_or_default();
+        if format != STRATEGY_FORMAT {
+            return Err(StrategyError::Format { found: format.to_owned() });
         }
         let mut header = |word: &str| -> Option<Vec<&str>> {
             let fields: Vec<&str> = lines.next()?.split('\t').collect();
             (fields.len() == 3 && fields[0] == word).then_some(fields)
         };
-        let (Some(of), Some(sets)) = (header("game"), header("sets")) else { return Err(StrategyError::Format) };
+        let (Some(of), Some(sets)) = (header("game"), header("sets")) else { return Err(StrategyError::Header) };
         if of[1] != game.id().to_string() {
             return Err(StrategyError::OtherGame { found: of[2].to_owned(), allowed: game.rules().name().to_owned() });
         }
@@ -370,9 +372,15 @@ impl Strategy {
 /// An error in a strategy file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StrategyError {
-    /// The header is missing.
-    #[error("not a strategy file: it must begin with the lines `{STRATEGY_FORMAT}`, `game` and `sets`")]
-    Format,
+    /// The text has another format.
+    #[error("not a strategy file of this version: it must begin with the line `{STRATEGY_FORMAT}`, found `{}`", excerpt(.found))]
+    Format {
+        /// The first line.
+        found: String,
+    },
+    /// The second and third line are not the header.
+    #[error("not a strategy file: its second and third line must begin with `game` and `sets`")]
+    Header,
     /// The strategy is for another game.
     #[error("the strategy is for `{found}`, whose rules differ from the rules of `{allowed}`")]
     OtherGame {

@@ -77,7 +77,10 @@ fn a_strategy_that_does_not_fit_is_refused_in_one_sentence() {
         Strategy::read(&other, &text).unwrap_err().to_string(),
         "the strategy is for `mini-m1`, whose rules differ from the rules of `mini-m0`"
     );
-    assert!(refusal("").starts_with("not a strategy file: it must begin with"));
+    assert_eq!(
+        refusal("cambio-strategy/2\n"),
+        "not a strategy file of this version: it must begin with the line `cambio-strategy/1`, found `cambio-strategy/2`"
+    );
     assert!(refusal("cambio-strategy/1\n").starts_with("not a strategy file"));
     assert!(refusal(&text.replacen("a\t", "c\t", 1)).starts_with("line 4 is not an information set of the game"));
     let first = text.lines().nth(3).unwrap();

@@ -45,14 +45,13 @@ impl BenchRequest {
     pub(super) fn read(folder: &Path) -> Result<BenchRequest, RunError> {
         let file = folder.join(REQUEST);
         let text = read_text(&file).map_err(RunError::unreadable(&file))?;
-        let request: BenchRequest =
-            serde_json::from_str(&text).map_err(|error| RunError::damaged(&file, error.to_string()))?;
+        let damaged = |error: serde_json::Error| RunError::damaged(&file, error.to_string());
+        let request: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
         let own = Suite::own().name;
-        if request.benchmark != own {
-            let what = format!("it is for `{}`; this program has `{own}`", request.benchmark);
-            return Err(RunError::damaged(&file, what));
+        if request["benchmark"] != own {
+            return Err(RunError::other_format(&file, &request["benchmark"], &own));
         }
-        Ok(request)
+        serde_json::from_value(request).map_err(damaged)
     }
 
     pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, Box<dyn std::error::Error>> {
@@ -137,7 +136,7 @@ impl BenchResult {
             time: None,
             request,
         };
-        let wanted = suite.run_ids(&tables, &result.request.agent, roster)?;
+        let wanted = suite.plans(&tables, &result.request.agent, roster)?;
         for (table, wanted) in tables.iter().zip(wanted) {
             let path = folder.join(&table.name);
             if !path.exists() {
@@ -145,7 +144,7 @@ impl BenchResult {
                 continue;
             }
             let stored = StoredRun::open(&path)?;
-            if stored.plan.run_id() != wanted {
+            if !stored.plan.is_same_run(&wanted) {
                 let what = format!("it is another run than the one of {}", suite.name);
                 return Err(RunError::damaged(&path, what).into());
             }

@@ -34,8 +34,8 @@ class StrategyPolicy:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise CambioError(f"`{path}` cannot be read: {error}") from None
-        if not lines or not lines[0].startswith("cambio-strategy/"):
-            raise CambioError(f"`{path}` is not a strategy file: its first line does not begin with `cambio-strategy/`")
+        if lines[:1] != ["cambio-strategy/1"]:
+            raise CambioError(f"`{path}` is not a strategy file of this version: its first line is not `cambio-strategy/1`")
         self.action_count = self.rules.action_count(2)
         self._rows: dict[tuple[int, str], dict[int, float]] = {}
         for number, line in enumerate(lines[3:], 4):

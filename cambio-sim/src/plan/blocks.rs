@@ -61,6 +61,8 @@ pub(super) fn matches_in(cells: &[Cell], deals: u64) -> u128 {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "mirrors the fields of the experiment")]
 pub struct Plan {
+    /// The version of the program that made the plan. A part of the run id, and kept when a plan is read.
+    pub version: String,
     /// The name of the experiment.
     pub name: String,
     /// The seed of the cards and races. If they are derived from a secret, the commitment of the secret.

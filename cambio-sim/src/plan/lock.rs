@@ -1,5 +1,7 @@
 //! Serialization of plans: `spec.lock.json`.
 
+use std::path::Path;
+
 use cambio_core::RulesSpec;
 use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use super::baseline::Baseline;
 use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
+use crate::disk::RunError;
 
 /// The format identifier of `spec.lock.json`.
 const FORMAT: &str = "cambio-lock/1";
@@ -30,8 +33,18 @@ pub enum LockError {
     #[error("a field is missing or invalid")]
     Field,
     /// The text is not the canonical lock of its plan.
-    #[error("the lock is not in canonical form, or was written by another version")]
+    #[error("it has been modified, or has fields that this version of cambio does not know")]
     NotCanonical,
+}
+
+impl LockError {
+    /// The error for the file that contains the lock.
+    pub(crate) fn at(self, file: &Path) -> RunError {
+        match self {
+            LockError::Format { found } => RunError::other_format(file, &found, FORMAT),
+            error => RunError::damaged(file, error.to_string()),
+        }
+    }
 }
 
 /// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every
@@ -92,7 +105,7 @@ impl Lock {
         };
         Lock {
             format: FORMAT.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: plan.version.clone(),
             name: plan.name.clone(),
             seed: plan.seed.to_string(),
             agent_seed: plan.said_agent_seed(),
@@ -138,6 +151,7 @@ impl Lock {
         (matches_in(&cells, self.deals) <= MOST_MATCHES).then_some(())?;
         Some(Plan {
             cells,
+            version: self.version,
             name: self.name,
             seed: self.seed.parse().ok()?,
             agent_seed: self.agent_seed.map_or(Ok(Seed::AGENTS), |seed| seed.parse()).ok()?,
@@ -167,6 +181,11 @@ impl Plan {
     /// The run id: BLAKE3 of the lock.
     pub fn run_id(&self) -> String {
         blake3::hash(self.lock().as_bytes()).to_hex().to_string()
+    }
+
+    /// Whether another plan differs at most in the version of the program that made it.
+    pub fn is_same_run(&self, other: &Plan) -> bool {
+        Plan { version: other.version.clone(), ..self.clone() }.lock() == other.lock()
     }
 
     /// Reads a plan from its lock. [`PlayablePlan`](super::PlayablePlan) has an example.

@@ -154,6 +154,7 @@ impl Experiment {
             return Err(PlanError::value("deals", found, "small enough for at most 2^40 matches"));
         }
         let plan = Plan {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             name: self.name.clone(),
             seed,
             agent_seed: self.agent_seed.unwrap_or(Seed::AGENTS),

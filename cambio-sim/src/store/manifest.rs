@@ -137,7 +137,7 @@ impl Build {
 pub(super) struct PlanFacts<'p> {
     format: &'static str,
     run_id: String,
-    version: &'static str,
+    version: &'p str,
     name: &'p str,
     /// Always null; reserved for parts of a run.
     share: (),
@@ -171,7 +171,7 @@ impl<'p> PlanFacts<'p> {
         PlanFacts {
             format: FORMAT,
             run_id: plan.run_id(),
-            version: env!("CARGO_PKG_VERSION"),
+            version: &plan.version,
             name: &plan.name,
             share: (),
             planned_matches: plan.matches(),

@@ -83,8 +83,7 @@ impl StoredRun {
             return Err(RunError::NoRun(path.display().to_string()));
         }
         let lock = read("spec.lock.json")?;
-        let mut plan =
-            Plan::unlock(&lock).map_err(|error| RunError::damaged(&path.join("spec.lock.json"), error.to_string()))?;
+        let mut plan = Plan::unlock(&lock).map_err(|error| error.at(&path.join("spec.lock.json")))?;
         plan.cells.iter_mut().filter_map(|cell| cell.baseline.as_mut()).for_each(|baseline| baseline.find(path));
         if plan.compress && !cfg!(feature = "zstd") {
             let what = "its rows are compressed, but this program was built without the feature `zstd`";
@@ -95,10 +94,7 @@ impl StoredRun {
         let manifest: Value = serde_json::from_str(&manifest_text)
             .map_err(|error| RunError::damaged(&file, format!("not JSON: {error}")))?;
         if manifest["format"] != manifest::FORMAT {
-            return Err(RunError::damaged(
-                &file,
-                format!("its format is {}; this program supports \"{}\"", manifest["format"], manifest::FORMAT),
-            ));
+            return Err(RunError::other_format(&file, &manifest["format"], manifest::FORMAT));
         }
         if manifest["run_id"] != plan.run_id().as_str() {
             return Err(RunError::damaged(

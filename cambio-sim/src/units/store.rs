@@ -25,6 +25,7 @@ use std::time::Duration;
 use cambio_agents::Roster;
 use cambio_exec::read_all;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::blobs::{Blobs, FolderBlobs};
 use super::queue::{LineupCost, summed};
@@ -216,11 +217,13 @@ impl UnitStore {
             _ => self.unreadable(PLAN)(error),
         })?;
         let bad = |what: String| self.damaged(PLAN, what);
-        let about: StoreHeader = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-        if about.format != FORMAT {
-            return Err(bad(format!("its format is {}; this program supports {FORMAT}", about.format)));
+        let about: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let file = self.path(PLAN);
+        if about["format"] != FORMAT {
+            return Err(RunError::other_format(Path::new(&file), &about["format"], FORMAT));
         }
-        let plan = Plan::unlock(&about.lock).map_err(|error| bad(error.to_string()))?;
+        let about: StoreHeader = serde_json::from_value(about).map_err(|error| bad(error.to_string()))?;
+        let plan = Plan::unlock(&about.lock).map_err(|error| error.at(Path::new(&file)))?;
         if plan.run_id() != about.run_id {
             return Err(bad(format!("its run id is {}, but its lock has {}", about.run_id, plan.run_id())));
         }
