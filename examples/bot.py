@@ -1,4 +1,5 @@
 """A simple Cambio bot in forty lines that needs only the standard library. PROTOCOL.md describes the messages."""
+
 import json
 import random
 import sys

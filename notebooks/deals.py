@@ -11,18 +11,26 @@ from scipy.stats import t as student
 RUNS = Path(os.environ.get("CAMBIO_RUNS", "../runs"))
 """The folder that contains the run folders."""
 
-BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000"
-)
+BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
 """Colours that are distinguishable with colour blindness (Okabe and Ito 2008). Plots also use shapes and dashes."""
 
 
 def style():
     """Sets the style: small plots with a light grid."""
-    plt.rcParams.update({
-        "figure.dpi": 72, "savefig.dpi": 72, "figure.constrained_layout.use": True, "font.size": 9, "axes.grid": True,
-        "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]), "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
-    })
+    plt.rcParams.update(
+        {
+            "figure.dpi": 72,
+            "savefig.dpi": 72,
+            "figure.constrained_layout.use": True,
+            "font.size": 9,
+            "axes.grid": True,
+            "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]),
+            "grid.alpha": 0.3,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "legend.frameon": False,
+        }
+    )
     pl.Config.set_tbl_rows(40).set_tbl_hide_dataframe_shape(True).set_fmt_str_lengths(70).set_float_precision(4)
 
 
@@ -43,10 +51,15 @@ def clustered(rows, by, value):
     count = pl.len()
     skewness = (pl.col("residual") ** 3).sum() / squares**1.5 * count.sqrt()
     out = (
-        deals.with_columns(mean=mean).with_columns(residual=pl.col("total") - pl.col("mean") * pl.col("n"))
-        .group_by(by).agg(
-            deals=count, matches=pl.col("n").sum(), mean=pl.col("mean").first(),
-            error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(), skewness=skewness,
+        deals.with_columns(mean=mean)
+        .with_columns(residual=pl.col("total") - pl.col("mean") * pl.col("n"))
+        .group_by(by)
+        .agg(
+            deals=count,
+            matches=pl.col("n").sum(),
+            mean=pl.col("mean").first(),
+            error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(),
+            skewness=skewness,
         )
     )
     quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
@@ -66,7 +79,7 @@ def hall_end(bound, sign):
     wider = (deals * (second + shift**2) + rest**2 / 4) / (deals + 0.25)
     skewed = (deals * (third - 3 * shift * second - shift**3) + rest**3 / 4) / (deals + 0.25)
     slope = skewed / wider**1.5 / (3 * (deals + 0.25).sqrt())
-    root = (1 + 3 * slope * (sign * t - slope / 2))
+    root = 1 + 3 * slope * (sign * t - slope / 2)
     end = mean - (wider / (deals - 1)).sqrt() * (root.sign() * root.abs() ** (1 / 3) - 1) / slope
     agreed = mean + t**2 / (t**2 + deals) * (bound - mean)
     return pl.when(error == 0).then(agreed).otherwise(end).clip(0, 1)
@@ -78,7 +91,9 @@ def paired(rows, by, one, other, value="rank_points"):
     pair = deals.filter(agent=one).join(deals.filter(agent=other), on=[*by, "deal"], suffix="_other")
     gap = pair.with_columns(gap=pl.col(value) - pl.col(f"{value}_other"))
     out = gap.group_by(by).agg(
-        deals=pl.len(), mean=pl.col("gap").mean(), error=pl.col("gap").std() / pl.len().sqrt(),
+        deals=pl.len(),
+        mean=pl.col("gap").mean(),
+        error=pl.col("gap").std() / pl.len().sqrt(),
         efficiency=1 - pl.col("gap").var() / (pl.col(value).var() + pl.col(f"{value}_other").var()),
     )
     quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)

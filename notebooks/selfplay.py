@@ -208,8 +208,17 @@ def against(network: Network, best, weights, opponent: str, deals: int, seed: in
 
 
 def train(
-    rules: str, minutes: float, seed: int, out: Path, batch: int = 512, steps: int = 64, deals: int = 2000,
-    rate: float = 2e-3, size: int = 512, variety: float = 0.01, smoothing: float = 0.95,
+    rules: str,
+    minutes: float,
+    seed: int,
+    out: Path,
+    batch: int = 512,
+    steps: int = 64,
+    deals: int = 2000,
+    rate: float = 2e-3,
+    size: int = 512,
+    variety: float = 0.01,
+    smoothing: float = 0.95,
 ) -> None:
     """Trains for the given minutes of processor time; saves the weights and the learning curve."""
     network = Network(rules)

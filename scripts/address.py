@@ -35,7 +35,7 @@ def found(file, before):
     """The match of the only line of a file that starts with this text, with the address as group 1."""
     matches = list(re.finditer(rf'^{before}([^"\n]*)"$', (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE))
     if len(matches) != 1:
-        sys.exit(f'error: {file} must have one line that starts with {before}, found {len(matches)}')
+        sys.exit(f"error: {file} must have one line that starts with {before}, found {len(matches)}")
     return matches[0]
 
 

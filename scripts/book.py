@@ -52,9 +52,23 @@ def mdbook():
     print(f"installing mdBook {MDBOOK} into {own.parent.parent}", file=sys.stderr)
     # A debug build takes half the time to compile and is fast enough for this book.
     subprocess.run(
-        ["cargo", "install", "mdbook", "--version", MDBOOK, "--locked", "--debug", "--no-default-features", "--features",
-         "search", "--quiet", "--root", own.parent.parent],
-        check=True, env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"},
+        [
+            "cargo",
+            "install",
+            "mdbook",
+            "--version",
+            MDBOOK,
+            "--locked",
+            "--debug",
+            "--no-default-features",
+            "--features",
+            "search",
+            "--quiet",
+            "--root",
+            own.parent.parent,
+        ],
+        check=True,
+        env=os.environ | {"CARGO_TARGET_DIR": str(TARGET / "tools/target"), "CARGO_PROFILE_DEV_DEBUG": "0"},
     )
     shutil.rmtree(TARGET / "tools/target", ignore_errors=True)
     return str(own)
@@ -219,8 +233,15 @@ def run_page(page, environment):
         for name in ("experiments", "examples", "notebooks"):
             (Path(work) / name).symlink_to(ROOT / name)
         shell = lambda line, typed="": subprocess.run(
-            ["bash", "-euc", line], cwd=work, env=environment, input=typed, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, check=False, timeout=1800,
+            ["bash", "-euc", line],
+            cwd=work,
+            env=environment,
+            input=typed,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=1800,
         )
         for words, lines in blocks(page.read_text(encoding="utf-8")):
             for word in words:
@@ -235,7 +256,10 @@ def run_page(page, environment):
                     shape, typed = pattern(expected)
                     done, count = shell(command, typed), count + 1
                     if not re.fullmatch(shape, done.stdout):
-                        wrong.append(f"$ {command}\nprinted, with exit code {done.returncode}:\n{done.stdout}\nexpected:\n" + "\n".join(expected))
+                        wrong.append(
+                            f"$ {command}\nprinted, with exit code {done.returncode}:\n{done.stdout}\nexpected:\n"
+                            + "\n".join(expected)
+                        )
     return wrong, count
 
 
@@ -254,7 +278,11 @@ def run(pages):
             f'exec "{shutil.which("cargo")}" "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@"\n'
         )
         (tools / "cargo").chmod(0o755)
-        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(TARGET.resolve()), "COLUMNS": "100"}
+        environment = os.environ | {
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "CARGO_TARGET_DIR": str(TARGET.resolve()),
+            "COLUMNS": "100",
+        }
         for page in pages or [ROOT / "README.md", *sorted((ROOT / "book/src").rglob("*.md"))]:
             wrong, count = run_page(page.resolve(), environment)
             flaws += [f"{page}: {flaw}" for flaw in wrong]

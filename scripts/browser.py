@@ -50,10 +50,19 @@ def chromium():
     find = lambda: shutil.which("chromium") or shutil.which("chromium-browser")
     if not find() and shutil.which("apt-get") and os.geteuid() == 0:
         print("installing chromium", file=sys.stderr)
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
+        quiet = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+        }
         try:
-            subprocess.run(["apt-get", "update", "-q"], timeout=120, **quiet)
-            subprocess.run(["apt-get", "install", "-yq", "--no-install-recommends", "chromium", "fonts-dejavu-core"], timeout=300, **quiet)
+            subprocess.run(["apt-get", "update", "-q"], check=False, timeout=120, **quiet)
+            subprocess.run(
+                ["apt-get", "install", "-yq", "--no-install-recommends", "chromium", "fonts-dejavu-core"],
+                check=False,
+                timeout=300,
+                **quiet,
+            )
         except (OSError, subprocess.TimeoutExpired):
             pass
     return find() or leave_out("chromium cannot be installed")
@@ -68,8 +77,12 @@ def own_python():
     if not done.exists() or done.read_text() != repr(PACKAGES):
         try:
             subprocess.run([sys.executable, "-m", "venv", "--clear", HOME], check=True, timeout=120, capture_output=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30", *PACKAGES], check=True,
-                           timeout=300, capture_output=True)
+            subprocess.run(
+                [python, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30", *PACKAGES],
+                check=True,
+                timeout=300,
+                capture_output=True,
+            )
         except (OSError, subprocess.SubprocessError):
             leave_out(f"{', '.join(PACKAGES)} cannot be installed")
         done.write_text(repr(PACKAGES))
@@ -92,7 +105,9 @@ def until(page, expression, arg=None, seconds=30):
     """Waits until an expression is true. Polls from Python, because the pages' content security policy forbids eval."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression, arg):
-        expect(time.monotonic() < end, f"still false after {seconds} s: {expression}; the page shows: {page.inner_text('main')[:600]}")
+        expect(
+            time.monotonic() < end, f"still false after {seconds} s: {expression}; the page shows: {page.inner_text('main')[:600]}"
+        )
         time.sleep(0.015)
 
 
@@ -118,7 +133,10 @@ class Person:
 
     def wait(self):
         """Waits until a decision is needed or a round has ended. Returns the possible actions."""
-        until(self.page, "document.querySelector('.result[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')")
+        until(
+            self.page,
+            "document.querySelector('.result[open]') || document.querySelector('.bar button') || document.querySelector('.card.offered')",
+        )
         return self.page.evaluate(
             """() => ({
                 question: document.querySelector('.question').textContent,
@@ -126,7 +144,8 @@ class Person:
                 hasEnded: Boolean(document.querySelector('.result[open]')),
                 verbs: [...document.querySelectorAll('.bar button[data-verb]')].map((button) => button.dataset.verb),
                 cards: [...document.querySelectorAll('.card.offered')].map((card) => card.dataset.place),
-            })""")
+            })"""
+        )
 
     def decide(self, can):
         page, dice = self.page, self.random
@@ -153,7 +172,11 @@ class Person:
         if page.locator("[data-confirm]").count():
             page.keyboard.press("Enter") if self.keys_only or dice.random() < 0.5 else page.click("[data-confirm]")
         # Wait until the page shows the result of the decision.
-        until(page, f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button')", before)
+        until(
+            page,
+            f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button')",
+            before,
+        )
 
     def choose(self, place):
         own = self.page.evaluate("document.querySelector('.own .seat').dataset.seat")
@@ -200,7 +223,9 @@ class Checks:
         expect(wide[0] <= wide[1], f"{where}: the page is {wide[0]} px wide, the window {wide[1]} px")
         # The content security policy blocks scripts, so axe-core is injected through the debugger.
         page.evaluate(self.axe)
-        found = page.evaluate("async () => (await axe.run()).violations.map(({id, impact, nodes}) => [impact, id, nodes[0].html, nodes[0].failureSummary])")
+        found = page.evaluate(
+            "async () => (await axe.run()).violations.map(({id, impact, nodes}) => [impact, id, nodes[0].html, nodes[0].failureSummary])"
+        )
         grave = [finding for finding in found if finding[0] in ("serious", "critical")]
         expect(not grave, f"{where}: {json.dumps(grave, indent=1)}")
         expect(not self.errors, f"{where}: {self.errors}")
@@ -220,7 +245,7 @@ class Checks:
             record = page.evaluate(f"async () => (await fetch('api/tables/{table}/record')).text()")
             file = self.folder / f"{preset}.jsonl"
             file.write_text(record)
-            replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
+            replayed = subprocess.run([self.cambio, "replay", file], check=False, capture_output=True, text=True)
             expect(replayed.stdout == "1 passed, 0 failed\n", f"{preset}: {replayed.stdout}")
             counts.append(f"{preset} {decisions}")
             page.context.close()
@@ -257,7 +282,9 @@ class Checks:
         for _ in range(4):
             person.play(stop=lambda can: person.decisions % 3 == 2)
             person.decisions += 1
-            look = lambda: page.evaluate("[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question').textContent]")
+            look = lambda: page.evaluate(
+                "[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question').textContent]"
+            )
             before = look()
             page.reload()
             person.wait()
@@ -275,7 +302,9 @@ class Checks:
         Person(other, 0).wait()
         one.keyboard.press("d")
         until(other, "document.querySelector('.question').textContent.startsWith('You hold')")
-        stale = other.evaluate(f"async () => (await (await fetch('api/tables/{table}/act', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{\"at\":0,\"action\":\"draw\"}}'}})).json()).error")
+        stale = other.evaluate(
+            f"async () => (await (await fetch('api/tables/{table}/act', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{\"at\":0,\"action\":\"draw\"}}'}})).json()).error"
+        )
         expect(stale == "the table has changed since then; look at it again", stale)
         other.keyboard.press("x")
         until(one, "!document.querySelector('.question').textContent.startsWith('You hold')")
@@ -327,7 +356,9 @@ class Checks:
         page.keyboard.press("Escape")
         until(page, "!document.querySelector('[data-confirm]') && document.querySelector('[data-verb=call]')")
         expect(lines() == before, "one key calls")
-        risky = lambda: page.evaluate("[...document.querySelectorAll('.card.offered:not(.marked)')].map((card) => card.dataset.place)")
+        risky = lambda: page.evaluate(
+            "[...document.querySelectorAll('.card.offered:not(.marked)')].map((card) => card.dataset.place)"
+        )
         person.play(stop=lambda can: "pass" in can["verbs"] and risky())
         place, before = risky()[0], lines()
         page.click(f'[data-place="{place}"]')
@@ -345,7 +376,15 @@ class Checks:
 
     def in_the_window(self):
         """All cards are inside the table and do not overlap, and the question and the buttons are in the window."""
-        for width, height, seats in [(1366, 650, 3), (1366, 650, 8), (1280, 720, 2), (768, 1024, 4), (400, 740, 8), (360, 640, 8), (360, 640, 2)]:
+        for width, height, seats in [
+            (1366, 650, 3),
+            (1366, 650, 8),
+            (1280, 720, 2),
+            (768, 1024, 4),
+            (400, 740, 8),
+            (360, 640, 8),
+            (360, 640, 2),
+        ]:
             page = self.page(width)
             page.set_viewport_size({"width": width, "height": height})
             person = Person(page, seats, calls=0)
@@ -356,12 +395,14 @@ class Checks:
                     const box = element.getBoundingClientRect();
                     const felt = element.closest('.felt')?.getBoundingClientRect() ?? {left: 0, top: 0, right: innerWidth, bottom: innerHeight};
                     return box.left < felt.left - 1 || box.top < felt.top - 1 || box.right > felt.right + 1 || box.bottom > felt.bottom + 1;
-                }).map((element) => element.dataset.place ?? element.className)""")
+                }).map((element) => element.dataset.place ?? element.className)"""
+            )
             covered = page.evaluate(
                 """() => {
                     const cards = [...document.querySelectorAll('.felt .card:not(.lifted)')].filter((card) => card.checkVisibility({visibilityProperty: true})).map((card) => [card.dataset.place, card.getBoundingClientRect()]);
                     return cards.flatMap(([one, a], index) => cards.slice(index + 1).filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1).map(([other]) => `${one} ${other}`));
-                }""")
+                }"""
+            )
             # Of all sizes that fit, the table must find the largest, and not give up at its lower limit.
             size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.board')).getPropertyValue('--u'))")
             expect(size > (23 if seats > 4 else 40), f"the cards have {size} px at {width}×{height} with {seats} seats")
@@ -403,7 +444,9 @@ class Checks:
             self.is_well(page, f"the table {where}")
             person.play(stop=lambda can: person.decisions > 6)
             self.is_well(page, f"the table after some decisions {where}")
-            for path in ["watch.html", "runs.html", "runs.html?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []:
+            for path in (
+                ["watch.html", "runs.html", "runs.html?run=one"] if (width, scheme) in [(1280, "light"), (400, "dark")] else []
+            ):
                 page.goto(self.address + path)
                 page.wait_for_selector("h1")
                 page.wait_for_timeout(150)
@@ -414,7 +457,9 @@ class Checks:
     def watching(self):
         page = self.page()
         page.goto(f"{self.address}runs.html?run=one&kind=failed")
-        turns = lambda: page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))")
+        turns = lambda: page.evaluate(
+            "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))"
+        )
         for down in (False, True):
             page.click("table.list thead button:text-is('turns')")
             expect(turns() == sorted(turns(), reverse=down), f"a click on the header does not sort the column: {turns()}")
@@ -439,9 +484,16 @@ class Checks:
         until(page, "document.querySelector('.reasons').textContent.includes('learned would')")
         expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
-        shades = page.evaluate("[...document.querySelectorAll('.strip')].map((strip) => [...strip.children].reduce((sum, cell) => sum + Number(cell.style.getPropertyValue('--share')), 0))")
+        shades = page.evaluate(
+            "[...document.querySelectorAll('.strip')].map((strip) => [...strip.children].reduce((sum, cell) => sum + Number(cell.style.getPropertyValue('--share')), 0))"
+        )
         expect(min(shades) > 1, f"the sum of shades in a strip is too small: {shades}")
-        expect(page.evaluate("[...document.querySelectorAll('.strip')].every((strip) => strip.querySelectorAll('.true').length === 1)"), "a strip must mark exactly one true card")
+        expect(
+            page.evaluate(
+                "[...document.querySelectorAll('.strip')].every((strip) => strip.querySelectorAll('.true').length === 1)"
+            ),
+            "a strip must mark exactly one true card",
+        )
         self.is_well(page, "the explanation")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
@@ -453,7 +505,9 @@ class Checks:
         page = self.page()
         page.goto(f"{self.address}runs.html?run=one&kind=swing")
         until(page, "document.querySelectorAll('table.list tbody tr').length > 1")
-        swings = page.evaluate("[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))")
+        swings = page.evaluate(
+            "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[5].textContent))"
+        )
         expect(swings == sorted(swings, reverse=True) and swings[0] > 0, f"the matches are not sorted by swing: {swings}")
         page.select_option("select >> nth=0", "guess")
         until(page, "document.querySelector('.facts[role=status]').textContent.includes('had not seen')")
@@ -472,7 +526,9 @@ class Checks:
         middle = int(page.url.split("decision=")[1])
         decisions = page.evaluate("document.querySelectorAll('.transcript li').length - 1")
         expect(0.4 < middle / decisions < 0.6, f"a click in the middle goes to decision {middle} of {decisions}")
-        costly = page.evaluate("[...document.querySelectorAll('.blunders a')].map((link) => [link.hash, link.parentElement.textContent])")
+        costly = page.evaluate(
+            "[...document.querySelectorAll('.blunders a')].map((link) => [link.hash, link.parentElement.textContent])"
+        )
         expect(1 <= len(costly) <= 3, f"{len(costly)} costly decisions are listed")
         # Each link shows the cards before the decision, with an arrow for the decision and one for the better one.
         for hash, text in costly:
@@ -480,7 +536,9 @@ class Checks:
             until(page, f"location.hash === '{hash}'")
             page.wait_for_selector(".legend .played")
             better = text.split("“")[1].split("”")[0]
-            expect(f"better: {better} (" in page.text_content(".legend .better"), f"{better} is not in {page.text_content('.legend')}")
+            expect(
+                f"better: {better} (" in page.text_content(".legend .better"), f"{better} is not in {page.text_content('.legend')}"
+            )
         page.keyboard.press("o")
         expect(page.locator(".arrows, .legend span").count() == 0, "there are arrows after the decision")
         page.keyboard.press("o")
@@ -500,7 +558,9 @@ class Checks:
         page.reload()
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
-        expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded")
+        expect(
+            page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded"
+        )
         number = int(costly[0][0].split("decision=")[1])
         page.click("button:text-is('Try again') >> nth=0")
         page.wait_for_selector(".bar .question")
@@ -514,7 +574,9 @@ class Checks:
     def a_page_from_disk(self):
         file = self.folder / "match.html"
         file.unlink(missing_ok=True)
-        subprocess.run([self.cambio, "replay", "--html", file, self.folder / "runs/one/records.jsonl"], check=True, capture_output=True)
+        subprocess.run(
+            [self.cambio, "replay", "--html", file, self.folder / "runs/one/records.jsonl"], check=True, capture_output=True
+        )
         page = self.page()
         times = []
         for _ in range(3):
@@ -598,7 +660,7 @@ class SiteChecks(Checks):
             page.click(".result button:text-is('Save')")
         file = self.folder / "site.jsonl"
         saved.value.save_as(file)
-        replayed = subprocess.run([self.cambio, "replay", file], capture_output=True, text=True)
+        replayed = subprocess.run([self.cambio, "replay", file], check=False, capture_output=True, text=True)
         expect(replayed.stdout == "1 passed, 0 failed\n", replayed.stdout + replayed.stderr)
         page.click(".result a:text-is('Replay')")
         page.wait_for_selector(".caption")
@@ -609,7 +671,7 @@ class SiteChecks(Checks):
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
-        expect(all(url.startswith(self.address) or url.startswith("blob:") for url in asked), f"a request leaves the site: {asked}")
+        expect(all(url.startswith((self.address, "blob:")) for url in asked), f"a request leaves the site: {asked}")
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
 
@@ -668,7 +730,10 @@ class SiteChecks(Checks):
         page = self.page()
         page.goto(self.address)
         until(page, "navigator.serviceWorker.controller !== null")
-        until(page, "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length === 6)()")
+        until(
+            page,
+            "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length === 6)()",
+        )
         self.server.terminate()
         self.server.wait(timeout=10)
         page.goto("about:blank")
@@ -701,9 +766,17 @@ def main():
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         (folder / "experiment.toml").write_text(
-            'name = "one"\nseed = 1\ndeals = 2\nrules = ["original", "classic"]\nseats = [3]\nagents = ["greedy", "heuristic", "sharp"]\nrecords = true\n')
-        subprocess.run([cambio, "run", "--quiet", folder / "experiment.toml", "--out", folder / "runs/one"], check=True, capture_output=True)
-        server = subprocess.Popen([cambio, "serve", "--port", "0", "--runs", folder / "runs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            'name = "one"\nseed = 1\ndeals = 2\nrules = ["original", "classic"]\nseats = [3]\nagents = ["greedy", "heuristic", "sharp"]\nrecords = true\n'
+        )
+        subprocess.run(
+            [cambio, "run", "--quiet", folder / "experiment.toml", "--out", folder / "runs/one"], check=True, capture_output=True
+        )
+        server = subprocess.Popen(
+            [cambio, "serve", "--port", "0", "--runs", folder / "runs"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         try:
             address = server.stdout.readline().strip()
             try:
@@ -711,17 +784,47 @@ def main():
             except Error as error:
                 leave_out(f"chromium does not start: {str(error).splitlines()[0]}")
             checks = Checks(browser, address, cambio, folder, axe)
-            every = [("", check) for check in [
-                checks.matches_of_every_preset, checks.keys_alone, checks.a_page_that_is_loaded_again,
-                checks.two_pages_of_one_table, checks.hints_and_taking_back, checks.speed_decides_races, checks.risky_choices, checks.in_the_window, checks.nothing_hidden_is_in_the_page,
-                checks.pages_at_both_widths, checks.watching, checks.two_bots, checks.win_chance, checks.a_page_from_disk]]
+            every = [
+                ("", check)
+                for check in [
+                    checks.matches_of_every_preset,
+                    checks.keys_alone,
+                    checks.a_page_that_is_loaded_again,
+                    checks.two_pages_of_one_table,
+                    checks.hints_and_taking_back,
+                    checks.speed_decides_races,
+                    checks.risky_choices,
+                    checks.in_the_window,
+                    checks.nothing_hidden_is_in_the_page,
+                    checks.pages_at_both_widths,
+                    checks.watching,
+                    checks.two_bots,
+                    checks.win_chance,
+                    checks.a_page_from_disk,
+                ]
+            ]
             if website.can_build():
                 # Not at the root of the host, because the site must work at any path.
                 website.build(folder / "host/some/path")
-                host = subprocess.Popen([sys.executable, website.__file__, "serve", folder / "host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                host = subprocess.Popen(
+                    [sys.executable, website.__file__, "serve", folder / "host"],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                )
                 site = SiteChecks(browser, f"{host.stdout.readline().strip()}some/path/", cambio, folder, axe, host)
-                every += [("site: ", check) for check in [
-                    site.a_match_without_a_server, site.keys_alone, site.a_page_that_is_loaded_again, site.hints_and_taking_back, site.links_and_the_daily_deal, site.two_bots, site.offline]]
+                every += [
+                    ("site: ", check)
+                    for check in [
+                        site.a_match_without_a_server,
+                        site.keys_alone,
+                        site.a_page_that_is_loaded_again,
+                        site.hints_and_taking_back,
+                        site.links_and_the_daily_deal,
+                        site.two_bots,
+                        site.offline,
+                    ]
+                ]
             else:
                 print(f"skipped: the site without a server, which needs the Rust target {website.WASM}")
             for prefix, check in every:

@@ -93,8 +93,9 @@ class Run:
         """Runs a command and stores its output. Returns False if the binary lacks the `optional` feature."""
         words = words.split()
         number = len(list(self.said.glob("*.out")))
-        done = subprocess.run([self.binary, *words], cwd=self.folder, input=told.encode(), capture_output=True,
-                              timeout=600, check=False)
+        done = subprocess.run(
+            [self.binary, *words], cwd=self.folder, input=told.encode(), capture_output=True, timeout=600, check=False
+        )
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         name = f"{number:02} {' '.join(words)}".replace("/", "_")[:100]
         if optional and done.returncode == 1 and f"without the feature `{optional}`" in last[0]:
@@ -147,9 +148,12 @@ def presets(run):
 
 def seats(run):
     """Every number of seats from 2 to 8, with heuristics that forget."""
-    run.run("seats", "name = 'seats'\nseed = 12\ndeals = 12\nrules = ['classic', 'faessler']\n"
-            "seats = [2, 3, 4, 5, 6, 7, 8]\nagents = ['sharp(decay=0.1)', 'random(pass=0.9)', 'greedy(call_at=9)']\n"
-            "payoff = 'win'\nrecords = true\n")
+    run.run(
+        "seats",
+        "name = 'seats'\nseed = 12\ndeals = 12\nrules = ['classic', 'faessler']\n"
+        "seats = [2, 3, 4, 5, 6, 7, 8]\nagents = ['sharp(decay=0.1)', 'random(pass=0.9)', 'greedy(call_at=9)']\n"
+        "payoff = 'win'\nrecords = true\n",
+    )
     run.use("seats")
     run.replay("seats")
 
@@ -158,12 +162,15 @@ def rules(run):
     """Mini games, and a rule file in mirrors of single rounds with the payoff points."""
     run.copy("experiments/house.toml", "house.toml")
     run("rules --check house.toml")
-    run.run("mini", f"seed = 13\ndeals = 40\nrules = ['mini-m3', 'mini-dpk']\nseats = [2]\nagents = {AGENTS}\n",
-            "--records")
+    run.run("mini", f"seed = 13\ndeals = 40\nrules = ['mini-m3', 'mini-dpk']\nseats = [2]\nagents = {AGENTS}\n", "--records")
     run.use("mini")
     run.replay("mini")
-    run.run("mirror", "seed = 14\ndeals = 40\nrules = ['house.toml', 'original']\nseats = [2, 3]\nlineups = 'mirror'\n"
-            "agents = ['sharp', 'greedy']\nrotations = 'one'\nunit = 'rounds'\npayoff = 'points'\n", "--records")
+    run.run(
+        "mirror",
+        "seed = 14\ndeals = 40\nrules = ['house.toml', 'original']\nseats = [2, 3]\nlineups = 'mirror'\n"
+        "agents = ['sharp', 'greedy']\nrotations = 'one'\nunit = 'rounds'\npayoff = 'points'\n",
+        "--records",
+    )
     run.use("mirror")
     run.replay("mirror")
 
@@ -171,39 +178,60 @@ def rules(run):
 def lineups(run):
     """Every form of lineups, rotations and payoffs."""
     base = "seed = 15\ndeals = 12\n"
-    run.run("williams", f"{base}rules = ['faessler']\nseats = [3, 4, 5]\nagents = {AGENTS}\nrotations = 'williams'\n"
-            "seat_effects = true\n")
-    run.run("orders", f"{base}rules = ['classic']\nseats = [3, 4]\nagents = {AGENTS}\nlineups = 'compositions'\n"
-            "rotations = 'all'\npayoff = 'margin'\nanchor = 'greedy'\n")
-    run.run("focal", f"{base}rules = ['classic', 'original-d']\nseats = [3]\n"
-            "agents = ['sharp', 'cautious', 'bold', 'patient', 'snapper', 'disruptor', 'collector', 'looker', 'bluffer',"
-            " 'never-calls', 'sharp(capacity=2)', 'sharp(threshold=0.7)', 'sharp(confusion=0.3)']\n"
-            "lineups = { field = ['sharp'] }\n")
-    run.run("pools", f"{base}rules = ['original-b']\nseats = [2, 5]\nagents = {AGENTS}\n"
-            "lineups = { pools = [['greedy'], ['random', 'heuristic']] }\n")
-    run.run("listed", f"{base}rules = ['original-c']\nseats = [2, 3]\nagents = {AGENTS}\nunit = 'rounds'\n"
-            "lineups = [['greedy', 'random'], ['greedy', 'greedy', 'heuristic'], ['random', 'random', 'random']]\n")
+    run.run(
+        "williams",
+        f"{base}rules = ['faessler']\nseats = [3, 4, 5]\nagents = {AGENTS}\nrotations = 'williams'\nseat_effects = true\n",
+    )
+    run.run(
+        "orders",
+        f"{base}rules = ['classic']\nseats = [3, 4]\nagents = {AGENTS}\nlineups = 'compositions'\n"
+        "rotations = 'all'\npayoff = 'margin'\nanchor = 'greedy'\n",
+    )
+    run.run(
+        "focal",
+        f"{base}rules = ['classic', 'original-d']\nseats = [3]\n"
+        "agents = ['sharp', 'cautious', 'bold', 'patient', 'snapper', 'disruptor', 'collector', 'looker', 'bluffer',"
+        " 'never-calls', 'sharp(capacity=2)', 'sharp(threshold=0.7)', 'sharp(confusion=0.3)']\n"
+        "lineups = { field = ['sharp'] }\n",
+    )
+    run.run(
+        "pools",
+        f"{base}rules = ['original-b']\nseats = [2, 5]\nagents = {AGENTS}\n"
+        "lineups = { pools = [['greedy'], ['random', 'heuristic']] }\n",
+    )
+    run.run(
+        "listed",
+        f"{base}rules = ['original-c']\nseats = [2, 3]\nagents = {AGENTS}\nunit = 'rounds'\n"
+        "lineups = [['greedy', 'random'], ['greedy', 'greedy', 'heuristic'], ['random', 'random', 'random']]\n",
+    )
     for name in ["williams", "orders", "focal", "pools", "listed"]:
         run.use(name)
 
 
 def searches(run):
     """The searching agents in every mode with small budgets."""
-    run.run("searches", "seed = 16\ndeals = 1\nrules = ['classic', 'original', 'faessler']\nseats = [2, 3]\n"
-            "agents = ['rollout(n=40)', 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40)',"
-            " 'ismcts(iterations=40,mode=so)', 'ismcts(iterations=40,mode=mo)']\n"
-            "lineups = { pools = [['rollout(n=40)', 'ismcts(iterations=40,mode=so)'], ['ismcts(iterations=40)',"
-            " 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40,mode=mo)']] }\n"
-            "records = true\n", threads=2)
+    run.run(
+        "searches",
+        "seed = 16\ndeals = 1\nrules = ['classic', 'original', 'faessler']\nseats = [2, 3]\n"
+        "agents = ['rollout(n=40)', 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40)',"
+        " 'ismcts(iterations=40,mode=so)', 'ismcts(iterations=40,mode=mo)']\n"
+        "lineups = { pools = [['rollout(n=40)', 'ismcts(iterations=40,mode=so)'], ['ismcts(iterations=40)',"
+        " 'rollout(n=40,utility=match,blueprint=sharp)', 'ismcts(iterations=40,mode=mo)']] }\n"
+        "records = true\n",
+        threads=2,
+    )
     run.use("searches", "--sample 2")
     run.replay("searches")
 
 
 def oracle(run):
     """An analysis agent, which sees every card and is marked in every row."""
-    run.run("oracle", "seed = 17\ndeals = 3\nrules = ['classic']\nseats = [2, 3]\nanalysis = true\n"
-            "agents = ['oracle(iterations=40)', 'greedy', 'sharp']\n"
-            "lineups = { pools = [['oracle(iterations=40)'], ['greedy', 'sharp']] }\nrecords = true\n")
+    run.run(
+        "oracle",
+        "seed = 17\ndeals = 3\nrules = ['classic']\nseats = [2, 3]\nanalysis = true\n"
+        "agents = ['oracle(iterations=40)', 'greedy', 'sharp']\n"
+        "lineups = { pools = [['oracle(iterations=40)'], ['greedy', 'sharp']] }\nrecords = true\n",
+    )
     run.use("oracle")
     run.replay("oracle")
 
@@ -211,8 +239,11 @@ def oracle(run):
 def bot(run):
     """A bot in another language."""
     run.copy("examples/bot.py", "bot.py")
-    run.run("bot", "seed = 18\ndeals = 3\nrules = ['classic', 'original']\nseats = [2]\nrecords = true\n"
-            "agents = ['greedy', 'external(\"python3 bot.py\",start_ms=60000,deadline_ms=60000)']\n")
+    run.run(
+        "bot",
+        "seed = 18\ndeals = 3\nrules = ['classic', 'original']\nseats = [2]\nrecords = true\n"
+        "agents = ['greedy', 'external(\"python3 bot.py\",start_ms=60000,deadline_ms=60000)']\n",
+    )
     run.use("bot")
     run.replay("bot")
 
@@ -267,8 +298,10 @@ def resumed(run):
 
 def threads(run):
     """One and two threads write the same bytes, in many batches."""
-    spec = "seed = 22\ndeals = 150\nrules = ['classic', 'original']\nseats = [2]\n" \
-           "agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n"
+    spec = (
+        "seed = 22\ndeals = 150\nrules = ['classic', 'original']\nseats = [2]\n"
+        "agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n"
+    )
     run.write("spec.toml", spec)
     for number in [1, 2]:
         run(f"run spec.toml --out threads{number} --quiet --threads {number}")
@@ -278,8 +311,11 @@ def threads(run):
 
 def compressed(run):
     """Compressed rows, if the feature is available."""
-    if run.run("compressed", f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\n"
-               "compress = true\nrecords = true\n", optional="zstd"):
+    if run.run(
+        "compressed",
+        f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\ncompress = true\nrecords = true\n",
+        optional="zstd",
+    ):
         run.use("compressed")
 
 
@@ -292,8 +328,11 @@ def tune(run):
         ("self", f"{greedy} 3..6 --deals 30 --validate 20 --field self --seats 3 --rounds --rules faessler"),
         ("race", f"{greedy} 0..12:3 --method race --indifference 0.05 --first 20 --validate 30 --payoff margin"),
         ("halving", f"{greedy} 0..15:3 --method halving --deals 300 --validate 30 --payoff win"),
-        ("cma", "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 10 "
-                "--generations 3 --validate 30 --field random(pass=0.9) --quiet"),
+        (
+            "cma",
+            "tune --agent heuristic(call_at=?,decay=?) --range 0..15 --range 0..1:0.05 --method cma --deals 10 "
+            "--generations 3 --validate 30 --field random(pass=0.9) --quiet",
+        ),
     ]:
         run(f"{words} --out {name} --threads 2")
         kept = (run.folder / name / "report.html").read_bytes()
@@ -320,16 +359,14 @@ def solving(run):
     run("exploit --game mini-m1 --agent random --streams 8 --seed 2 --equilibrium 1.txt --format json --quiet")
     run("exploit --game mini-m1 --strategy 2.txt --to 1e-2 --quiet")
     run("exploit --game mini-m0 --agent greedy --calibrate --quiet")
-    run("exploit --rules classic --agent greedy --deals 4 --iterations 60 --candidates 30 --threads 2 --quiet "
-        "--format json")
+    run("exploit --rules classic --agent greedy --deals 4 --iterations 60 --candidates 30 --threads 2 --quiet --format json")
 
 
 def texts(run):
     """Rules, agents, schema, sample sizes, and the conformance check."""
     run("rules")
     mini = ["m0", "m1", "m3", "k3", "k4", "s", "p", "pk", "dpk"]
-    for name in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] \
-            + [f"mini-{game}" for game in mini]:
+    for name in ["original", "original-b", "original-c", "original-d", "faessler", "classic"] + [f"mini-{game}" for game in mini]:
         run(f"rules {name}")
     run("agents")
     run("schema")
@@ -342,21 +379,31 @@ def person(run):
     """A person at the terminal who enters every kind of decision."""
     words = ["", "d", "drop", "keep a1", "?", "pass", "look b1", "look a2", "swap a1 b2", "end", "skip", "a3"]
     run("play --seed 5 --record play.jsonl", told="\n".join(words * 60) + "\n")
-    run("play --seed 6 --rules original --against greedy --against sharp --seat b --no-notes --rounds",
-        told="\n".join(words * 60) + "\n")
+    run(
+        "play --seed 6 --rules original --against greedy --against sharp --seat b --no-notes --rounds",
+        told="\n".join(words * 60) + "\n",
+    )
     run("replay play.jsonl --events")
 
 
 def mistakes(run):
     """Invalid input and its error messages."""
     base = f"seed = 1\ndeals = 2\nagents = {AGENTS}\n"
-    for number, spec in enumerate([
-        "rules = ['classic']\nseats = [9]\n", "rules = ['clasic']\nseats = [2]\n", "rules = ['classic']\nseats = []\n",
-        "rules = ['classic']\nseats = [2]\npayoff = 'luck'\n", "rules = ['classic']\nseats = [2]\nlineups = 'some'\n",
-        "rules = ['classic']\nseats = [8]\nrotations = 'all'\n", "rules = ['none.toml']\nseats = [2]\n",
-        "rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'\n", "rules = ['classic'\n",
-        "rules = ['classic']\nseats = [2]\nlineups = { pools = [] }\n", "rules = ['classic']\nseats = [2]\ncolour = 1\n",
-    ]):
+    for number, spec in enumerate(
+        [
+            "rules = ['classic']\nseats = [9]\n",
+            "rules = ['clasic']\nseats = [2]\n",
+            "rules = ['classic']\nseats = []\n",
+            "rules = ['classic']\nseats = [2]\npayoff = 'luck'\n",
+            "rules = ['classic']\nseats = [2]\nlineups = 'some'\n",
+            "rules = ['classic']\nseats = [8]\nrotations = 'all'\n",
+            "rules = ['none.toml']\nseats = [2]\n",
+            "rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'\n",
+            "rules = ['classic'\n",
+            "rules = ['classic']\nseats = [2]\nlineups = { pools = [] }\n",
+            "rules = ['classic']\nseats = [2]\ncolour = 1\n",
+        ]
+    ):
         run.run(f"refused{number}", base + spec, code=1)
     run.run("good", base + "rules = ['classic']\nseats = [2]\n")
     run("run good.toml --out good", code=1)
@@ -365,16 +412,41 @@ def mistakes(run):
         shutil.copytree(run.folder / "good", run.folder / bad)
         text = (run.folder / "good" / name).read_bytes()
         at = text.rindex(old)
-        (run.folder / bad / name).write_bytes(text[:at] + new + text[at + 1:])
+        (run.folder / bad / name).write_bytes(text[:at] + new + text[at + 1 :])
         run(f"verify {bad}", code=4)
-    for words in ["agents --check gredy", "agents --check greedy(call_at=500)", "replay good/matches.csv",
-                  "rules clasic", "rules --check good.toml", "sprt greedy random --elo0 5 --elo1 5",
-                  "solve --game classic --to 1e-3 --memory-limit 1MB", "report nowhere"]:
+    for words in [
+        "agents --check gredy",
+        "agents --check greedy(call_at=500)",
+        "replay good/matches.csv",
+        "rules clasic",
+        "rules --check good.toml",
+        "sprt greedy random --elo0 5 --elo1 5",
+        "solve --game classic --to 1e-3 --memory-limit 1MB",
+        "report nowhere",
+    ]:
         run(words, code=1)
 
 
-CASES = [presets, seats, rules, lineups, searches, oracle, bot, faults, parts, resumed, threads, compressed, tune, sprt,
-         solving, texts, person, mistakes]
+CASES = [
+    presets,
+    seats,
+    rules,
+    lineups,
+    searches,
+    oracle,
+    bot,
+    faults,
+    parts,
+    resumed,
+    threads,
+    compressed,
+    tune,
+    sprt,
+    solving,
+    texts,
+    person,
+    mistakes,
+]
 
 
 # ---- comparing ----
@@ -460,8 +532,9 @@ def first_difference(old, new):
             def shown(line):
                 if line is None:
                     return "(no such line)"
-                cut = line[start:start + 160].decode(errors="replace")
+                cut = line[start : start + 160].decode(errors="replace")
                 return ("…" if start else "") + cut + ("…" if start + 160 < len(line) else "")
+
             return f"line {number}\n        old: {shown(a)}\n        new: {shown(b)}"
     return "no difference"
 
@@ -476,16 +549,24 @@ def is_close(old, new, tolerance):
 
 def trees(one, other, options, with_errors, but=()):
     """Compares two folders file by file. Returns the number of identical files and messages about the differences."""
+
     def files(folder):
-        return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-                and path.name not in but and (with_errors or path.suffix != ".err")}
+        return {
+            path.relative_to(folder)
+            for path in folder.rglob("*")
+            if path.is_file()
+            and "__pycache__" not in path.parts
+            and path.name not in but
+            and (with_errors or path.suffix != ".err")
+        }
+
     same, differences = 0, []
     for path in sorted(files(one) | files(other)):
         if not (one / path).exists() or not (other / path).exists():
             differences.append(f"{path}: only in {'new' if (other / path).exists() else 'old'}")
             continue
         old, new = (masked(path, (folder / path).read_bytes(), options) for folder in (one, other))
-        if old == new or options.derived_to and not EXACT.fullmatch(path.name) and is_close(old, new, options.derived_to):
+        if old == new or (options.derived_to and not EXACT.fullmatch(path.name) and is_close(old, new, options.derived_to)):
             same += 1
         else:
             differences.append(f"{path}: {first_difference(old, new)}")
@@ -520,18 +601,30 @@ def play(case, binary, folder):
 
 def main():
     names = [case.__name__ for case in CASES]
-    parser = argparse.ArgumentParser(description="Compares the output of two builds of cambio, byte for byte.",
-                                     epilog="masked: " + "; ".join(f"{name}: {why}" for name, why in MASKED.items()))
+    parser = argparse.ArgumentParser(
+        description="Compares the output of two builds of cambio, byte for byte.",
+        epilog="masked: " + "; ".join(f"{name}: {why}" for name, why in MASKED.items()),
+    )
     parser.add_argument("old", type=Path, help="the binary before the change")
     parser.add_argument("new", type=Path, help="the binary after the change")
     parser.add_argument("--only", action="append", default=[], choices=names, help="only this case; can be repeated")
-    parser.add_argument("--ignore-column", action="append", default=[], metavar="NAME",
-                        help="ignore this column, which may be missing or different; can be repeated")
-    parser.add_argument("--ignore-prose", action="store_true",
-                        help="ignore descriptions in `schema` and `agents`, and error messages")
-    parser.add_argument("--derived-to", type=float, metavar="TOLERANCE",
-                        help="compare numbers in derived tables and reports with this tolerance, such as 1e-9; rows, records "
-                             "and ledgers are always compared byte for byte")
+    parser.add_argument(
+        "--ignore-column",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ignore this column, which may be missing or different; can be repeated",
+    )
+    parser.add_argument(
+        "--ignore-prose", action="store_true", help="ignore descriptions in `schema` and `agents`, and error messages"
+    )
+    parser.add_argument(
+        "--derived-to",
+        type=float,
+        metavar="TOLERANCE",
+        help="compare numbers in derived tables and reports with this tolerance, such as 1e-9; rows, records "
+        "and ledgers are always compared byte for byte",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="the number of parallel commands")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep all files in this new folder")
     options = parser.parse_args()
@@ -546,15 +639,21 @@ def main():
     passed = failed = 0
     try:
         with ThreadPoolExecutor(options.jobs) as pool:
-            runs = {(case.__name__, age): pool.submit(play, case, binary, top / age / case.__name__)
-                    for case in cases for age, binary in binaries.items()}
+            runs = {
+                (case.__name__, age): pool.submit(play, case, binary, top / age / case.__name__)
+                for case in cases
+                for age, binary in binaries.items()
+            }
             for case in cases:
                 (old, old_time), (new, new_time) = (runs[case.__name__, age].result() for age in binaries)
                 same, differences = compare(case, old, new, options)
                 passed, failed = passed + same, failed + len(differences)
                 word = "FAIL" if differences else "ok"
-                print(f"{word:4} {case.__name__:10} {same:4} identical, {len(differences)} different"
-                      f"{old_time:8.1f} s {new_time:6.1f} s", flush=True)
+                print(
+                    f"{word:4} {case.__name__:10} {same:4} identical, {len(differences)} different"
+                    f"{old_time:8.1f} s {new_time:6.1f} s",
+                    flush=True,
+                )
                 for line in differences[:8]:
                     print(f"     {line}")
                 if len(differences) > 8:

@@ -31,8 +31,19 @@ OF_THE_MACHINE = {"timing.csv", "manifest.json"}
 TIMES = re.compile(rb'<section id="times">.*?</section>\n', re.DOTALL)
 # The first three have a bundled network.
 RULES = ["original", "faessler", "classic", "original-b", "original-c", "original-d"]
-CHEAP = ["random", "random(pass=0.9)", "greedy", "greedy(call_at=9)", "heuristic", "sharp", "sharp(decay=0.1)", "bold",
-         "cautious", "bluffer", "sharp(threshold=0.7)"]
+CHEAP = [
+    "random",
+    "random(pass=0.9)",
+    "greedy",
+    "greedy(call_at=9)",
+    "heuristic",
+    "sharp",
+    "sharp(decay=0.1)",
+    "bold",
+    "cautious",
+    "bluffer",
+    "sharp(threshold=0.7)",
+]
 SEARCHES = ["rollout(n=12)", "ismcts(iterations=12)", "ismcts(iterations=12,mode=mo)", "learned", "lookahead(worlds=2)"]
 
 
@@ -68,8 +79,9 @@ def experiment(number: int) -> str:
 def call(cpu: str | None, binary: Path, words: list[str], folder: Path) -> str:
     """Runs a command on a CPU. Returns an error message, or an empty string."""
     before, environment = CPUS[cpu] if cpu else ([], {})
-    done = subprocess.run([*before, binary, *words], cwd=folder, env={**os.environ, **environment}, capture_output=True,
-                          timeout=600, check=False)
+    done = subprocess.run(
+        [*before, binary, *words], cwd=folder, env={**os.environ, **environment}, capture_output=True, timeout=600, check=False
+    )
     message = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
     return "" if done.returncode == 0 else f"`{' '.join(words)}` on {cpu or 'this CPU'} ended with {done.returncode}: {message}"
 

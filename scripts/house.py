@@ -108,7 +108,9 @@ def main():
             share = 100 - 100 * len(missing) // count
             print(f"{source.parent.name:14}{share:3} % of {count} functions have an example")
             if share < LEAST_SHOWN:
-                flaws.append(f"{source.parent.name}: less than {LEAST_SHOWN} % of functions have an example; missing: {', '.join(missing)}")
+                flaws.append(
+                    f"{source.parent.name}: less than {LEAST_SHOWN} % of functions have an example; missing: {', '.join(missing)}"
+                )
     print(*flaws, f"flaws: {len(flaws)}", sep="\n")
     return bool(flaws)
 

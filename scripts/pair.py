@@ -53,8 +53,17 @@ PROGRAMS = {
 }
 
 # The columns of `--csv`: seconds are medians over the pairs, `least` and `greatest` the extreme ratios of single pairs.
-COLUMNS = ["workload", "pairs", "old_seconds", "new_seconds", "times_as_fast", "least", "greatest",
-           "old_instructions", "new_instructions"]
+COLUMNS = [
+    "workload",
+    "pairs",
+    "old_seconds",
+    "new_seconds",
+    "times_as_fast",
+    "least",
+    "greatest",
+    "old_instructions",
+    "new_instructions",
+]
 
 
 class Build:
@@ -130,8 +139,13 @@ def main():
     parser.add_argument("old", type=Path, help="a `cambio` binary, or a release folder of cargo")
     parser.add_argument("new", type=Path, help="the build to compare it with")
     parser.add_argument("--rounds", type=int, default=9, help="the number of timed pairs (default 9)")
-    parser.add_argument("--only", action="append", metavar="NAME", choices=[*RUNS, "report", *PROGRAMS],
-                        help="only this workload; can be repeated: " + ", ".join([*RUNS, "report", *PROGRAMS]))
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        choices=[*RUNS, "report", *PROGRAMS],
+        help="only this workload; can be repeated: " + ", ".join([*RUNS, "report", *PROGRAMS]),
+    )
     parser.add_argument("--no-counts", action="store_true", help="do not count instructions")
     parser.add_argument("--counts-only", action="store_true", help="only count instructions")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="also write the results to this file")
@@ -154,8 +168,14 @@ def main():
                 old, new = (statistics.median(pair[at] for pair in times) for at in (0, 1))
                 ratio, least, greatest = statistics.median(ratios), min(ratios), max(ratios)
                 line += f"{old:7.2f} s{new:7.2f} s   {ratio:6.3f}  ({least:.3f}–{greatest:.3f})         "
-                row |= {"pairs": len(times), "old_seconds": f"{old:.3f}", "new_seconds": f"{new:.3f}",
-                        "times_as_fast": f"{ratio:.4f}", "least": f"{least:.4f}", "greatest": f"{greatest:.4f}"}
+                row |= {
+                    "pairs": len(times),
+                    "old_seconds": f"{old:.3f}",
+                    "new_seconds": f"{new:.3f}",
+                    "times_as_fast": f"{ratio:.4f}",
+                    "least": f"{least:.4f}",
+                    "greatest": f"{greatest:.4f}",
+                }
             if counts:
                 old, new = (build.count(command(build, counted)) for build in builds)
                 line += f"{old / new:12.4f}   {old / 1e6:.0f} M / {new / 1e6:.0f} M"

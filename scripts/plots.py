@@ -49,7 +49,11 @@ class Canvas:
     def mark(self, x, y, colour, shape=0, filled=False, size=4):
         fill = colour if filled else "#ffffff"
         style = f'fill="{fill}" stroke="{colour}" stroke-width="1.6"'
-        corners = {1: [(-1, 1), (1, 1), (0, -1.2)], 2: [(-1, -1), (1, -1), (1, 1), (-1, 1)], 3: [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)]}
+        corners = {
+            1: [(-1, 1), (1, 1), (0, -1.2)],
+            2: [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+            3: [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+        }
         if shape % 4 == 0:
             self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" {style}/>')
         else:
@@ -126,7 +130,7 @@ def curves(lines, options):
             near = p[6] or p is best
             canvas.mark(x(p[0]), y(p[1]), colour, number, filled=near, size=5 if near else 3)
     ends = apart([y(points[-1][1]) for _, points in lines], 18, top, height - bottom)
-    for number, (label, points) in enumerate(lines):
+    for number, (label, _) in enumerate(lines):
         canvas.text(width - right + 12, ends[number] + 4, label, colour=COLOURS[number], size=14, weight=600)
     return canvas.done()
 

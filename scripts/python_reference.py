@@ -1,7 +1,7 @@
 """Writes book/src/python-reference.md from the docstrings of the installed package `cambio_game` and the types of its stubs.
 
-    python scripts/python_reference.py            writes the page
-    python scripts/python_reference.py --check    fails if the page is not up to date
+python scripts/python_reference.py            writes the page
+python scripts/python_reference.py --check    fails if the page is not up to date
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def page() -> str:
     listed = {name for _, names in GROUPS for name in names}
     # Only classes and functions are documented, not constants such as `PRESETS` or types such as `Reward`.
     public = (name for name in cambio.__all__ if not name.startswith("_"))
-    missing = {name for name in public if inspect.isroutine(getattr(cambio, name)) or isinstance(getattr(cambio, name), type)} - listed
+    missing = {
+        name for name in public if inspect.isroutine(getattr(cambio, name)) or isinstance(getattr(cambio, name), type)
+    } - listed
     if missing:
         raise SystemExit(f"GROUPS must contain {', '.join(sorted(missing))}")
     parts = [HEAD.rstrip()]
@@ -125,7 +127,10 @@ def page() -> str:
             parts += entry(name, known, getattr(cambio, name))
     for title, module, file, names in MODULES:
         known = definitions(file) if file != "ray/__init__.py" else definitions("ray/_drive.py", "ray/_rounds.py")
-        parts += [f"## {title}: `cambio_game.{module}`", cleaned(ast.get_docstring(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))))]
+        parts += [
+            f"## {title}: `cambio_game.{module}`",
+            cleaned(ast.get_docstring(ast.parse((PACKAGE / file).read_text(encoding="utf-8")))),
+        ]
         for name in names or ["run", "sprt", "tune"]:
             parts += entry(name, known)
     return "\n\n".join(part for part in parts if part).replace("\n\n\n", "\n\n") + "\n"

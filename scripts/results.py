@@ -29,8 +29,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from pathlib import Path
+
+import tomllib
 
 sys.dont_write_bytecode = True
 import plots
@@ -49,13 +50,31 @@ CHANGES = {
 
 
 # Former names of columns, by file: a stored run may be older than a name.
-PER_ROUND = """turns rounds_won calls snaps_right_own snaps_right_foreign snaps_wrong snaps_late touches penalties gifts looks swaps
-    swapped_away lapses cards""".split()
+PER_ROUND = [
+    "turns",
+    "rounds_won",
+    "calls",
+    "snaps_right_own",
+    "snaps_right_foreign",
+    "snaps_wrong",
+    "snaps_late",
+    "touches",
+    "penalties",
+    "gifts",
+    "looks",
+    "swaps",
+    "swapped_away",
+    "lapses",
+    "cards",
+]
 AT_CALLS = {"call_success": "calls_succeeded_share", "points_at_call": "points_at_call_mean"}
 FORMER = {
     "summary.csv": AT_CALLS,
-    "behaviour.csv": AT_CALLS | {name: f"{name}_per_round" for name in PER_ROUND} | {
-        "call_turn": "call_turn_mean", "cards_known": "cards_known_share",
+    "behaviour.csv": AT_CALLS
+    | {name: f"{name}_per_round" for name in PER_ROUND}
+    | {
+        "call_turn": "call_turn_mean",
+        "cards_known": "cards_known_share",
     },
     "pairwise.csv": {"misfit_p": "residual_p"},
     "curve.csv": {"mean": "payoff"},
@@ -198,10 +217,15 @@ def criterion():
         median = json.loads(path.read_text())["median"]
         interval = median["confidence_interval"]
         elements = (what["throughput"] or {}).get("Elements")
-        found.append({
-            "group": what["group_id"], "function": what["function_id"], "value": what["value_str"], "elements": elements,
-            "median": [median["point_estimate"], interval["lower_bound"], interval["upper_bound"]],
-        })
+        found.append(
+            {
+                "group": what["group_id"],
+                "function": what["function_id"],
+                "value": what["value_str"],
+                "elements": elements,
+                "median": [median["point_estimate"], interval["lower_bound"], interval["upper_bound"]],
+            }
+        )
     return json.dumps(found, indent=1) + "\n"
 
 
@@ -263,7 +287,9 @@ def keep(run, out, command, seconds, made_by, note):
         for key in ("version", "revision", "uncommitted_changes", "compiler", "target", "run_id", "seed", "deals", "matches"):
             facts[key] = said[key]
         asked = re.search(r"--deals (\d+)", command)
-        if run.experiment and said["deals"] != int(asked[1] if asked else tomllib.loads((ROOT / run.experiment).read_text())["deals"]):
+        if run.experiment and said["deals"] != int(
+            asked[1] if asked else tomllib.loads((ROOT / run.experiment).read_text())["deals"]
+        ):
             raise Wrong(f"the number of deals must be the same in the run {run.name} and in `{command}`, found {said['deals']}")
     timing = out / "timing.csv"
     if timing.is_file():
@@ -544,7 +570,9 @@ def benchmarks(run, options):
         per = row["elements"] or 1
         median, low, high = (value / per for value in row["median"])
         rate = f"{1e9 / median:,.0f}"
-        rows.append([row["function"], str(row["value"] or ""), nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate])
+        rows.append(
+            [row["function"], str(row["value"] or ""), nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate]
+        )
     if not rows:
         raise Wrong(f"the benchmarks have no group {options['group']}")
     return markdown(["benchmark", "table", "time each", "95 %", "a second"], rows)
@@ -592,7 +620,10 @@ def plot_iterations(run, options):
     return plots.iterations(lines, options)
 
 
-TABLES = {f.__name__: f for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks)}
+TABLES = {
+    f.__name__: f
+    for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks)
+}
 PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_iterations}
 
 
@@ -651,7 +682,10 @@ class Page:
         for run in older:
             made.setdefault(run.facts["revision"][:12], []).append(run.name)
         # Name the runs only if not all runs of the page have the same revision.
-        of = {revision: f" ({', '.join(names)})" if len(made) > 1 or len(older) < len(self.runs) else "" for revision, names in made.items()}
+        of = {
+            revision: f" ({', '.join(names)})" if len(made) > 1 or len(older) < len(self.runs) else ""
+            for revision, names in made.items()
+        }
         revisions = " and ".join(f"`{revision}`{names}" for revision, names in of.items())
         why = "; ".join(CHANGES[name] for name in CHANGES if any(name in run.older() for run in older))
         return f"\n\n> **Made by revision {revisions}, before a correction**: {why}. The figures will move when the runs are made again."
@@ -684,8 +718,12 @@ class Page:
                 said.append(f"run ID: `{facts['run_id'][:12]}`")
             lines.append("- " + "\n- ".join(said))
             if facts["command"] != run.full:
-                how_much = f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if {"deals", "full_deals"} <= facts.keys() else ""
-                lines.append(f"This is a reduced run{how_much}: its intervals are wide. The command of the full run:\n\n```sh\n{run.shown(run.full)}\n```")
+                how_much = (
+                    f" with {facts['deals']:,} of {facts['full_deals']:,} deals" if {"deals", "full_deals"} <= facts.keys() else ""
+                )
+                lines.append(
+                    f"This is a reduced run{how_much}: its intervals are wide. The command of the full run:\n\n```sh\n{run.shown(run.full)}\n```"
+                )
             parts.append("\n\n".join(lines))
         return "\n\n".join(parts)
 
@@ -727,7 +765,9 @@ def main():
         pages, runs = load()
         if args.list:
             for run in runs.values():
-                made = f"{run.facts['date']}, {'full' if run.facts['command'] == run.full else 'reduced'}" if run.facts else "not yet"
+                made = (
+                    f"{run.facts['date']}, {'full' if run.facts['command'] == run.full else 'reduced'}" if run.facts else "not yet"
+                )
                 print(f"{run.name:24} {made:20} {run.shown(run.full)}")
             return 0
         for name in args.play:

@@ -26,8 +26,10 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WASM = "wasm32-unknown-unknown"
 PAGES = {"home.html": "index.html", "play.html": "play.html", "watch.html": "watch.html"}
 # Allows nothing but the files of the site.
-POLICY = ("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-          "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'")
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+)
 HEAD = f"""<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="referrer" content="no-referrer">
@@ -38,13 +40,17 @@ HEAD = f"""<meta charset="utf-8">
 
 def can_build():
     """Whether the Rust target for WebAssembly is installed."""
-    installed = subprocess.run(["rustc", "--print", "target-libdir", "--target", WASM], cwd=ROOT, capture_output=True, text=True)
+    installed = subprocess.run(
+        ["rustc", "--print", "target-libdir", "--target", WASM], cwd=ROOT, check=False, capture_output=True, text=True
+    )
     return installed.returncode == 0 and Path(installed.stdout.strip()).is_dir()
 
 
 def module():
     """Compiles the program, and returns the path of the module."""
-    subprocess.run(["cargo", "build", "--quiet", "--package", "cambio-web", "--profile", "web", "--target", WASM], cwd=ROOT, check=True)
+    subprocess.run(
+        ["cargo", "build", "--quiet", "--package", "cambio-web", "--profile", "web", "--target", WASM], cwd=ROOT, check=True
+    )
     return TARGET / WASM / "web/cambio_web.wasm"
 
 
@@ -82,13 +88,18 @@ def build(folder):
     (folder / "service-worker.js").write_text(worker)
     size = lambda names: sum(len(gzip.compress((folder / name).read_bytes())) for name in names) // 1000
     rest = [file for file in files if file not in networks and file != "assets/cambio.wasm"]
-    print(f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
-          f"program {size(['assets/cambio.wasm'])} KB, networks {size(networks)} KB")
+    print(
+        f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
+        f"program {size(['assets/cambio.wasm'])} KB, networks {size(networks)} KB"
+    )
 
 
 def serve(folder):
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    handler.extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".wasm": "application/wasm", ".js": "text/javascript"}
+    handler.extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {
+        ".wasm": "application/wasm",
+        ".js": "text/javascript",
+    }
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         print(f"http://127.0.0.1:{server.server_port}/", flush=True)
         server.serve_forever()

@@ -35,8 +35,14 @@ def entries():
 def git(*words):
     """The output of a git command, or None if it fails."""
     try:
-        done = subprocess.run(["git", "-c", "core.quotePath=false", *words], cwd=ROOT, capture_output=True, encoding="utf-8",
-                              errors="replace", check=True)
+        done = subprocess.run(
+            ["git", "-c", "core.quotePath=false", *words],
+            cwd=ROOT,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.rstrip("\n")

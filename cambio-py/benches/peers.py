@@ -73,7 +73,7 @@ def aec(make: Callable[[], Any]) -> Loop:
     def match() -> int:
         env.reset(seed=next(seeds))
         steps = 0
-        for agent in env.agent_iter():
+        for _ in env.agent_iter():
             seen, _, over, late, info = env.last()
             if over or late:
                 env.step(None)
@@ -166,9 +166,7 @@ def pgx(name: str) -> Callable[[], Loop]:
             again = env.init if hasattr(env, "init") else None
             new = jax.vmap(again)(jax.random.split(fresh, 1024))
             over = state.terminated | state.truncated
-            return jax.tree.map(
-                lambda old, new: jax.numpy.where(over.reshape(-1, *[1] * (old.ndim - 1)), new, old), state, new
-            )
+            return jax.tree.map(lambda old, new: jax.numpy.where(over.reshape(-1, *[1] * (old.ndim - 1)), new, old), state, new)
 
         held = {"state": begin(jax.random.split(jax.random.key(0), 1024)), "key": jax.random.key(1)}
         held["state"] = advance(held["state"], held["key"])

@@ -1,7 +1,7 @@
 """Measures steps per second, as a table. Times are processor times of this process, the best of three.
 
-    python cambio-py/benches/speed.py            the whole table, about a minute
-    python cambio-py/benches/speed.py --quick    a tenth of it
+python cambio-py/benches/speed.py            the whole table, about a minute
+python cambio-py/benches/speed.py --quick    a tenth of it
 """
 
 from __future__ import annotations

@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-EXTRAS = [("pettingzoo", "pettingzoo", "pettingzoo"), ("gymnasium", "gymnasium", "gymnasium"), ("openspiel", "pyspiel", "openspiel"), ("ray", "ray", "ray"), ("rllib", "ray", "rllib")]
+EXTRAS = [
+    ("pettingzoo", "pettingzoo", "pettingzoo"),
+    ("gymnasium", "gymnasium", "gymnasium"),
+    ("openspiel", "pyspiel", "openspiel"),
+    ("ray", "ray", "ray"),
+    ("rllib", "ray", "rllib"),
+]
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -15,7 +21,9 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_importing_cambio_imports_nothing_optional() -> None:
-    done = python("import sys, cambio_game; print(sorted(set(sys.modules) & {'pettingzoo', 'gymnasium', 'pyspiel', 'ray', 'pandas', 'polars'}))")
+    done = python(
+        "import sys, cambio_game; print(sorted(set(sys.modules) & {'pettingzoo', 'gymnasium', 'pyspiel', 'ray', 'pandas', 'polars'}))"
+    )
     assert done.stdout == "[]\n", done.stderr
 
 

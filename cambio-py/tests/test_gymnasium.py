@@ -14,9 +14,10 @@ import cambio_game as cambio
 
 gymnasium: Any = pytest.importorskip("gymnasium")
 
-import cambio_game.gymnasium  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
+
+import cambio_game.gymnasium  # noqa: E402
 
 ID = "cambio/Cambio-v0"
 TABLES = [(rules, opponents) for rules in cambio.PRESETS for opponents in (["greedy"], ["sharp", "random", "greedy"])]
@@ -72,7 +73,7 @@ def test_a_batch_plays_what_the_single_environment_plays(rules: str, opponents: 
     for _ in range(3000):
         assert same(seen, {key: rows[0] for key, rows in all_seen.items()})
         action = choose(seen["action_mask"], dice)
-        seen, reward, over, late, info = single.step(action)
+        seen, reward, over, _, info = single.step(action)
         all_seen, rewards, overs, _, _ = batch.step(np.array([action]))
         assert (reward, over) == (rewards[0], overs[0])
         assert single.observation_space.contains(seen) and batch.observation_space.contains(all_seen)

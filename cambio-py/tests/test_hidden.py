@@ -88,7 +88,7 @@ def otherwise(game: cambio.ChanceGame, seat: int, like: cambio.ChanceGame, playe
         while other.is_chance and left:
             possible = [number for number, _ in other.outcomes()]
             due = left.pop(0)
-            if attempt < 6 and dice.random() < (0.9, 0.5, 0.3)[attempt % 3] or due not in possible:
+            if (attempt < 6 and dice.random() < (0.9, 0.5, 0.3)[attempt % 3]) or due not in possible:
                 chosen = dice.choice(possible)
                 replaced += chosen != due
             else:

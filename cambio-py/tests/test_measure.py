@@ -39,7 +39,11 @@ def test_a_sequential_test_is_that_of_the_command() -> None:
     told: list[str] = []
     found = cambio.sprt("greedy", "random", elo1=40, seed=3, progress=told.append)
     wanted = command("sprt", "greedy", "random", "--elo1", "40", "--seed", "3", "--format", "json")
-    assert (found.verdict, found.deals, found.matches) == (wanted["verdict"], wanted["deals"], wanted["matches"]) == ("second", *wanted_counts(found))
+    assert (
+        (found.verdict, found.deals, found.matches)
+        == (wanted["verdict"], wanted["deals"], wanted["matches"])
+        == ("second", *wanted_counts(found))
+    )
     assert found.ratio == wanted["log_likelihood_ratio"] and list(found.bounds) == wanted["bounds"]
     assert found.estimate == (wanted["estimate"], wanted["estimate_low"], wanted["estimate_high"])
     assert all("log likelihood ratio" in line for line in told)
@@ -98,10 +102,15 @@ def test_the_value_of_decisions_is_that_of_the_command() -> None:
     interval = lambda name: (wanted[name]["mean"], wanted[name]["half_width"])  # type: ignore[index]
     assert found.results == interval("results") and found.decisions == interval("decisions")
     assert [(kind.kind, kind.times, kind.differs) for kind in found.kinds] == [
-        (kind["decision"], kind["times_per_round"], kind["differs_per_round"]) for kind in wanted["asked"]  # type: ignore[attr-defined]
+        (kind["decision"], kind["times_per_round"], kind["differs_per_round"])
+        for kind in wanted["asked"]  # type: ignore[attr-defined]
     ]
     assert cambio.advantage(First, "sharp", deals=5, playouts=5).results[0] < 0.5
-    for named, reason in [({"over": "best"}, "`over` must be one of "), ({"deals": 0}, "`deals` must be"), ({"seats": 9}, "`seats` must be")]:
+    for named, reason in [
+        ({"over": "best"}, "`over` must be one of "),
+        ({"deals": 0}, "`deals` must be"),
+        ({"seats": 9}, "`seats` must be"),
+    ]:
         with pytest.raises(cambio.CambioError, match=reason):
             cambio.advantage("greedy", **named)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from conftest import FULL
 
 nbformat = pytest.importorskip("nbformat")
@@ -20,7 +21,9 @@ NOTEBOOKS = [
     pytest.param("07_environment", 2, None),
     pytest.param("08_learning_in_python", 2, "jax"),
     pytest.param("09_tournament_from_python", 2, None),
-    pytest.param("10_many_machines", 2, "ray", marks=pytest.mark.skipif(not FULL, reason="CAMBIO_FULL=1 runs it where Ray is installed")),
+    pytest.param(
+        "10_many_machines", 2, "ray", marks=pytest.mark.skipif(not FULL, reason="CAMBIO_FULL=1 runs it where Ray is installed")
+    ),
 ]
 
 

@@ -7,6 +7,7 @@ import json
 import pickle
 import random
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -94,7 +95,9 @@ def test_the_blocks_of_a_tensor_are_views_with_their_shapes() -> None:
     assert parts["occupied"].sum() == 8 and parts["face"].sum() == len(game.observe().known)
     batch = np.stack([tensor, tensor])
     assert layout.split(batch)["face"].shape == (2, *layout["face"].shape)
-    known = {spot: next(k for k, labels in enumerate(layout.classes) if card in labels) for spot, card in game.observe().known.items()}
+    known = {
+        spot: next(k for k, labels in enumerate(layout.classes) if card in labels) for spot, card in game.observe().known.items()
+    }
     for spot, kind in known.items():
         assert parts["face"][ord(spot[0]) - ord("a"), int(spot[1:]) - 1, kind] == 1
 
@@ -117,7 +120,7 @@ def test_rewards_sum_to_zero_and_follow_ranks() -> None:
         rewards = game.rewards()
         assert abs(sum(rewards)) < 1e-12 and max(rewards) <= 1 and min(rewards) >= -1
         order = sorted(range(seats), key=lambda seat: game.ranks[seat])
-        assert all(rewards[a] >= rewards[b] for a, b in zip(order, order[1:]))
+        assert all(rewards[a] >= rewards[b] for a, b in pairwise(order))
 
 
 def test_score_rewards_add_up_to_the_totals() -> None:

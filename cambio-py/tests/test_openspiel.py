@@ -19,11 +19,12 @@ from conftest import FULL, amount
 
 pyspiel: Any = pytest.importorskip("pyspiel")
 
-import cambio_game.openspiel  # noqa: E402
 from open_spiel.integration_tests import api_test  # noqa: E402
 from open_spiel.python import policy as policies  # noqa: E402
-from open_spiel.python.algorithms import exploitability, expected_game_score, generate_playthrough  # noqa: E402
+from open_spiel.python.algorithms import expected_game_score, exploitability, generate_playthrough  # noqa: E402
 from open_spiel.python.observation import make_observation  # noqa: E402
+
+import cambio_game.openspiel  # noqa: E402
 
 PLAYTHROUGH = Path(__file__).parent / "playthroughs" / "python_cambio.txt"
 PAYOFFS = ("rank", "score", "lead")

@@ -7,14 +7,14 @@ import types
 import warnings
 from typing import Any
 
-import cambio_game as cambio
 import numpy as np
 import pytest
 
+import cambio_game as cambio
+
 pytest.importorskip("pettingzoo")
 
-from cambio_game.pettingzoo import cambio_v0  # noqa: E402
-from pettingzoo.test import (  # noqa: E402
+from pettingzoo.test import (
     api_test,
     max_cycles_test,
     parallel_api_test,
@@ -22,8 +22,10 @@ from pettingzoo.test import (  # noqa: E402
     render_test,
     seed_test,
 )
-from pettingzoo.test.state_test import state_test  # noqa: E402
-from pettingzoo.utils import parallel_to_aec, turn_based_aec_to_parallel  # noqa: E402
+from pettingzoo.test.state_test import state_test
+from pettingzoo.utils import parallel_to_aec, turn_based_aec_to_parallel
+
+from cambio_game.pettingzoo import cambio_v0
 
 TABLES = [(rules, seats) for rules in cambio.PRESETS for seats in (2, 4, 8)]
 EVERY_TABLE = pytest.mark.parametrize(("rules", "seats"), TABLES)
@@ -49,7 +51,7 @@ def is_same(first: Any, second: Any) -> bool:
 def play(env: Any, rng: np.random.Generator, turns: int = 10**9) -> int:
     """Plays at random; returns the number of turns."""
     played = 0
-    for agent in env.agent_iter(turns):
+    for _ in env.agent_iter(turns):
         observation, _, termination, truncation, _ = env.last()
         over = termination or truncation
         env.step(None if over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))

@@ -116,9 +116,7 @@ def test_agents_of_python_travel_to_the_workers(cluster: object, tmp_path: Path)
     assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
 
 
-def test_a_machine_whose_disk_is_full_is_done_without(
-    cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_whose_disk_is_full_is_done_without(cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, mark = spec(tmp_path, 20, "first"), tmp_path / "mark"
     one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
 

@@ -32,7 +32,9 @@ def raised(call: object, *args: object, **named: object) -> BaseException | None
 def methods(thing: object) -> list[str]:
     skip = ("__init_subclass__", "__class__", "__subclasshook__", "__del__", "__reduce_ex__", "__setattr__", "__delattr__")
     names = [name for name in dir(thing) if callable(getattr(thing, name, None)) and name not in skip]
-    return [name for name in names if not name.startswith("__") or name in ("__eq__", "__getitem__", "__contains__", "__deepcopy__")]
+    return [
+        name for name in names if not name.startswith("__") or name in ("__eq__", "__getitem__", "__contains__", "__deepcopy__")
+    ]
 
 
 def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
@@ -46,7 +48,19 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
     chance = cambio.ChanceGame("mini-m0", 2)
     record = over.record()
     seen = game.observe()
-    things = [game, over, games, chance, record, seen, seen.knowledge(), game.world(), game.rules, game.layout, game.layout.blocks[0]]
+    things = [
+        game,
+        over,
+        games,
+        chance,
+        record,
+        seen,
+        seen.knowledge(),
+        game.world(),
+        game.rules,
+        game.layout,
+        game.layout.blocks[0],
+    ]
     things += [cambio.agent("greedy"), cambio.Action("draw"), game.events(0)[0], cambio.Game, cambio.VectorGame, cambio.Rules]
     things += [cambio.Action, cambio.Record, cambio.Agent, cambio.Layout, cambio.ChanceGame, cambio.SmallGame("mini-m0")]
     before = [repr(thing) for thing in things]
@@ -63,7 +77,11 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
             target = thing.copy() if name in ("step", "play_chance", "_apply") and not isinstance(thing, type) else thing
             call = getattr(target, name)
         args = [dice.choice(JUNK) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3, 4)))]
-        named = {dice.choice(("seat", "out", "seed", "rules", "deal", "threads", "masks")): dice.choice(JUNK)} if dice.random() < 0.2 else {}
+        named = (
+            {dice.choice(("seat", "out", "seed", "rules", "deal", "threads", "masks")): dice.choice(JUNK)}
+            if dice.random() < 0.2
+            else {}
+        )
         if call is cambio.VectorGame and args and isinstance(args[0], (int, np.integer)) and args[0] > 100:
             continue
         calls += 1
@@ -78,21 +96,41 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
         (lambda: cambio.Rules("whist"), cambio.RulesError, "whist"),
         (lambda: cambio.Game("classic", 9), cambio.CambioError, "`seats` must be a whole number from 2 to 8, found 9"),
         (lambda: cambio.Game("mini-m0", 8), cambio.RulesError, "the deck of `mini-m0` has"),
-        (lambda: cambio.Game("classic", 2, seed=-1), cambio.CambioError, "`seed` must be a whole number from 0 to 18446744073709551615, found -1"),
+        (
+            lambda: cambio.Game("classic", 2, seed=-1),
+            cambio.CambioError,
+            "`seed` must be a whole number from 0 to 18446744073709551615, found -1",
+        ),
         (lambda: cambio.Game("classic", 2, reward="fun"), cambio.CambioError, "`reward` must be rank or score, found `fun`"),
         (lambda: cambio.Game().step("drow"), cambio.ActionError, "`drow` is not a decision; decisions are draw, take"),
         (lambda: cambio.Game().step("drop"), cambio.IllegalAction, "`drop` is illegal for seat a; legal: draw"),
         (lambda: cambio.Game().step(10**6), cambio.ActionError, "1000000 is not a decision; an index must be from 0 to 426"),
         (lambda: cambio.Game().observe(2), cambio.CambioError, "`seat` must be from 0 to 1 or from a to b, found 2"),
-        (lambda: cambio.Game().tensor(out=np.zeros(3, np.uint8)), cambio.ArrayError, "it must be a contiguous, writable array of shape ("),
-        (lambda: cambio.Game().mask(out=np.zeros(427, np.uint8)), cambio.ArrayError, "of shape (427,) and dtype bool, found shape (427,) and dtype uint8"),
+        (
+            lambda: cambio.Game().tensor(out=np.zeros(3, np.uint8)),
+            cambio.ArrayError,
+            "it must be a contiguous, writable array of shape (",
+        ),
+        (
+            lambda: cambio.Game().mask(out=np.zeros(427, np.uint8)),
+            cambio.ArrayError,
+            "of shape (427,) and dtype bool, found shape (427,) and dtype uint8",
+        ),
         (lambda: cambio.agent("greedy(call_at=x)"), cambio.AgentError, "must be a whole number from -20 to 100, found `x`"),
         (lambda: cambio.Record("{"), cambio.RecordError, "not JSON"),
         (lambda: cambio.VectorGame(0), cambio.CambioError, "`batch` must be a whole number from 1 to 1048576, found 0"),
-        (lambda: cambio.VectorGame(2, opponents=["greedy"]), cambio.AgentError, "`opponents` must have 2 entries, one for each seat (a spec, or None for a seat that you play), found 1"),
+        (
+            lambda: cambio.VectorGame(2, opponents=["greedy"]),
+            cambio.AgentError,
+            "`opponents` must have 2 entries, one for each seat (a spec, or None for a seat that you play), found 1",
+        ),
         (lambda: cambio.VectorGame(2, opponents=["greedy"] * 2), cambio.AgentError, "`opponents` must have at least one None"),
         (lambda: cambio.VectorGame(2).step(np.zeros(2, int)), cambio.IllegalAction, "call reset"),
-        (lambda: cambio.ChanceGame("mini-m0").observe("c"), cambio.CambioError, "`seat` must be from 0 to 1 or from a to b, found 'c'"),
+        (
+            lambda: cambio.ChanceGame("mini-m0").observe("c"),
+            cambio.CambioError,
+            "`seat` must be from 0 to 1 or from a to b, found 'c'",
+        ),
         (lambda: cambio.Run.open("/nowhere"), cambio.RunError, "/nowhere"),
     ],
 )
@@ -122,7 +160,7 @@ def test_flags_and_none_are_not_numbers() -> None:
         with pytest.raises(TypeError, match="the rules must be .* found type NoneType"):
             wrong()
     for named in ({"seed": None}, {"deal": True}, {"seats": None}, {"agent_seed": 1.5}):
-        with pytest.raises(TypeError, match=f"`{[*named][0]}` must be .* found type"):
+        with pytest.raises(TypeError, match=f"`{next(iter(named))}` must be .* found type"):
             cambio.Game(**named)
     with pytest.raises(TypeError, match="`seat` must be a number or a letter, found type bool"):
         game.tensor(True)

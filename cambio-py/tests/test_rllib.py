@@ -15,8 +15,9 @@ from conftest import TABLES, amount
 
 pytest.importorskip("ray.rllib", reason="RLlib is not installed: pip install 'cambio-game[rllib]'")
 
-from cambio_game.rllib import CambioMultiAgentEnv  # noqa: E402
-from ray.rllib.utils.pre_checks.env import check_multiagent_environments  # noqa: E402
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
+
+from cambio_game.rllib import CambioMultiAgentEnv
 
 
 def policy(observations: dict[str, Any], dice: random.Random) -> dict[str, int]:

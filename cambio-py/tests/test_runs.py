@@ -261,7 +261,9 @@ def test_the_exception_of_an_agent_is_the_cause_with_its_traceback(agent: type, 
     assert "/" not in str(caught.value).replace(str(cause), ""), "the message must not name a file that is already removed"
     record = caught.value.record
     assert record is not None and cambio.Game.restore(record).seat is not None
-    (tmp_path / "spec.toml").write_text(f'seed = 1\ndeals = 3\nrules = ["faessler"]\nseats = [2]\nagents = ["{agent.__name__}", "greedy"]\n')
+    (tmp_path / "spec.toml").write_text(
+        f'seed = 1\ndeals = 3\nrules = ["faessler"]\nseats = [2]\nagents = ["{agent.__name__}", "greedy"]\n'
+    )
     with pytest.raises(cambio.AgentFault, match="the match up to the fault is in .*") as caught:
         cambio.run(tmp_path / "spec.toml", tmp_path / "run", agents={agent.__name__: agent})
     assert type(caught.value.__cause__) is kind
@@ -286,4 +288,4 @@ def test_a_factory_is_a_class_and_not_its_instance() -> None:
             call()
     with pytest.raises(TypeError, match="an agent must be a spec, an Agent or a factory of a Player, found type int"):
         cambio.evaluate(3, "greedy")
-    assert cambio.evaluate(lambda: First(), "greedy", deals=1).matches == 2
+    assert cambio.evaluate(First, "greedy", deals=1).matches == 2

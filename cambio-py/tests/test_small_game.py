@@ -239,7 +239,9 @@ def test_the_probabilities_of_an_agent_are_shares_of_its_decisions() -> None:
         assert (found == agent.probabilities(seen, streams=200)).all()
         assert (found == cambio.Agent(agent.spec).probabilities(seen, streams=200)).all()
         assert (found.max() == 1) == (agent.spec == "greedy")
-    assert cambio.agent("greedy").decide(game).index(game.rules, 3, 0) == cambio.agent("greedy").probabilities(game.observe()).argmax()
+    assert (
+        cambio.agent("greedy").decide(game).index(game.rules, 3, 0) == cambio.agent("greedy").probabilities(game.observe()).argmax()
+    )
     with pytest.raises(cambio.IllegalAction, match="does not have to decide"):
         cambio.agent("greedy").probabilities(game.observe(1))
 
@@ -439,7 +441,7 @@ def test_a_table_of_an_equilibrium_plays_a_batch_by_its_keys() -> None:
     while not games.done.all():
         actions = games.masks.argmax(1)
         for number in np.flatnonzero(games.masks.sum(1) > 1):
-            probabilities = rows[(games.seat[number] - first[number]) % 2]["%016x%016x" % tuple(games.keys[number])]
+            probabilities = rows[(games.seat[number] - first[number]) % 2]["{:016x}{:016x}".format(*games.keys[number])]
             actions[number] = dice.choice(len(probabilities), p=probabilities / probabilities.sum())
         games.step(actions)
         results += games.rewards

@@ -23,7 +23,13 @@ def test_every_legal_decision_is_in_the_text_and_is_parsed(name: str, seats: int
         assert f"You are seat {'abcdefgh'[game.seat]}." in text and "Your decision: " in text
         for number, action in enumerate(legal, 1):
             assert f"\n  {action} – " in text
-            answers = [str(action), str(number), f" {number}. ", f"I think.\n\n**{str(action).upper()}**!", f"not draw, but `{action}`."]
+            answers = [
+                str(action),
+                str(number),
+                f" {number}. ",
+                f"I think.\n\n**{str(action).upper()}**!",
+                f"not draw, but `{action}`.",
+            ]
             assert all(cambio.parse_decision(answer, seen) == action for answer in answers)
         for event in seen.sightings:
             assert event.card is None or event.kind == "ended" or event.card in text or f"[{event.card}]" in text
@@ -69,11 +75,17 @@ def test_a_player_of_texts_plays_in_tournaments() -> None:
     player = cambio.TextPlayer(model, attempts=2, otherwise="first")
     run = cambio.evaluate(player, "greedy", deals=5, threads=1)
     assert run.matches == 10 and {row["agent"] for row in run.summary} == {"model", "greedy"}
-    assert "Goal: end the round with the fewest points" in prompts[0] and any("Your last answer was not valid" in one for one in prompts)
+    assert "Goal: end the round with the fewest points" in prompts[0] and any(
+        "Your last answer was not valid" in one for one in prompts
+    )
     with pytest.raises(cambio.AgentFault, match="must contain a legal decision") as caught:
         cambio.evaluate(cambio.TextPlayer(lambda prompt: "no idea"), "greedy", deals=1, threads=1)
     assert isinstance(caught.value.__cause__, cambio.ActionError)
-    for wrong, kind in [({"ask": "text"}, TypeError), ({"ask": str, "attempts": 0}, cambio.CambioError), ({"ask": str, "otherwise": "x"}, cambio.CambioError)]:
+    for wrong, kind in [
+        ({"ask": "text"}, TypeError),
+        ({"ask": str, "attempts": 0}, cambio.CambioError),
+        ({"ask": str, "otherwise": "x"}, cambio.CambioError),
+    ]:
         with pytest.raises(kind, match=f"`{[*wrong][-1]}` must be"):
             cambio.TextPlayer(**wrong)
     with pytest.raises(TypeError, match="`ask` must return a text, found type int"):

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 CONFIG = HERE.parent / "pyproject.toml"
 PACKAGE = Path(cambio.__file__).parent
 
-USES = '''
+USES = """
 import numpy as np
 import cambio_game as cambio
 
@@ -67,7 +67,7 @@ strategy = cambio.StrategyPolicy("mini-m0.txt", "mini-m0")
 exploitability = cambio.exploitability(strategy, small)
 found = cambio.evaluate(lambda: strategy, "greedy", "mini-m0")
 fault: cambio.Record | None = cambio.AgentFault().record
-'''
+"""
 
 
 def run(*words: str | Path) -> None:
@@ -94,7 +94,15 @@ def test_every_public_thing_has_a_docstring() -> None:
             continue
         if not thing.__doc__:
             bare.append(name)
-        if isinstance(thing, type) and thing.__module__ in ("cambio_game", "cambio_game._cambio", "cambio_game.run", "cambio_game.small", "cambio_game.text", "cambio_game.strategy", "cambio_game.measure"):
+        if isinstance(thing, type) and thing.__module__ in (
+            "cambio_game",
+            "cambio_game._cambio",
+            "cambio_game.run",
+            "cambio_game.small",
+            "cambio_game.text",
+            "cambio_game.strategy",
+            "cambio_game.measure",
+        ):
             members = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
             # The attribute of an exception is in its docstring.
             bare += [f"{name}.{key}" for key, value in members.items() if not getattr(value, "__doc__", None) and value is not None]

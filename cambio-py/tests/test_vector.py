@@ -410,7 +410,9 @@ def test_the_extra_arrays_are_those_of_the_games() -> None:
                 game = games.game(number)
                 assert all(np.array_equal(games.all_observations[number, seat], game.tensor(seat)) for seat in range(seats))
                 key = game.observe().strategy_key
-                assert key in (None, "%016x%016x" % tuple(games.keys[number])) and (key is None) == (not rules.startswith("mini"))
+                assert key in (None, "{:016x}{:016x}".format(*games.keys[number])) and (key is None) == (
+                    not rules.startswith("mini")
+                )
                 cards = {}
                 for seat, slot in zip(*np.nonzero(games.true_cards[number] >= 0), strict=True):
                     spot = f"{'abc'[(seat + game.seat) % seats]}{slot + 1}"
@@ -430,7 +432,7 @@ def test_keys_are_those_of_the_small_game() -> None:
     for turn in range(40):
         for number in np.flatnonzero(games.masks.sum(1) > 1):
             starters.add(games.game(int(number)).observe().sightings[0].seat)
-            found.add("%016x%016x" % tuple(games.keys[number]))
+            found.add("{:016x}{:016x}".format(*games.keys[number]))
         games.step(games.random_actions(turn))
     assert len(found) > 300 and found <= known and starters
 
@@ -467,7 +469,10 @@ def test_actions_may_be_arrays_of_other_libraries() -> None:
     try:
         import jax
 
-        kinds += [lambda array: jax.numpy.asarray(array, jax.numpy.int32), lambda array: jax.numpy.asarray(array).block_until_ready()]
+        kinds += [
+            lambda array: jax.numpy.asarray(array, jax.numpy.int32),
+            lambda array: jax.numpy.asarray(array).block_until_ready(),
+        ]
     except ImportError:
         pass
     for turn in range(24):

@@ -72,7 +72,9 @@ def play(games: cambio.VectorGame, weights, key) -> dict[str, np.ndarray]:
     while not games.done.all():
         key, now = jax.random.split(key)
         actions, before, values = sample(weights, games.observations, games.masks, now)
-        steps.append((games.observations.copy(), games.masks.copy(), games.seat.copy(), *map(np.asarray, (actions, before, values))))
+        steps.append(
+            (games.observations.copy(), games.masks.copy(), games.seat.copy(), *map(np.asarray, (actions, before, values)))
+        )
         games.step(actions)
         results += games.rewards
     tensors, masks, seats, actions, before, values = map(np.concatenate, zip(*steps, strict=True))
@@ -94,7 +96,8 @@ class Exploitability:
     def __call__(self, weights, chunk: int = 16384) -> float:
         evaluate = jax.jit(lambda weights, tensors, masks: jnp.exp(forward(weights, tensors, masks)[0]) * masks)
         strategies = [
-            np.concatenate([evaluate(weights, t[i : i + chunk], m[i : i + chunk]) for i in range(0, len(t), chunk)]) for t, m in self.sets
+            np.concatenate([evaluate(weights, t[i : i + chunk], m[i : i + chunk]) for i in range(0, len(t), chunk)])
+            for t, m in self.sets
         ]
         return self.game.exploitability(*(s / s.sum(1, keepdims=True, dtype=np.float64) for s in strategies))
 
@@ -115,7 +118,10 @@ def main() -> None:
     print("iteration  matches  exploitability  seconds")
     for iteration in range(given.iterations + 1):
         if iteration % max(1, given.iterations // 10) == 0:
-            print(f"{iteration:9} {iteration * given.matches:8} {exploitability(weights):15.4f} {time.process_time() - begun:8.0f}", flush=True)
+            print(
+                f"{iteration:9} {iteration * given.matches:8} {exploitability(weights):15.4f} {time.process_time() - begun:8.0f}",
+                flush=True,
+            )
         share = iteration / given.iterations
         steps = play(games, weights, jax.random.fold_in(key, iteration))
         for _ in range(EPOCHS):

@@ -130,7 +130,7 @@ def check_summary(rows, summary):
                 same("mean", row[name], None)
                 continue
             values, deals = zip(*known)
-            mean, error, low, high = clustered(values, deals)
+            mean, _, low, high = clustered(values, deals)
             if name != "margin":
                 low, high = Hall(*by_deal(values, deals), 0, 1).interval()
             same("mean", row[name], mean, absolute=1e-10)
@@ -278,7 +278,8 @@ def seated(rows, columns, letters, pairs=()):
             of_agent = [float(row["agent"] == agent) for agent in columns] + [float(row["seat"] == letter) for letter in letters]
             count = lambda agent: sum(other["agent"] == agent for other in table)
             of_pair = [
-                count(other) / 2 if row["agent"] == one else -count(one) / 2 if row["agent"] == other else 0.0 for one, other in pairs
+                count(other) / 2 if row["agent"] == one else -count(one) / 2 if row["agent"] == other else 0.0
+                for one, other in pairs
             ]
             exog.append(of_agent + of_pair)
             time.append(int(row["rank"]))
@@ -433,18 +434,17 @@ def check_duel(rows, pair):
 
 def check_seats(rows, seats):
     agents, letters = sorted({r["agent"] for r in rows}), sorted({r["seat"] for r in rows})
-    design = np.array([
-        [float(r["agent"] == agent) for agent in agents] + [float(r["seat"] == letter) for letter in letters[1:]]
-        for r in rows
-    ])
+    design = np.array(
+        [[float(r["agent"] == agent) for agent in agents] + [float(r["seat"] == letter) for letter in letters[1:]] for r in rows]
+    )
     payoff = np.array([float(r["rank_points"]) for r in rows])
     deals = np.array([int(r["deal"]) for r in rows])
     fit = sm.OLS(payoff, design).fit(cov_type="cluster", cov_kwds={"groups": deals})
     # cambio uses only the factor D/(D-1); statsmodels also uses (N-1)/(N-K).
     n, k = design.shape
     factor = (n - 1) / (n - k)
-    effects = fit.params[len(agents):]
-    covariance = fit.cov_params()[len(agents):, len(agents):] / factor
+    effects = fit.params[len(agents) :]
+    covariance = fit.cov_params()[len(agents) :, len(agents) :] / factor
     for row, effect, error in zip(seats[1:], effects, np.sqrt(np.diag(covariance))):
         same("seat effect", row["effect"], effect, relative=1e-8, absolute=1e-10)
         same("seat effect", row["effect_error"], error, relative=1e-8)
@@ -472,7 +472,8 @@ def check_ratings(rows, ratings, seats):
     cox = lambda of: PHReg(time[of], exog[of], status=np.ones(of.sum()), strata=strata[of], ties="efron")
     model = cox(np.full(len(time), True))
     if is_regularised:
-        return check_regularised(model, lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))], ratings)
+        check_regularised(model, lambda at: [cox(deals == deal).score(at) for deal in sorted(set(deals))], ratings)
+        return
     fit = model.fit()
     # The score of each deal, because PHReg's sandwich uses Breslow residuals, which do not add up to Efron's score with ties.
     scores = np.array([cox(deals == deal).score(fit.params) for deal in sorted(set(deals))])
@@ -591,7 +592,11 @@ def check_game(rows, ratings):
     best = None
     for start in [np.full(size, 1 / size)] + list(np.eye(size) * 0.9 + 0.1 / size):
         found = scipy.optimize.minimize(
-            entropy, start / start.sum(), bounds=[(0, 1)] * size, method="SLSQP", options={"maxiter": 1000, "ftol": 1e-14},
+            entropy,
+            start / start.sum(),
+            bounds=[(0, 1)] * size,
+            method="SLSQP",
+            options={"maxiter": 1000, "ftol": 1e-14},
             constraints=[{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "ineq", "fun": lambda p: p @ game}],
         )
         if found.success and (p := found.x)[None, :] is not None and (p @ game).min() > -1e-7:
@@ -622,7 +627,9 @@ def check_table_game(rows, ratings, seats):
         seated = [agents.index(row["agent"]) for row in table]
         for agent, row in zip(seated, table):
             sums[tuple(sorted(seated)), agent] += [float(row["rank_points"]), 1]
-    payoff = lambda table, agent: 0.5 if len(set(table)) == 1 else sums[tuple(sorted(table)), agent][0] / sums[tuple(sorted(table)), agent][1]
+    payoff = lambda table, agent: (
+        0.5 if len(set(table)) == 1 else sums[tuple(sorted(table)), agent][0] / sums[tuple(sorted(table)), agent][1]
+    )
 
     nash = np.array([float(row["nash"]) for row in ratings])
     gets = np.zeros(size)
@@ -691,15 +698,26 @@ def check_comparison(file):
             if is_adjusted:
                 agents, adjusted, _, _ = without_luck(players, seats)
                 totals = adjusted["rank_points"][:, agents.index(row["agent"])] * counts
-            ends = t_ends if is_adjusted else lambda totals, counts, level: Hall(totals, counts, 0, 1).interval(t_factor(level, len(totals)))
-            results[row["run"], row["agent"]] = dict(zip(deals, totals)), counts[0], is_adjusted, lambda level, t=totals, c=counts, e=ends: e(t, c, level)
+            ends = (
+                t_ends
+                if is_adjusted
+                else lambda totals, counts, level: Hall(totals, counts, 0, 1).interval(t_factor(level, len(totals)))
+            )
+            results[row["run"], row["agent"]] = (
+                dict(zip(deals, totals)),
+                counts[0],
+                is_adjusted,
+                lambda level, t=totals, c=counts, e=ends: e(t, c, level),
+            )
             low, high = ends(totals, counts, 0.95)
             same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
             same("compared interval", row["low"], low, absolute=1e-7)
             same("compared interval", row["high"], high, absolute=1e-7)
         told = [row for row in rows if row["from"]]
         for row in told:
-            (later, count, is_adjusted, ends), (earlier, _, was_adjusted, earlier_ends) = (results[row[run], row["agent"]] for run in ["run", "from"])
+            (later, count, is_adjusted, ends), (earlier, _, was_adjusted, earlier_ends) = (
+                results[row[run], row["agent"]] for run in ["run", "from"]
+            )
             mean, earlier_mean = (sum(totals.values()) / len(totals) / count for totals in [later, earlier])
             difference = mean - earlier_mean
             same("difference of runs", row["difference"], difference, absolute=1e-7)
@@ -745,7 +763,9 @@ def check_sprt(file):
     means = np.array([np.mean(adjusted[deal]) for deal in first])
     same("score of a test", said["score"], np.mean([np.mean(raw[deal]) for deal in first]))
     same("adjusted score of a test", said["score_adjusted"], means.mean(), absolute=1e-10)
-    likelihood = lambda elo: scipy.stats.norm.logpdf(means, centre := 1 / (1 + 10 ** (-elo / 400)), sqrt(np.mean((means - centre) ** 2))).sum()
+    likelihood = lambda elo: scipy.stats.norm.logpdf(
+        means, centre := 1 / (1 + 10 ** (-elo / 400)), sqrt(np.mean((means - centre) ** 2))
+    ).sum()
     same("likelihood ratio", said["log_likelihood_ratio"], likelihood(said["elo_1"]) - likelihood(said["elo_0"]), relative=1e-7)
 
 
@@ -764,7 +784,9 @@ for file in [Path(name) for name in sys.argv[1:] if name.endswith(".csv")]:
 for file in [Path(name) for name in sys.argv[1:] if name.endswith(".json")]:
     check_sprt(file)
 for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
-    tables = {name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]}
+    tables = {
+        name: by_cell(read(folder, f"{name}.csv")) for name in ["players", "summary", "pairwise", "seats", "ratings", "behaviour"]
+    }
     for cell, rows in tables["players"].items():
         check_summary(rows, tables["summary"][cell])
         check_pairs(rows, tables["pairwise"][cell])

@@ -88,10 +88,14 @@ def value(sides, worth):
     start = np.zeros(e.shape[1] + free)
     start[e.shape[1]] = -1.0
     found = scipy.optimize.linprog(
-        start, A_ub=scipy.sparse.hstack([-a.T, f.T]), b_ub=np.zeros(f.shape[1]),
-        A_eq=scipy.sparse.hstack([e, scipy.sparse.csr_array((e.shape[0], free))]), b_eq=np.eye(1, e.shape[0])[0],
+        start,
+        A_ub=scipy.sparse.hstack([-a.T, f.T]),
+        b_ub=np.zeros(f.shape[1]),
+        A_eq=scipy.sparse.hstack([e, scipy.sparse.csr_array((e.shape[0], free))]),
+        b_eq=np.eye(1, e.shape[0])[0],
         bounds=[(0, None)] * e.shape[1] + [(None, None)] * free,
-        method="highs-ds", options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
     )
     assert found.success, found.message
     return -found.fun

@@ -17,7 +17,9 @@ def main(words: list[str] | None = None) -> int:
     play = commands.add_parser("run", help="play an experiment, like `cambio run`")
     play.add_argument("spec", type=Path, help="the experiment file")
     play.add_argument("--out", type=Path, required=True, help="the run folder; an existing one is resumed")
-    play.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times")
+    play.add_argument(
+        "--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times"
+    )
     play.add_argument("--threads", type=int, default=0, help="the number of threads; 0 is one per core")
     given = parser.parse_args(words)
     # The modules of agents are imported from the working directory.

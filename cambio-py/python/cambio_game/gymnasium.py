@@ -116,9 +116,7 @@ class CambioEnv(gymnasium.Env[Observed, Index]):
         """A copy of the current match, as a `Game`."""
         return self.match.game(0)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observed, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observed, dict[str, Any]]:
         """Starts a match. The option `deal` selects a deal."""
         super().reset(seed=seed)
         self._deals.next(seed, options)
@@ -222,9 +220,7 @@ class CambioVectorEnv(VectorEnv[Observed, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observed, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observed, dict[str, Any]]:
         """Restarts every match with the first deals of the seed; without a seed, of a new random seed."""
         super().reset(seed=seed)
         self._deals.seed = None

@@ -194,7 +194,17 @@ def tune(
         search = (method, deals.__index__(), generations.__index__(), indifference, alpha, first.__index__())
         made: Any = _cambio._Tune
         task: _cambio._Tune = made(
-            agent, given, against, table, payoff, mixture, search, validate.__index__(), incumbent, "cambio_game.tune", list(bots.items())
+            agent,
+            given,
+            against,
+            table,
+            payoff,
+            mixture,
+            search,
+            validate.__index__(),
+            incumbent,
+            "cambio_game.tune",
+            list(bots.items()),
         )
         found = task.tune(threads.__index__(), progress, None if out is None else Path(out))
     return TuneResult.of(*found)
@@ -226,9 +236,7 @@ def advantage(
     """
     (spec,), bots = named([agent])
     chosen = rules if isinstance(rules, Rules) else Rules(rules)
-    found = _cambio._advantage(
-        spec, over, chosen, seats, deals, playouts, seed, threads.__index__(), list(bots.items()), progress
-    )
+    found = _cambio._advantage(spec, over, chosen, seats, deals, playouts, seed, threads.__index__(), list(bots.items()), progress)
     kinds = tuple(DecisionKind(*kind) for kind in found["kinds"])
     return AdvantageResult(found["results"], found["decisions"], kinds)
 

@@ -55,9 +55,7 @@ PAYOFFS = ("rank", "score", "lead")
 DEFAULTS: dict[str, str | int] = {"rules": "classic", "players": 2, "payoff": "rank"}
 
 # The blocks of a tensor that show the current table, public and private. The other blocks show the history.
-PUBLIC = (
-    "phase step asked turn callers safe frozen sizes match held_from top opener pile occupied gap pointed seen_by"
-).split()
+PUBLIC = ("phase step asked turn callers safe frozen sizes match held_from top opener pile occupied gap pointed seen_by").split()
 PRIVATE = ("held", "face", "unseen")
 PUBLIC_MEMORY = ("seen_for", "origin", "age", "moves", "recent", "last", "last_card")
 

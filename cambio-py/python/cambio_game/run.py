@@ -254,7 +254,9 @@ def _factory(agent: Any) -> Any:
         return agent
     name = type(agent).__name__
     if hasattr(agent, "decide") or hasattr(agent, "decide_batch"):
-        raise TypeError(f"an agent must be a factory: pass the class `{name}` or a function that returns a `{name}`, not an instance")
+        raise TypeError(
+            f"an agent must be a factory: pass the class `{name}` or a function that returns a `{name}`, not an instance"
+        )
     raise TypeError(f"an agent must be a spec, an Agent or a factory of a Player, found type {name}")
 
 

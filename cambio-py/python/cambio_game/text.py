@@ -29,7 +29,7 @@ def parse_decision(text: str, observation: Observation) -> Action:
     phrases = {}
     for action in legal:
         verb, *spots = str(action).split()
-        phrases[verb, *spots] = phrases[verb, *reversed(spots)] = action  # The order of two spots has no meaning.
+        phrases[(verb, *spots)] = phrases[(verb, *reversed(spots))] = action  # The order of two spots has no meaning.
     words = plain.split()
     for end in range(len(words), 0, -1):
         for length in (3, 2, 1):

@@ -1,4 +1,5 @@
 """A solution of the first exercise: remembers cards, keeps low ones, snaps matches, and calls with few points."""
+
 import json
 import random
 import sys
@@ -33,9 +34,8 @@ def choose(memory, ask):
     preferred = []
     if ask["phase"] in ("start", "close") and sum(worth[spot] for spot in own) <= CALL_AT:
         preferred.append("call")
-    if ask["phase"] == "start" and worst and ask["top"]:
-        if worth[worst] - memory.points[ask["top"]] >= TAKE_GAIN:
-            preferred.append("take")
+    if ask["phase"] == "start" and worst and ask["top"] and worth[worst] - memory.points[ask["top"]] >= TAKE_GAIN:
+        preferred.append("take")
     if ask["phase"] == "held" and worst and memory.points.get(ask["held"], memory.mean) < worth[worst]:
         preferred.append(f"keep {worst}")
     if ask["phase"] in ("window", "chain"):

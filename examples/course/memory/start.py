@@ -1,4 +1,5 @@
 """The starting point of the first exercise: a bot that plays legally but at random, and forgets every card."""
+
 import json
 import random
 import sys

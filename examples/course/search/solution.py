@@ -4,6 +4,7 @@ A world gives every unknown card a face that this seat has not seen elsewhere. A
 they draw, replace their worst card if that saves points, look at their own cards, snap their own cards, and call with few
 points. They neither swap nor snap other seats' cards.
 """
+
 import json
 import random
 import sys
@@ -165,9 +166,8 @@ def choose(memory, ask):
     preferred = []
     if "call" in ask["legal"] and best_decision(memory, ask, ["end", "call"]) == "call":
         preferred.append("call")
-    if ask["phase"] == "start" and worst and ask["top"]:
-        if worth[worst] - memory.points[ask["top"]] >= TAKE_GAIN:
-            preferred.append("take")
+    if ask["phase"] == "start" and worst and ask["top"] and worth[worst] - memory.points[ask["top"]] >= TAKE_GAIN:
+        preferred.append("take")
     if ask["phase"] == "held" and ask["held"] and own:
         decisions = [at for at, spot in enumerate(own) if f"keep {spot}" in ask["legal"]]
         decisions += ["drop"] if "drop" in ask["legal"] else []

@@ -233,9 +233,7 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
 
     def step(
         self, actions: dict[str, Index]
-    ) -> tuple[
-        dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
-    ]:
+    ) -> tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """Carries out the actions of the agents in `asked` and ignores all other actions.
 
         An action is an index. The option `illegal` determines the effect of an illegal action. Raises `ActionError` if an agent

@@ -20,7 +20,9 @@ def main(words: list[str] | None = None) -> int:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--address", help="the cluster, such as auto or ray://head:10001 [default: start Ray on this machine]")
     shared.add_argument("--workers", type=int, help="the maximum number of workers [default: one per core of the cluster]")
-    shared.add_argument("--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times")
+    shared.add_argument(
+        "--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times"
+    )
     shared.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
     play = commands.add_parser("run", parents=[shared], help="play an experiment, like `cambio run`")
     play.add_argument("spec", type=Path, nargs="?", help="the experiment file; optional if the store already exists")
@@ -41,8 +43,15 @@ def main(words: list[str] | None = None) -> int:
     test.add_argument("--deals", type=int, default=100_000, help="stop undecided after this many deals")
     search = commands.add_parser("tune", parents=[shared, table], help="find the best value of a parameter, like `cambio tune`")
     search.add_argument("spec", metavar="AGENT", help="the agent, with a question mark for each value to tune: 'greedy(call_at=?)'")
-    search.add_argument("ranges", nargs="+", metavar="RANGE", help="the values of each question mark: 0..15, 0..1:0.1 with a step, 10,30,100, or '1..1000 log'")
-    search.add_argument("--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves")
+    search.add_argument(
+        "ranges",
+        nargs="+",
+        metavar="RANGE",
+        help="the values of each question mark: 0..15, 0..1:0.1 with a step, 10,30,100, or '1..1000 log'",
+    )
+    search.add_argument(
+        "--field", action="append", metavar="SPEC", help="an opponent; `self` for tables of the candidates themselves"
+    )
     search.add_argument("--payoff", default="rank_points", help="rank_points, win, points or margin")
     search.add_argument("--method", default="sweep", help="sweep, race, halving or cma")
     search.add_argument("--deals", type=int, default=1000)

@@ -365,7 +365,9 @@ def run(
     run = Run(_cambio._units_merge(place, out), out)
     if not quiet:
         seconds = time.monotonic() - drive.begun
-        _say(f"{drive.matches} matches in {drive.units} units and {seconds:.1f} s; {drive.compared} units compared, {drive.lost} workers lost")
+        _say(
+            f"{drive.matches} matches in {drive.units} units and {seconds:.1f} s; {drive.compared} units compared, {drive.lost} workers lost"
+        )
         for line in drive.summary():
             _say(line)
     return run

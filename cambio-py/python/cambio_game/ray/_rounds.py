@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,14 @@ def tune(
         raise RunError(f"`out` must not exist, found {fspath(out)}; choose another folder")
     factories = dict(agents or {})
     words = ["python", "-m", "cambio_game.ray", "tune", agent, *given, "--rules", rules, "--seats", str(seats), "--seed", str(seed)]
-    words += [word for other in against or [] for word in ("--field", other)] + ["--method", method, "--deals", str(deals), "--luck", luck]
+    words += [word for other in against or [] for word in ("--field", other)] + [
+        "--method",
+        method,
+        "--deals",
+        str(deals),
+        "--luck",
+        luck,
+    ]
     task = (
         agent,
         given,
@@ -194,7 +202,7 @@ def tune(
         begun = time.monotonic()
         parts = _spread(pool, ask, _cut(first, behind, each))
         cost = (time.monotonic() - begun) * max(1, len(pool.nodes)) / (len(which) * (behind - first))
-        return [sum((parts[piece][place] for piece in sorted(parts)), []) for place in range(len(which))]
+        return [[*chain.from_iterable(parts[piece][place] for piece in sorted(parts))] for place in range(len(which))]
 
     try:
         points, result, doubts = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
