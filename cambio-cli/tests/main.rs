@@ -10,6 +10,7 @@ mod durability;
 mod export;
 mod folder;
 mod foreign;
+mod golden;
 mod hasty;
 mod learning;
 mod notebooks;

@@ -167,6 +167,16 @@ mod tests {
     use super::*;
     use crate::recipe::Method;
 
+    #[test]
+    fn a_checkpoint_of_another_format_is_refused() {
+        let (rules, recipe) =
+            (Rules::preset("mini-m1").unwrap(), Recipe { rules: "mini-m1".into(), ..Recipe::default() });
+        let mut bytes = Learner::new(recipe.clone(), &rules, &roster(), None).unwrap().save().unwrap();
+        bytes[FORMAT.len() - 2] = b'2';
+        let error = Learner::resume(recipe, &rules, &roster(), &bytes).unwrap_err().to_string();
+        assert!(error.contains("its first line is not the format `cambio checkpoint 1` of this version"), "{error}");
+    }
+
     /// The hash of these checkpoints is right, but they have four weights too few or too many.
     #[test]
     fn a_checkpoint_of_a_network_of_another_size_is_refused() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_exec::FileError;
 
-use crate::plan::PlanError;
+use crate::plan::{LockError, PlanError};
 
 /// A run folder or a store that cannot be written or read.
 ///
@@ -110,6 +110,14 @@ impl RunError {
     pub fn other_format(path: &Path, found: &serde_json::Value, supported: &str) -> RunError {
         let found: String = found.to_string().chars().take(60).collect();
         RunError::Format { path: path.display().to_string(), found, supported: supported.to_owned() }
+    }
+
+    /// The error for a lock in this file.
+    pub(crate) fn of_lock(path: &Path, error: &LockError) -> RunError {
+        match error {
+            LockError::Format { found, supported } => RunError::other_format(path, found, supported),
+            error => RunError::damaged(path, error.to_string()),
+        }
     }
 
     /// The error for a damaged file.

@@ -1,7 +1,5 @@
 //! Serialization of plans: `spec.lock.json`.
 
-use std::path::Path;
-
 use cambio_core::RulesSpec;
 use cambio_core::rng::Seed;
 use serde::{Deserialize, Serialize};
@@ -11,7 +9,6 @@ use super::baseline::Baseline;
 use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
-use crate::disk::RunError;
 
 /// The format identifier of `spec.lock.json`.
 const FORMAT: &str = "cambio-lock/1";
@@ -24,10 +21,12 @@ pub enum LockError {
     #[error("not JSON: {0}")]
     Json(serde_json::Error),
     /// The text has another format.
-    #[error("`format` must be \"{FORMAT}\", found {found}")]
+    #[error("`format` must be \"{supported}\", found {found}")]
     Format {
         /// The value of `format`.
         found: Value,
+        /// The value that this program supports.
+        supported: &'static str,
     },
     /// The JSON does not describe a plan.
     #[error("a field is missing or invalid")]
@@ -35,16 +34,6 @@ pub enum LockError {
     /// The text is not the canonical lock of its plan.
     #[error("it has been modified, or has fields that this version of cambio does not know")]
     NotCanonical,
-}
-
-impl LockError {
-    /// The error for the file that contains the lock.
-    pub(crate) fn at(self, file: &Path) -> RunError {
-        match self {
-            LockError::Format { found } => RunError::other_format(file, &found, FORMAT),
-            error => RunError::damaged(file, error.to_string()),
-        }
-    }
 }
 
 /// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every
@@ -195,7 +184,7 @@ impl Plan {
     pub fn unlock(text: &str) -> Result<Plan, LockError> {
         let lock: Value = serde_json::from_str(text).map_err(LockError::Json)?;
         if lock["format"] != FORMAT {
-            return Err(LockError::Format { found: lock["format"].clone() });
+            return Err(LockError::Format { found: lock["format"].clone(), supported: FORMAT });
         }
         let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan).ok_or(LockError::Field)?;
         if plan.lock() != text {
@@ -248,4 +237,26 @@ pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
     let mut found = Vec::new();
     walk("", &one, &other, &mut found);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::Experiment;
+
+    #[test]
+    fn a_lock_of_another_version_is_read_and_keeps_its_run_id() {
+        let experiment = Experiment { deals: 5, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+        let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+        let (own, other) = (format!("\"{}\"", plan.version), "\"0.0.9\"");
+        let text = plan.lock().replacen(&own, other, 1);
+        let read = Plan::unlock(&text).unwrap();
+        assert_eq!((read.version.as_str(), read.lock()), ("0.0.9", text));
+        assert_ne!(read.run_id(), plan.run_id());
+        assert!(read.is_same_run(&plan));
+        let more = Plan { deals: 6, ..read };
+        assert!(!more.is_same_run(&plan));
+    }
 }

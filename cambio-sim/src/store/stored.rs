@@ -83,7 +83,7 @@ impl StoredRun {
             return Err(RunError::NoRun(path.display().to_string()));
         }
         let lock = read("spec.lock.json")?;
-        let mut plan = Plan::unlock(&lock).map_err(|error| error.at(&path.join("spec.lock.json")))?;
+        let mut plan = Plan::unlock(&lock).map_err(|error| RunError::of_lock(&path.join("spec.lock.json"), &error))?;
         plan.cells.iter_mut().filter_map(|cell| cell.baseline.as_mut()).for_each(|baseline| baseline.find(path));
         if plan.compress && !cfg!(feature = "zstd") {
             let what = "its rows are compressed, but this program was built without the feature `zstd`";

@@ -223,7 +223,7 @@ impl UnitStore {
             return Err(RunError::other_format(Path::new(&file), &about["format"], FORMAT));
         }
         let about: StoreHeader = serde_json::from_value(about).map_err(|error| bad(error.to_string()))?;
-        let plan = Plan::unlock(&about.lock).map_err(|error| error.at(Path::new(&file)))?;
+        let plan = Plan::unlock(&about.lock).map_err(|error| RunError::of_lock(Path::new(&file), &error))?;
         if plan.run_id() != about.run_id {
             return Err(bad(format!("its run id is {}, but its lock has {}", about.run_id, plan.run_id())));
         }
