@@ -24,6 +24,7 @@ PLACES = [
     ("cambio-py/pyproject.toml", 'Homepage = "', "book", ""),
     ("cambio-py/pyproject.toml", 'Documentation = "', "book", "/python.html"),
     ("cambio-py/pyproject.toml", 'Issues = "', "repository", "/issues"),
+    ("examples/mine/Cargo.toml", '# git = "', "repository", ""),
     ("CITATION.cff", 'repository-code: "', "repository", ""),
     ("CITATION.cff", 'url: "', "book", ""),
 ]

@@ -58,7 +58,7 @@ fn widest(rows: &[SummaryRow]) -> Option<(f64, String)> {
 pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     let within = args.within.ok_or("--cost requires --within")?;
     let stored = StoredRun::open(folder)?;
-    crate::report::tell_if_partial(&stored)?;
+    crate::run_check::tell_if_partial(&stored)?;
     let (seconds, bytes) = measured(&stored)?;
     let (half, whose) =
         widest(&derive(&stored)?.summary).ok_or("the run has too few deals for an interval; play more deals")?;

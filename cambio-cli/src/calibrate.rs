@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use cambio_agents::{Range, Roster, RosterEntry};
+use cambio_core::text::duration;
 use cambio_exec::Executor;
-use cambio_report::duration;
 use cambio_sim::{Experiment, LuckChoice, PlayError, Runner, read_rules};
 
 use crate::exit::{CliResult, Exit};

@@ -8,14 +8,17 @@
 
 mod advantage;
 mod agents;
+#[cfg(feature = "learn")]
 mod bench;
 mod budget;
 mod calibrate;
+#[cfg(feature = "report")]
 mod comparison;
 mod duel;
 mod exit;
 mod exploit;
 mod export;
+#[cfg(feature = "learn")]
 mod learn;
 mod output;
 mod person;
@@ -23,12 +26,14 @@ mod plan;
 mod play;
 mod progress;
 mod replay;
+#[cfg(feature = "report")]
 mod report;
 mod rules;
 mod run;
 mod run_check;
 mod run_progress;
 mod say;
+#[cfg(feature = "terminal")]
 mod screen;
 mod seeds;
 #[cfg(feature = "serve")]
@@ -41,6 +46,7 @@ mod tables;
 mod tune;
 mod units;
 mod verify;
+#[cfg(feature = "terminal")]
 mod watch;
 
 use std::process::ExitCode;
@@ -69,6 +75,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
     )]
+    #[cfg(feature = "terminal")]
     Watch(watch::Args),
     /// Start a local web server to play, watch matches and view runs
     #[command(
@@ -96,6 +103,7 @@ enum Command {
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
                       cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots"
     )]
+    #[cfg(feature = "report")]
     Report(report::Args),
     /// Check the files of a run and replay some or all of its matches
     #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
@@ -142,6 +150,7 @@ enum Command {
         override_usage = "cambio bench [OPTIONS] --out <DIR> <AGENT>\n       cambio bench [OPTIONS] --board <DIR>...",
         after_help = "Examples:\n  cambio bench greedy --out bench/greedy --quick\n  cambio bench 'external(\"python3 bot.py\")' --out bench/bot --class 10ms\n  cambio bench --board bench/greedy bench/sharp --html board.html\n\n`cambio verify bench/greedy --all` repeats a benchmark and compares the results."
     )]
+    #[cfg(feature = "learn")]
     Bench(bench::Args),
     /// Solve a small game exactly
     #[command(
@@ -159,6 +168,7 @@ enum Command {
         override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
         after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
     )]
+    #[cfg(feature = "learn")]
     Learn(learn::Args),
     /// List the agents and their parameters, or check an agent
     #[command(
@@ -215,12 +225,14 @@ fn run(roster: &Roster) -> Exit {
     };
     let result = match cli.command {
         Command::Play(args) => play::run(&args, roster),
+        #[cfg(feature = "terminal")]
         Command::Watch(args) => watch::run(&args, roster),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
+        #[cfg(feature = "report")]
         Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
         Command::Export(args) => export::run(&args),
@@ -231,9 +243,11 @@ fn run(roster: &Roster) -> Exit {
         Command::Calibrate(args) => calibrate::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),
+        #[cfg(feature = "learn")]
         Command::Bench(args) => bench::run(&args, roster),
         Command::Solve(args) => solve::run(&args),
         Command::Exploit(args) => exploit::run(&args, roster),
+        #[cfg(feature = "learn")]
         Command::Learn(args) => learn::run(&args, roster),
         Command::Agents(args) => agents::run(&args, roster),
         Command::Rules(args) => rules::run(&args),

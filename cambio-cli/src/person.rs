@@ -13,13 +13,22 @@ use cambio_view::{
 };
 
 use crate::say::count;
-use crate::screen::SessionEnd;
 
 /// How often the wait for an answer checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The maximum number of bytes of an answer.
 const LINE: u64 = 4096;
+
+/// How a session of a person ends.
+pub(crate) enum SessionEnd {
+    /// The match is over; the session contains the record.
+    Over(Box<Session>),
+    /// The player has left. The text is the reason.
+    Left(String),
+    /// An agent has failed. The text is the reason.
+    Trouble(String),
+}
 
 /// A player who uses a text input and a text output. The player leaves the match when either is closed.
 pub(super) struct Person<O> {

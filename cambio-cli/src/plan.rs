@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
     let stored = StoredRun::open(folder)?;
-    crate::report::tell_if_partial(&stored)?;
+    crate::run_check::tell_if_partial(&stored)?;
     let payoff = stored.plan.payoff;
     let is_share = payoff.support() == Support::Share;
     if is_share && detect >= 1.0 {

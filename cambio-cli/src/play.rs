@@ -12,10 +12,11 @@ use cambio_view::{Session, SessionConfig};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
-use crate::person::Person;
+use crate::person::{Person, SessionEnd};
 use crate::run::stop_on_signal;
 use crate::say::say;
-use crate::screen::{self, SessionEnd};
+#[cfg(feature = "terminal")]
+use crate::screen;
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
@@ -75,7 +76,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // An interrupt also ends the processes of bots.
     let interrupt = stop_on_signal(Exit::Failed)?;
+    #[cfg(feature = "terminal")]
     let is_plain = args.plain || !screen::is_there();
+    #[cfg(not(feature = "terminal"))]
+    let is_plain = true;
     if is_plain && args.practice {
         return Err("--practice requires a terminal; the prompt does not support hints".into());
     }
@@ -89,11 +93,16 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let input = BufReader::new(std::io::stdin());
         Person::new(input, std::io::stdout(), interrupt.clone()).play(Session::new(config))
     } else {
-        let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
-        let ending = screen::sit(Session::new(config), adviser, || interrupt.is_cancelled())?;
-        // Do not wait for an agent that is still thinking.
-        cambio_agents::interrupt();
-        ending
+        #[cfg(not(feature = "terminal"))]
+        unreachable!("without the feature, a person plays at the prompt");
+        #[cfg(feature = "terminal")]
+        {
+            let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
+            let ending = screen::sit(Session::new(config), adviser, || interrupt.is_cancelled())?;
+            // Do not wait for an agent that is still thinking.
+            cambio_agents::interrupt();
+            ending
+        }
     };
     match ending {
         SessionEnd::Over(session) => {

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningResult};
-use cambio_sim::{Comparison, PlayedBatches, RunError, StoredRun, derive};
+use cambio_sim::{Comparison, RunError, StoredRun, derive};
 
 use crate::comparison;
 use crate::exit::{CliResult, Exit};
-use crate::say::{count, plain_lines, say};
+use crate::run_check::tell_if_partial;
+use crate::say::{plain_lines, say};
 use crate::tables::{self, Format};
 use crate::tune;
 
@@ -117,24 +118,6 @@ fn compared(args: &Args) -> CliResult {
     }
     comparison::print(&comparison, args.format)?;
     Ok(Exit::Done)
-}
-
-/// Prints a note on standard error if a run is not complete. Fails if the manifest says that the run is complete,
-/// because then lines of its ledger are missing.
-pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
-    if stored.is_complete() {
-        return Ok(());
-    }
-    let PlayedBatches { batches: found, of: wanted } = stored.extent();
-    if stored.claims_complete {
-        let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
-        return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
-    }
-    say!(
-        "the run is not complete: {found} of {wanted} batches, {}; the results cover only these",
-        count(stored.matches(), "match")
-    );
-    Ok(())
 }
 
 /// Prints the curves of a tuning folder, and rewrites its report.

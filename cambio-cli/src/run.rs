@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
 use cambio_exec::{CancelToken, Executor, MOST_THREADS};
-use cambio_report::Run;
 use cambio_sim::{
     Experiment, LineupRule, Lineups, PlanError, PlayError, PlayProgress, PlayablePlan, Report, RunError, RunFolder,
     Runner, Secret, StoredRun,
@@ -160,15 +159,23 @@ pub(super) fn play_into(
     executor: &Executor,
     quiet: bool,
 ) -> Result<Report, RunError> {
-    let mut report = with_progress(plan, folder.matches(), executor, quiet, |runner| runner.run(plan, folder))?;
+    let report = with_progress(plan, folder.matches(), executor, quiet, |runner| runner.run(plan, folder))?;
+    #[cfg(feature = "report")]
+    let report = with_page(report, plan, folder);
+    Ok(report)
+}
+
+/// Writes the page of the run, and adds a failure to the report.
+#[cfg(feature = "report")]
+fn with_page(mut report: Report, plan: &PlayablePlan, folder: &RunFolder) -> Report {
     if !matches!(report.outcome, Err(PlayError::Run(_))) {
         let (spec, extent) = (folder.spec(), folder.extent());
-        let page = Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
+        let page = cambio_report::Run { plan, spec, extent, derived: &report.derived, timing: &report.timing };
         if let Err(error) = page.write(folder.path()) {
             report.outcome = Err(error.into());
         }
     }
-    Ok(report)
+    report
 }
 
 /// Calls `run` with a runner that shows its progress. `before` is the number of matches that are already on disk.
@@ -204,7 +211,10 @@ pub(super) fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) 
             }
             match out {
                 _ if is_quiet => {}
-                Some(out) => say!("{matches} in {folder}; open {}", out.join("report.html").display()),
+                Some(out) if cfg!(feature = "report") => {
+                    say!("{matches} in {folder}; open {}", out.join("report.html").display());
+                }
+                Some(_) => say!("{matches} in {folder}"),
                 None => say!("{matches}; add --out DIR to keep the rows and a report"),
             }
             return Exit::Done;

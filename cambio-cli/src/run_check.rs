@@ -4,11 +4,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use cambio_agents::Roster;
+#[cfg(feature = "report")]
 use cambio_report::{Run, of_run, without_times};
-use cambio_sim::{PlayedBatches, ReplayScope, StoredRun, verify};
+use cambio_sim::{PlayedBatches, ReplayScope, RunError, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{count, plain};
+use crate::say::{count, plain, say};
 
 /// Checks a run, and prints the findings.
 pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult {
@@ -22,18 +23,9 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
         stored => stored?,
     };
     let plan = stored.playable(roster)?;
-    let mut findings = verify(&stored, &plan, replay);
-    if let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) {
-        let page = folder.join("report.html");
-        if page.exists() {
-            let expected = without_times(&of_run(Run::stored(&stored, &derived)));
-            findings.check(&stored, "report.html", |found| {
-                str::from_utf8(found).is_ok_and(|found| without_times(found) == expected)
-            });
-        } else {
-            findings.unfinished.push(format!("{} is missing; `cambio report` writes it", page.display()));
-        }
-    }
+    let findings = verify(&stored, &plan, replay);
+    #[cfg(feature = "report")]
+    let findings = with_page(findings, &stored);
     let mut out = std::io::stdout().lock();
     for wrong in &findings.wrong {
         writeln!(out, "wrong: {}", plain(wrong))?;
@@ -47,6 +39,9 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     let verdict = if findings.wrong.is_empty() { verdict } else { "failed" };
     let (matches, replayed) = (count(matches, "match"), count(findings.replayed, "batch"));
     writeln!(out, "{verdict}: {batches} of {of} batches, {matches}; {replayed} replayed")?;
+    if cfg!(not(feature = "report")) {
+        writeln!(out, "report.html was not checked, because this program was built without the feature `report`")?;
+    }
     if findings.not_reproducible > 0 {
         let left = count(findings.not_reproducible, "batch");
         writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
@@ -59,4 +54,38 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Done)
+}
+
+/// Adds the check of the page of a complete run to the findings.
+#[cfg(feature = "report")]
+fn with_page(mut findings: cambio_sim::Findings, stored: &StoredRun) -> cambio_sim::Findings {
+    let Some(derived) = findings.derived.take_if(|_| stored.is_complete()) else { return findings };
+    let page = stored.path.join("report.html");
+    if page.exists() {
+        let expected = without_times(&of_run(Run::stored(stored, &derived)));
+        findings.check(stored, "report.html", |found| {
+            str::from_utf8(found).is_ok_and(|found| without_times(found) == expected)
+        });
+    } else {
+        findings.unfinished.push(format!("{} is missing; `cambio report` writes it", page.display()));
+    }
+    findings
+}
+
+/// Prints a note on standard error if a run is not complete. Fails if the manifest says that the run is complete,
+/// because then lines of its ledger are missing.
+pub(super) fn tell_if_partial(stored: &StoredRun) -> Result<(), RunError> {
+    if stored.is_complete() {
+        return Ok(());
+    }
+    let PlayedBatches { batches: found, of: wanted } = stored.extent();
+    if stored.claims_complete {
+        let what = format!("it has {found} of {wanted} batches, and the manifest says that the run is complete");
+        return Err(RunError::damaged(&stored.path.join("ledger.jsonl"), what));
+    }
+    say!(
+        "the run is not complete: {found} of {wanted} batches, {}; the results cover only these",
+        count(stored.matches(), "match")
+    );
+    Ok(())
 }

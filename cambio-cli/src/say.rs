@@ -20,6 +20,7 @@ pub(crate) fn line(text: &str) {
 }
 
 /// Prints a text of several lines on standard error.
+#[cfg(feature = "learn")]
 pub(crate) fn lines(text: &str) {
     let _ = io::stderr().lock().write_all(plain_lines(text).as_bytes());
 }
@@ -51,5 +52,5 @@ pub(crate) fn plain_lines(text: &str) -> String {
 
 /// A number with its noun: `1 match`, `2 matches`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    format!("{number} {}", cambio_report::noun(number, noun))
+    format!("{number} {}", cambio_core::text::noun(number, noun))
 }

@@ -22,7 +22,7 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::Paragraph;
 
 pub(crate) use replay::watch;
-pub(crate) use session::{SessionEnd, sit};
+pub(crate) use session::sit;
 
 /// The minimum size of the window, in columns and rows.
 const LEAST: (u16, u16) = (80, 24);

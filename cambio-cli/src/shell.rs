@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+#[cfg(feature = "learn")]
 use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
 use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
@@ -48,7 +49,9 @@ pub(super) fn schema(args: &SchemaArgs) -> CliResult {
         writeln!(out, "{:#}", Experiment::schema())?;
         return Ok(Exit::Done);
     }
+    #[cfg_attr(not(feature = "learn"), expect(unused_mut, reason = "the feature adds tables"))]
     let mut tables = documented_tables();
+    #[cfg(feature = "learn")]
     tables.extend([
         DocumentedTable::of::<CurveRow>("learn", "curve.csv"),
         DocumentedTable::of::<JudgedRow>("learn", "judged.csv"),

@@ -2,10 +2,9 @@
 
 use std::io::{IsTerminal as _, Write};
 
-use cambio_report::{duration, is_even};
-use cambio_sim::{
-    BaselineRow, Derived, EquivalenceRow, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing,
-};
+use cambio_core::text::duration;
+use cambio_sim::{Derived, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
+use cambio_stats::is_even;
 use cambio_stats::ratings::Fit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -50,14 +49,15 @@ pub(super) fn print(
 }
 
 /// Prints the comparisons of all agents with the baseline.
+#[cfg(feature = "report")]
 pub(super) fn print_baseline(
     plan: &Plan,
-    rows: &[BaselineRow],
+    rows: &[cambio_sim::BaselineRow],
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
-    let texts = |row: &BaselineRow| {
+    let texts = |row: &cambio_sim::BaselineRow| {
         let ends = row.low.zip(row.high);
         let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
@@ -107,14 +107,15 @@ pub(super) fn print_baseline(
 }
 
 /// Prints the tests of whether pairs of agents differ by less than a margin.
+#[cfg(feature = "report")]
 pub(super) fn print_equivalences(
     plan: &Plan,
-    rows: &[EquivalenceRow],
+    rows: &[cambio_sim::EquivalenceRow],
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let Some(first) = rows.first() else { return Err("no two agents have matches at one table".into()) };
-    let texts = |row: &EquivalenceRow| {
+    let texts = |row: &cambio_sim::EquivalenceRow| {
         let ends = row.low.zip(row.high);
         let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match row.p_holm {
@@ -171,11 +172,13 @@ pub(super) fn print_equivalences(
 /// The note below several tables.
 const SEPARATE: &str = " Tables are not corrected together.";
 
+#[cfg(feature = "report")]
 fn p_text(p: Option<f64>) -> String {
     p.map_or_else(|| "–".to_owned(), |p| if p < 5e-5 { "<0.0001".to_owned() } else { format!("{p:.4}") })
 }
 
 /// Prints rows as JSON or CSV.
+#[cfg(feature = "report")]
 pub(super) fn for_programs<R: serde::Serialize>(
     rows: &[R],
     format: Format,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use cambio_agents::Roster;
 use cambio_exec::{Executor, write_whole};
-use cambio_report::write_tuning;
 use cambio_sim::tune::{
     AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod,
     TuneStep, TuningOutcome, TuningResult, Validation, Values,
@@ -192,6 +191,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
         return Err(format!("{} already exists; choose another --out", out.display()).into());
     }
+    if cfg!(not(feature = "report")) && args.out.is_some() {
+        return Err("--out needs a program with the feature `report`".into());
+    }
     let task = args.task()?;
     let executor = Executor::new(args.setting.threads)?.with_cancel(crate::run::stop_on_signal(Exit::Failed)?);
     let progress = ProgressDisplay::spinner(args.setting.quiet);
@@ -211,7 +213,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let tuned = tuned.map_err(in_options)?;
     progress.finish();
     if let Some(out) = &args.out {
-        write_tuning(out, &tuned)?;
+        #[cfg(feature = "report")]
+        cambio_report::write_tuning(out, &tuned)?;
         if let TuningOutcome::AgainstField(found) = &tuned.result.found {
             write_whole(&out.join("test.toml"), test_of(&task, found, roster)?.as_bytes())?;
         }

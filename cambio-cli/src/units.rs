@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_exec::Executor;
-use cambio_report::Run;
 use cambio_sim::units::{UnitStore, WorkUnit, merge_units, play_unit, replay_unit};
 use cambio_sim::{Plan, PlayError, RunError};
 use clap::Subcommand;
@@ -284,7 +283,8 @@ fn merge(args: &MergeArgs) -> CliResult {
         bar.status(|| format!("{done}/{of} batches"));
     })?;
     bar.finish();
-    Run::stored(&stored, &derived).write(&args.out)?;
+    #[cfg(feature = "report")]
+    cambio_report::Run::stored(&stored, &derived).write(&args.out)?;
     tables::print(&stored.plan, &derived, &stored.timing, args.format)?;
     Ok(Exit::Done)
 }

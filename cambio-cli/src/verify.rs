@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 use cambio_sim::ReplayScope;
 
-use crate::bench;
 use crate::exit::CliResult;
 use crate::run_check::verify_run;
 
@@ -23,8 +22,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let replay = if args.all { ReplayScope::All } else { ReplayScope::Sample(args.sample) };
-    if bench::is_in(&args.folder) {
-        return bench::verify(&args.folder, replay, roster);
+    #[cfg(feature = "learn")]
+    if crate::bench::is_in(&args.folder) {
+        return crate::bench::verify(&args.folder, replay, roster);
     }
     verify_run(&args.folder, replay, roster)
 }

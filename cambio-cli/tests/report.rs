@@ -203,7 +203,7 @@ fn the_verdict_says_what_the_tables_say() {
         rows.sort_by(|one, other| number(other, "rank_points").total_cmp(&number(one, "rank_points")));
         let (leader, mean) = (&rows[0]["agent"], number(rows[0], "rank_points"));
         let (low, high) = (number(rows[0], "rank_points_low"), number(rows[0], "rank_points_high"));
-        let interval = if cambio_report::is_even(mean - low, high - mean, 3) {
+        let interval = if cambio_stats::is_even(mean - low, high - mean, 3) {
             format!("± {:.3}", (mean - low).max(high - mean))
         } else {
             format!("({low:.3} to {high:.3})")

@@ -75,6 +75,29 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
+/// The noun `one` in the form for this number: `match` for 1, otherwise `matches`.
+///
+/// ```
+/// use cambio_core::text::noun;
+///
+/// assert_eq!([noun(1, "match"), noun(2, "match"), noun(0, "deal")], ["match", "matches", "deals"]);
+/// ```
+pub fn noun(value: u64, one: &str) -> String {
+    let plural = if one.ends_with("ch") { "es" } else { "s" };
+    format!("{one}{}", if value == 1 { "" } else { plural })
+}
+
+/// A time with two significant digits or more and its unit: `0.34 µs`, `4.2 ms`, `120 ms`, `1.5 s`.
+pub fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds < 0.999_5e-3 => (seconds * 1e6, "µs"),
+        seconds if seconds < 0.999_5 => (seconds * 1e3, "ms"),
+        seconds => (seconds, "s"),
+    };
+    let digits = if value < 0.995 { 2 } else { usize::from(value < 9.95) };
+    format!("{value:.digits$} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +118,12 @@ mod tests {
             let text = "ä".repeat(length);
             assert_eq!(excerpt(&text).to_string(), "ä".repeat(length.min(100)) + end);
         }
+    }
+
+    #[test]
+    fn times_have_two_digits_or_more() {
+        let times = [0.0, 4.2e-8, 9.96e-7, 9.94e-6, 1.234e-5, 9.996e-4, 0.0042, 0.12, 1.5, 75.0].map(duration);
+        let shown = ["0.00 µs", "0.04 µs", "1.0 µs", "9.9 µs", "12 µs", "1.0 ms", "4.2 ms", "120 ms", "1.5 s", "75 s"];
+        assert_eq!(times, shown);
     }
 }

@@ -30,7 +30,6 @@ pub use comparison::of_comparison;
 pub use export::{Plot, plots};
 pub use leaderboard::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 pub use learning::of_learning;
-pub use numbers::{duration, is_even, noun};
 pub use run::{Run, of_run};
 pub use times::without_times;
 pub use tuning::{Tuning, of_tuning, write_tuning};

@@ -1,5 +1,8 @@
 //! Formatting of numbers.
 
+use cambio_core::text::noun;
+use cambio_stats::is_even;
+
 /// The placeholder for a missing number.
 pub(crate) const NONE: &str = "–";
 
@@ -52,15 +55,6 @@ pub(crate) fn range(ends: Option<(usize, usize)>) -> String {
     }
 }
 
-/// Whether an interval is symmetric when its half-widths are rounded to `digits` decimals. The last digit may differ by
-/// one if the half-widths are at least three units of that digit.
-pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
-    let unit = 10_f64.powi(-(digits as i32));
-    let shown = |half: f64| (half / unit).round();
-    let (least, most) = (shown(below.min(above)), shown(below.max(above)));
-    most - least < 0.5 || (least >= 3.0 && most - least < 1.5)
-}
-
 /// A whole number with digit grouping: `48,000,000`.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
@@ -71,23 +65,6 @@ pub(crate) fn grouped(value: u64) -> String {
 /// A number with its noun: `1 deal`, `2 deals`.
 pub(crate) fn count(value: u64, one: &str) -> String {
     format!("{} {}", grouped(value), noun(value, one))
-}
-
-/// The noun `one` in the form for this number: `match` for 1, otherwise `matches`.
-pub fn noun(value: u64, one: &str) -> String {
-    let plural = if one.ends_with("ch") { "es" } else { "s" };
-    format!("{one}{}", if value == 1 { "" } else { plural })
-}
-
-/// A time with two significant digits or more and its unit: `0.34 µs`, `4.2 ms`, `120 ms`, `1.5 s`.
-pub fn duration(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        seconds if seconds < 0.999_5e-3 => (seconds * 1e6, "µs"),
-        seconds if seconds < 0.999_5 => (seconds * 1e3, "ms"),
-        seconds => (seconds, "s"),
-    };
-    let digits = if value < 0.995 { 2 } else { usize::from(value < 9.95) };
-    format!("{value:.digits$} {unit}")
 }
 
 pub(crate) fn percent(share: f64) -> String {
@@ -128,9 +105,6 @@ mod tests {
             ["1 match", "2 matches", "1,200 deals"]
         );
         assert_eq!([percent(0.0), percent(0.004), percent(0.31)], ["0 %", "< 1 %", "31 %"]);
-        let times = [0.0, 4.2e-8, 9.96e-7, 9.94e-6, 1.234e-5, 9.996e-4, 0.0042, 0.12, 1.5, 75.0].map(duration);
-        let shown = ["0.00 µs", "0.04 µs", "1.0 µs", "9.9 µs", "12 µs", "1.0 ms", "4.2 ms", "120 ms", "1.5 s", "75 s"];
-        assert_eq!(times, shown);
         assert_eq!(short("greedy(call_at=9)", 9), "greedy(c…");
     }
 }

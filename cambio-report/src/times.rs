@@ -1,10 +1,11 @@
 //! The section of the page about the times of agents: strength against time per decision.
 
+use cambio_core::text::duration;
 use cambio_sim::Timing;
 use serde::Serialize;
 
 use crate::cell_report::CellReport;
-use crate::numbers::{NONE, duration, grouped};
+use crate::numbers::{NONE, grouped};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{Figure, RIGHT, Scale, Tick, WIDTH};
 use crate::verdict::{RankedAgent, digits};

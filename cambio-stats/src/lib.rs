@@ -55,7 +55,7 @@ pub mod stopping;
 pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use independent::independent_difference;
-pub use interval::{Interval, LEVEL, Shape, Support};
+pub use interval::{Interval, LEVEL, Shape, Support, is_even};
 pub use joint::Joint;
 pub use matrix::Matrix;
 pub use moments::Moments;

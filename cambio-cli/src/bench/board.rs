@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
+use cambio_core::text::duration;
 use cambio_exec::{read_text, write_whole};
-use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, duration, of_leaderboard};
+use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
 
 use super::result::{BenchRequest, BenchResult, RESULT, WinShare};

@@ -13,6 +13,7 @@ use ratatui::text::{Line, Span};
 use super::board::{Board, Marks, cut};
 use super::help_overlay::HelpOverlay;
 use super::{LEAVE, Page, Screen, turns_up, wrapped};
+use crate::person::SessionEnd;
 
 /// How long a card is shown if the player has to remember it.
 const GLIMPSE: Duration = Duration::from_secs(4);
@@ -444,15 +445,6 @@ impl Page for SessionView {
         lines.extend(foot);
         lines
     }
-}
-
-pub(crate) enum SessionEnd {
-    /// The match is over; the session contains the record.
-    Over(Box<Session>),
-    /// The player has left. The text is the reason.
-    Left(String),
-    /// An agent has failed. The text is the reason.
-    Trouble(String),
 }
 
 /// Plays a session in full screen. Fails if the terminal cannot be written or read.
