@@ -19,6 +19,8 @@ mod exit;
 mod exploit;
 mod export;
 #[cfg(feature = "learn")]
+mod export_network;
+#[cfg(feature = "learn")]
 mod learn;
 mod output;
 mod person;
@@ -170,6 +172,12 @@ enum Command {
     )]
     #[cfg(feature = "learn")]
     Learn(learn::Args),
+    /// Write the weights of a network as safetensors, for PyTorch or JAX
+    #[command(
+        after_help = "Examples:\n  cambio export-network classic --out classic.safetensors\n  cambio export-network runs/classic/network.net --out mine.safetensors"
+    )]
+    #[cfg(feature = "learn")]
+    ExportNetwork(export_network::Args),
     /// List the agents and their parameters, or check an agent
     #[command(
         after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic"
@@ -249,6 +257,8 @@ fn run(roster: &Roster) -> Exit {
         Command::Exploit(args) => exploit::run(&args, roster),
         #[cfg(feature = "learn")]
         Command::Learn(args) => learn::run(&args, roster),
+        #[cfg(feature = "learn")]
+        Command::ExportNetwork(args) => export_network::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
         Command::Rules(args) => rules::run(&args),
         Command::Schema(args) => shell::schema(&args),
@@ -279,7 +289,7 @@ fn command() -> clap::Command {
         let heading = HEADINGS.iter().find(|(first, _)| *first == name);
         let heading = heading.map_or_else(String::new, |(_, text)| format!("\n{header}{text}:{header:#}\n"));
         let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        format!("{heading}  {literal}{name}{literal:#}{}{about}\n", " ".repeat(13 - name.len()))
+        format!("{heading}  {literal}{name}{literal:#}{}{about}\n", " ".repeat(16 - name.len()))
     };
     let list = command.get_subcommands().map(line).collect::<Vec<_>>().concat();
     command.help_template(format!(

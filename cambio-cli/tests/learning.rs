@@ -150,3 +150,48 @@ fn what_cannot_be_learned_is_one_sentence() {
     assert!(empty.contains("the records name no agents"), "{empty}");
     assert!(!folder.join("out").exists());
 }
+
+#[test]
+fn the_weights_of_a_network_are_exported() {
+    let folder = folder("export-network");
+    done(&folder, &["export-network", "classic-many", "--out", "one.safetensors"]);
+    let bytes = fs::read(folder.join("one.safetensors")).unwrap();
+    let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let about: serde_json::Value = serde_json::from_str(header["__metadata__"]["cambio"].as_str().unwrap()).unwrap();
+    let file = cambio_agents::Network::shipped_file(&cambio_core::Rules::preset("classic").unwrap(), 3).unwrap();
+    let (network, facts) = cambio_agents::Network::from_bytes(file).unwrap();
+    let (count, floats) = (network.inputs().count(), network.floats());
+    assert_eq!((&about["inputs"], &about["made"], &about["policy"]), (&count.into(), &facts.made, &false.into()));
+    assert_eq!((&about["rules"]["name"], &about["step"]), (&"classic".into(), &0.015_625.into()));
+    let tensors: [(&str, &[usize], &[f32]); 6] = [
+        ("rows", &[count, 128], &floats.rows),
+        ("bias", &[128], &floats.bias),
+        ("second", &[32, 128], &floats.second),
+        ("second_bias", &[32], &floats.second_bias),
+        ("last", &[32], &floats.last),
+        ("last_bias", &[], &[floats.last_bias]),
+    ];
+    for (name, shape, values) in tensors {
+        assert_eq!(header[name]["shape"], serde_json::json!(shape), "{name}");
+        let [from, to] = [0, 1].map(|end| header[name]["data_offsets"][end].as_u64().unwrap() as usize + 8 + length);
+        let found = bytes[from..to].as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+        assert!(found.eq(values.iter().copied()), "{name}");
+    }
+    // A network file gives the same bytes as the name of the network.
+    fs::write(folder.join("own.net"), file).unwrap();
+    done(&folder, &["export-network", "own.net", "--out", "two.safetensors"]);
+    assert!(fs::read(folder.join("two.safetensors")).unwrap() == bytes);
+
+    let found = refused(&folder, &["export-network", "classic", "--out", "one.safetensors"]);
+    assert!(found.contains("one.safetensors already exists; choose another file"), "{found}");
+    let found = refused(&folder, &["export-network", "none", "--out", "none.safetensors"]);
+    assert!(
+        found.contains("cannot read none: ") && found.contains("a bundled network such as classic-many"),
+        "{found}"
+    );
+    fs::write(folder.join("text.net"), "text").unwrap();
+    let found = refused(&folder, &["export-network", "text.net", "--out", "none.safetensors"]);
+    assert!(found.contains("text.net: this is not a network of format 2"), "{found}");
+    assert!(!folder.join("none.safetensors").exists());
+}

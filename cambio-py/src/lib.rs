@@ -11,6 +11,7 @@ mod episode;
 mod error;
 mod game;
 mod keys;
+mod network;
 mod observation;
 mod raised;
 mod record;
@@ -71,7 +72,7 @@ mod _cambio {
     #[pymodule_export]
     use super::small_game::PySmallGame;
     #[pymodule_export]
-    use super::tournament::{_columns, _open, _run};
+    use super::tournament::{_columns, _open, _run, _write_parquet};
     #[pymodule_export]
     use super::units::{
         _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,

@@ -103,11 +103,11 @@ impl PyObservation {
         }
     }
 
-    fn rules_of(&self) -> &Rules {
+    pub(crate) fn rules_of(&self) -> &Rules {
         self.view.rules()
     }
 
-    fn seats_of(&self) -> usize {
+    pub(crate) fn seats_of(&self) -> usize {
         self.view.table().seats()
     }
 
@@ -490,7 +490,7 @@ impl PyWorld {
         PyWorld { state: episode.playing().state().clone(), origin: WorldOrigin::Game(Box::new(episode.clone())) }
     }
 
-    fn rules_of(&self) -> &Rules {
+    pub(crate) fn rules_of(&self) -> &Rules {
         self.state.table().rules()
     }
 

@@ -141,6 +141,8 @@ impl FloatNetwork {
     pub const MOST_ROW: f32 = 127.0 / ONE as f32;
     /// The maximum absolute weight of the other layers.
     pub const MOST_WEIGHT: f32 = MOST_WEIGHT - 0.01;
+    /// The step of activations in the network that plays: the second layer is rounded down to a multiple of it.
+    pub const STEP: f32 = 1.0 / ONE as f32;
     /// The maximum activation; higher values are clamped to it.
     pub const HIGHEST: f32 = HIGHEST as f32 / ONE as f32;
 

@@ -1,0 +1,82 @@
+"""Exported networks: the forward pass of the book has the outputs of the library."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import cambio_game as cambio
+from conftest import choose
+
+PAGE = Path(__file__).parents[2] / "book/src/learning.md"
+COMMAND = os.environ.get("CAMBIO_BIN")
+
+
+def load_file(path: str | Path) -> dict[str, np.ndarray]:
+    """The tensors of a safetensors file, like the function of the package `safetensors`."""
+    data = Path(path).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    body = data[8 + length :]
+    return {
+        name: np.frombuffer(body[slice(*about["data_offsets"])], "<f4").reshape(about["shape"])
+        for name, about in header.items()
+        if name != "__metadata__"
+    }
+
+
+@pytest.mark.skipif(COMMAND is None, reason="CAMBIO_BIN is the program that exports networks")
+@pytest.mark.parametrize(("name", "rules", "seats"), [("classic", "classic", 2), ("faessler-many", "faessler", 4)])
+def test_the_forward_pass_of_the_book_has_the_outputs_of_the_library(
+    name: str, rules: str, seats: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert COMMAND
+    monkeypatch.chdir(tmp_path)
+    for exported in {"classic", name}:
+        subprocess.run([COMMAND, "export-network", exported, "--out", f"{exported}.safetensors"], check=True)
+    code = re.search(r"```python\n(import cambio_game as cambio\nimport numpy.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert code
+    package = ModuleType("safetensors.numpy")
+    package.load_file = load_file  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "safetensors", ModuleType("safetensors"))
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", package)
+    page: dict[str, object] = {}
+    exec(code[1], page)
+    output = page["output"]
+    assert callable(output)
+
+    network = {name: tensor.astype(np.float64) for name, tensor in load_file(f"{name}.safetensors").items()}
+    game, dice, compared = cambio.Game(rules, seats, seed=3), random.Random(3), 0
+    for _ in range(300):
+        if game.is_over:
+            break
+        candidates = game.observe().network_inputs()
+        assert {action for action, _, _ in candidates} <= set(game.legal_actions())
+        for _, inputs, logit in candidates:
+            if len(candidates) > 1:
+                assert inputs.dtype == np.int64
+                assert output(network, inputs) == logit
+                compared += 1
+            else:
+                assert (len(inputs), logit) == (0, 0)
+        game.step(choose(game, dice))
+    assert compared > 100
+
+
+def test_a_network_must_fit_the_cards(tmp_path: Path) -> None:
+    with pytest.raises(cambio.AgentError, match="there is no bundled network for the cards of `mini-m1`"):
+        cambio.Game("mini-m1").observe().network_inputs()
+    with pytest.raises(cambio.AgentError, match="cannot be read"):
+        cambio.Game("classic").observe().network_inputs(str(tmp_path / "none.net"))
+    game = cambio.Game("classic")
+    with pytest.raises(cambio.IllegalAction, match="does not have to decide"):
+        game.observe(1 - (game.seat or 0)).network_inputs()
