@@ -25,6 +25,7 @@ PLACES = [
     ("cambio-py/pyproject.toml", 'Documentation = "', "book", "/python.html"),
     ("cambio-py/pyproject.toml", 'Issues = "', "repository", "/issues"),
     ("examples/mine/Cargo.toml", '# git = "', "repository", ""),
+    ("scripts/install.sh", 'repository="', "repository", ""),
     ("CITATION.cff", 'repository-code: "', "repository", ""),
     ("CITATION.cff", 'url: "', "book", ""),
 ]

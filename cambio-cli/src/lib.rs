@@ -60,7 +60,7 @@ use say::say;
 
 /// The card game Cambio for AI research: play, run tournaments, solve small games and train agents.
 #[derive(Debug, Parser)]
-#[command(name = "cambio", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "cambio", version = cambio_sim::BUILD, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

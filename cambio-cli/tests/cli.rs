@@ -48,6 +48,16 @@ fn run(folder: &Path, spec: &str, out: &str, words: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_version_names_the_revision_and_the_profile() {
+    let output = cambio(&folder("version"), "--version");
+    let build =
+        text(&output.stdout).strip_prefix(concat!("cambio ", env!("CARGO_PKG_VERSION"), " (revision ")).unwrap();
+    let (revision, profile) = build.split_once(", profile ").unwrap();
+    assert!(!revision.is_empty());
+    assert_eq!(profile, if cfg!(debug_assertions) { "dev)\n" } else { "release)\n" });
+}
+
+#[test]
 fn rows_do_not_depend_on_threads_or_on_when_they_are_played() {
     let folder = folder("threads");
     let one = run(&folder, SPEC, "one", " --threads 1");

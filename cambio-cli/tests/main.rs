@@ -12,6 +12,7 @@ mod folder;
 mod foreign;
 mod golden;
 mod hasty;
+mod install;
 mod learning;
 mod notebooks;
 mod oracle;

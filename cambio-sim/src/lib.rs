@@ -58,3 +58,6 @@ pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, 
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};
+
+/// The version of the program, its git revision, and its Cargo profile.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CAMBIO_BUILD"), ")");
