@@ -172,7 +172,7 @@ enum Command {
     )]
     #[cfg(feature = "learn")]
     Learn(learn::Args),
-    /// Write the weights of a network as safetensors, for PyTorch or JAX
+    /// Write a network's weights as safetensors, for PyTorch or JAX
     #[command(
         after_help = "Examples:\n  cambio export-network classic --out classic.safetensors\n  cambio export-network runs/classic/network.net --out mine.safetensors"
     )]
@@ -289,7 +289,10 @@ fn command() -> clap::Command {
         let heading = HEADINGS.iter().find(|(first, _)| *first == name);
         let heading = heading.map_or_else(String::new, |(_, text)| format!("\n{header}{text}:{header:#}\n"));
         let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        format!("{heading}  {literal}{name}{literal:#}{}{about}\n", " ".repeat(16 - name.len()))
+        format!(
+            "{heading}  {literal}{name}{literal:#}{}{about}\n",
+            " ".repeat(13_usize.saturating_sub(name.len()).max(2))
+        )
     };
     let list = command.get_subcommands().map(line).collect::<Vec<_>>().concat();
     command.help_template(format!(

@@ -163,7 +163,7 @@ fn the_weights_of_a_network_are_exported() {
     let (network, facts) = cambio_agents::Network::from_bytes(file).unwrap();
     let (count, floats) = (network.inputs().count(), network.floats());
     assert_eq!((&about["inputs"], &about["made"], &about["policy"]), (&count.into(), &facts.made, &false.into()));
-    assert_eq!((&about["rules"]["name"], &about["step"]), (&"classic".into(), &0.015_625.into()));
+    assert_eq!((&about["rules"], &about["step"]), (&"classic".into(), &0.015_625.into()));
     let tensors: [(&str, &[usize], &[f32]); 6] = [
         ("rows", &[count, 128], &floats.rows),
         ("bias", &[128], &floats.bias),
