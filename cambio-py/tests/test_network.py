@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
-from conftest import choose
+from conftest import amount, positions
 
 PAGE = Path(__file__).parents[2] / "book/src/learning.md"
 COMMAND = os.environ.get("CAMBIO_BIN")
@@ -55,20 +54,18 @@ def test_the_forward_pass_of_the_book_has_the_outputs_of_the_library(
     assert callable(output)
 
     network = {name: tensor.astype(np.float64) for name, tensor in load_file(f"{name}.safetensors").items()}
-    game, dice, compared = cambio.Game(rules, seats, seed=3), random.Random(3), 0
-    for _ in range(300):
-        if game.is_over:
-            break
-        candidates = game.observe().network_inputs()
-        assert {action for action, _, _ in candidates} <= set(game.legal_actions())
-        for _, inputs, logit in candidates:
-            if len(candidates) > 1:
-                assert inputs.dtype == np.int64
-                assert output(network, inputs) == logit
-                compared += 1
-            else:
-                assert (len(inputs), logit) == (0, 0)
-        game.step(choose(game, dice))
+    compared = 0
+    for seed in range(amount(5, 50)):
+        for game in positions(rules, seats, seed, most=100):
+            candidates = game.observe().network_inputs()
+            assert {action for action, _, _ in candidates} <= set(game.legal_actions())
+            for _, inputs, logit in candidates:
+                if len(candidates) > 1:
+                    assert inputs.dtype == np.int64
+                    assert output(network, inputs) == logit
+                    compared += 1
+                else:
+                    assert (len(inputs), logit) == (0, 0)
     assert compared > 100
 
 
