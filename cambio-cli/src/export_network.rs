@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use cambio_agents::{FloatNetwork, Network};
 use cambio_core::Rules;
+use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
 use safetensors::tensor::{Dtype, View};
 
@@ -29,7 +30,12 @@ pub(super) fn run(args: &Args) -> CliResult {
     let bytes: Cow<'static, [u8]> = match bundled(&args.network) {
         Some(bytes) => bytes.into(),
         None => read_bytes(args.network.as_ref(), MOST)
-            .map_err(|error| format!("{error}; NETWORK must be a file, or a bundled network such as classic-many"))?
+            .map_err(|error| {
+                let name = excerpt(&args.network);
+                format!(
+                    "cannot read {name}: {error}; NETWORK must be a file, or a bundled network such as classic-many"
+                )
+            })?
             .into(),
     };
     let (network, facts) = Network::from_bytes(&bytes).map_err(|error| format!("{}: {error}", args.network))?;

@@ -172,7 +172,7 @@ enum Command {
     )]
     #[cfg(feature = "learn")]
     Learn(learn::Args),
-    /// Write a network's weights as safetensors, for PyTorch or JAX
+    /// Write a network's weights as safetensors, for other libraries
     #[command(
         after_help = "Examples:\n  cambio export-network classic --out classic.safetensors\n  cambio export-network runs/classic/network.net --out mine.safetensors"
     )]
