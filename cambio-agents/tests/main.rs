@@ -2,6 +2,7 @@
 
 mod advantage;
 mod belief;
+mod bytes;
 mod cheats;
 mod conformance;
 mod equivariance;

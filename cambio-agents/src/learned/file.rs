@@ -156,6 +156,9 @@ impl Network {
         }
         let weights = NetworkWeights::read(&mut &*body, inputs.count())
             .ok_or(damaged("its number of weights does not fit its inputs"))?;
+        if !weights.are_confined() {
+            return Err(damaged("one of its weights is so large that sums could overflow"));
+        }
         let made = facts.get("made").cloned().unwrap_or(Value::Null);
         let network = Network::of(inputs, weights);
         let is_policy = facts.get("policy").and_then(Value::as_bool).unwrap_or(false);

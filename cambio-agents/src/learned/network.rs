@@ -17,6 +17,16 @@ const WEIGHT_ONE: i32 = 512;
 const HIGHEST: i16 = 1023;
 /// The maximum absolute weight of the second and the last layer.
 const MOST_WEIGHT: f32 = 4.0;
+/// The same weight as an integer.
+const MOST_INTEGER: i32 = MOST_WEIGHT as i32 * WEIGHT_ONE;
+/// The maximum absolute bias of the first layer.
+const MOST_FIRST_BIAS: i32 = 127 * 8;
+/// The maximum absolute bias of the other layers. The sum of the largest products and the largest bias fits in an `i32`.
+const MOST_BIAS: i32 = 1 << 27;
+const _: () = {
+    let most = WIDTH as i64 * HIGHEST as i64 * MOST_INTEGER as i64;
+    assert!(SECOND <= WIDTH && most + (MOST_BIAS as i64) <= i32::MAX as i64);
+};
 
 /// The integer for 1.0 in the output, a logit.
 pub(super) const LOGIT_ONE: i32 = ONE * WEIGHT_ONE;
@@ -40,6 +50,15 @@ pub(super) struct NetworkWeights {
 }
 
 impl NetworkWeights {
+    /// Whether all weights are in the ranges of [`FloatNetwork::round`], so that no sum of a layer overflows.
+    pub(super) fn are_confined(&self) -> bool {
+        let most = |weights: &[i16], most: i32| weights.iter().all(|&weight| i32::from(weight).abs() <= most);
+        most(&self.bias, MOST_FIRST_BIAS)
+            && self.second.0.iter().all(|row| most(row, MOST_INTEGER))
+            && most(&self.last, MOST_INTEGER)
+            && self.second_bias.iter().chain([&self.last_bias]).all(|bias| bias.unsigned_abs() <= MOST_BIAS as u32)
+    }
+
     /// The same weights as floating-point numbers.
     pub(super) fn floats(&self) -> FloatNetwork {
         let float = |weight: i32, one: i32| weight as f32 / one as f32;
@@ -186,24 +205,23 @@ impl FloatNetwork {
 
     /// Rounds all weights except the rows to integers.
     pub(super) fn round_layers(&self) -> NetworkWeights {
-        let most = (MOST_WEIGHT * WEIGHT_ONE as f32) as i32;
-        let bias = |weight: f32, one: i32| whole(weight, one, 1 << 27);
+        let bias = |weight: f32, one: i32| whole(weight, one, MOST_BIAS);
         let mut weights = NetworkWeights {
             rows: Vec::new(),
-            bias: small(&self.bias, ONE, 127 * 8),
+            bias: small(&self.bias, ONE, MOST_FIRST_BIAS),
             second: SecondLayer::ZERO,
             second_bias: [0; SECOND],
             last: [0; SECOND],
             last_bias: bias(self.last_bias, LOGIT_ONE),
         };
         for (unit, row) in self.second.chunks_exact(WIDTH).enumerate() {
-            weights.second.set_row(unit, &small(row, WEIGHT_ONE, most));
+            weights.second.set_row(unit, &small(row, WEIGHT_ONE, MOST_INTEGER));
         }
         for (to, &from) in weights.second_bias.iter_mut().zip(&self.second_bias) {
             *to = bias(from, LOGIT_ONE);
         }
         for (to, &from) in weights.last.iter_mut().zip(&self.last) {
-            *to = whole(from, WEIGHT_ONE, most) as i16;
+            *to = whole(from, WEIGHT_ONE, MOST_INTEGER) as i16;
         }
         weights
     }

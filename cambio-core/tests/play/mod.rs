@@ -1,6 +1,8 @@
 //! Random games for the tests: players, rules, counts of events, and a model that tracks every card.
 #![allow(dead_code, reason = "each test file uses only some items")]
 
+pub(crate) mod mutate;
+
 use std::collections::BTreeMap;
 
 use cambio_core::engine::{Chance, EndReason, Race, RaceOrder, SnapOutcome};
