@@ -1,9 +1,12 @@
 //! All integration tests in one program, so that only one is linked.
 
 mod belief;
+mod bytes;
 mod faults;
 mod hostile;
 mod luck;
+#[path = "../../cambio-core/tests/play/mutate.rs"]
+mod mutate;
 mod quantities;
 mod rows;
 mod secrets;

@@ -2,9 +2,12 @@
 
 mod abstraction;
 mod arrays;
+mod bytes;
 mod efg;
 mod exact;
 mod fusion;
+#[path = "../../cambio-core/tests/play/mutate.rs"]
+mod mutate;
 mod oracle;
 mod solvers;
 mod tree;

@@ -1,0 +1,313 @@
+//! Arbitrary bytes as experiment files, as files of a run folder and as files of a store of units never cause a panic. The fuzz
+//! targets call the same functions.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use cambio_agents::roster;
+use cambio_sim::units::{Blobs, UnitStore, merge_units, play_unit};
+use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
+
+/// The files of a run folder that are read as text, and the files with rows.
+const TEXTS: [&str; 6] = ["ledger.jsonl", "spec.lock.json", "manifest.json", "spec.toml", "timing.csv", "summary.csv"];
+const ROWS: [&str; 4] = ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"];
+
+/// An empty folder that only this thread uses.
+fn place(name: &str) -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id()).replace(|char: char| !char.is_ascii_digit(), "");
+    let path = std::env::temp_dir().join(format!("cambio-bytes-{name}-{}-{thread}", std::process::id()));
+    // An earlier process with the same number may have left the folder.
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("the folder for temporary files can be written");
+    path
+}
+
+fn plan() -> PlayablePlan {
+    let experiment = Experiment { deals: 4, records: true, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+    experiment.plan(&roster(), Path::new(".")).expect("a valid experiment")
+}
+
+/// The files of a small run, which has one batch.
+fn files() -> &'static BTreeMap<String, Vec<u8>> {
+    static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let path = place("played").join("run");
+        let mut folder = RunFolder::create(&path, &plan()).expect("a new folder");
+        let runner = Executor::new(1).expect("one thread");
+        let played = Runner::new(&runner).run(&plan(), &mut folder).expect("agents without faults");
+        played.outcome.expect("a run that is not stopped");
+        let entries = std::fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("a file"));
+        let read = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().expect("a name in ASCII");
+            (name, std::fs::read(entry.path()).expect("a file"))
+        };
+        entries.map(read).collect()
+    })
+}
+
+/// Reads bytes as one file of a run folder; the first byte selects the file. The ledger lists the hash and the size of changed
+/// rows. Computes the tables of the run and verifies it. Returns whether the folder can be read.
+///
+/// # Panics
+/// If reading, computing or verifying panics.
+pub(crate) fn run_folder(bytes: &[u8]) -> bool {
+    let [which, bytes @ ..] = bytes else { return false };
+    static PLACE: OnceLock<Mutex<PathBuf>> = OnceLock::new();
+    let folder = PLACE.get_or_init(|| {
+        let path = place("folder");
+        files().iter().for_each(|(name, bytes)| std::fs::write(path.join(name), bytes).expect("a new file"));
+        Mutex::new(path)
+    });
+    let path = folder.lock().unwrap_or_else(PoisonError::into_inner);
+    let which = usize::from(*which) % (TEXTS.len() + ROWS.len());
+    let mut changed = Vec::new();
+    if which < TEXTS.len() {
+        changed.push((TEXTS[which], bytes.to_vec()));
+    } else {
+        let name = ROWS[which - TEXTS.len()];
+        let mut ledger: serde_json::Value = serde_json::from_slice(&files()["ledger.jsonl"]).expect("one line of JSON");
+        let entry = &mut ledger["files"][name];
+        let covered = entry["bytes"].as_u64().expect("a number") as usize;
+        let file = &files()[name];
+        entry["rows"] = bytes.iter().filter(|&&byte| byte == b'\n').count().into();
+        entry["bytes"] = bytes.len().into();
+        entry["blake3"] = blake3::hash(bytes).to_string().into();
+        changed.push((name, [&file[..file.len() - covered], bytes].concat()));
+        changed.push(("ledger.jsonl", format!("{ledger}\n").into_bytes()));
+    }
+    changed.iter().for_each(|(name, bytes)| std::fs::write(path.join(name), bytes).expect("the file can be written"));
+    let is_read = match StoredRun::open(&path) {
+        Ok(stored) => {
+            let is_derived = derive(&stored).is_ok();
+            // Another plan may have agents that take long.
+            if which != 1 {
+                assert!(!verify(&stored, &plan(), ReplayScope::Sample(1)).wrong.iter().any(String::is_empty));
+            }
+            is_derived
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    };
+    changed
+        .iter()
+        .for_each(|(name, _)| std::fs::write(path.join(name), &files()[*name]).expect("a file of the folder"));
+    is_read
+}
+
+/// A storage in memory.
+#[derive(Default, Debug)]
+struct Memory(Mutex<BTreeMap<String, Vec<u8>>>);
+
+impl Blobs for Memory {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(files.keys().filter(|name| name.starts_with(&format!("{folder}/"))).cloned().collect())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = files.get(name).ok_or(ErrorKind::NotFound)?;
+        Ok(Box::new(Cursor::new(bytes.clone())))
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.contains_key(name) {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        files.insert(name.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn aside(&self) -> io::Result<PathBuf> {
+        Ok(place("aside").join("file"))
+    }
+
+    fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
+        let bytes = std::fs::read(aside)?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), bytes);
+        Ok(())
+    }
+}
+
+/// A storage that shares its files with its user.
+#[derive(Debug)]
+struct Shared(std::sync::Arc<Memory>);
+
+impl Blobs for Shared {
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.0.list(folder)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
+        self.0.open(name)
+    }
+
+    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.0.create(name, bytes)
+    }
+
+    fn aside(&self) -> io::Result<PathBuf> {
+        self.0.aside()
+    }
+
+    fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
+        self.0.commit(aside, name)
+    }
+}
+
+/// The files of a store with all units of a run, and the name of its only unit.
+fn blobs() -> &'static (BTreeMap<String, Vec<u8>>, String) {
+    static BLOBS: OnceLock<(BTreeMap<String, Vec<u8>>, String)> = OnceLock::new();
+    BLOBS.get_or_init(|| {
+        let memory = std::sync::Arc::new(Memory::default());
+        let store = UnitStore::on(Box::new(Shared(memory.clone())), "memory");
+        store.begin(&plan()).expect("an empty store");
+        let executor = Executor::new(1).expect("one thread");
+        let played = play_unit(&executor, &plan(), 0..plan().batch_count(), &store, |_| ()).expect("no faults");
+        let files = memory.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (files, played.unit.name())
+    })
+}
+
+/// The part of a unit's file before the sums of its only batch, without the line with their length.
+fn before_sums(unit: &[u8]) -> &[u8] {
+    let entry: serde_json::Value =
+        serde_json::from_slice(unit.split(|&byte| byte == b'\n').next().unwrap_or_default()).expect("a ledger line");
+    let rows = entry["files"].as_object().expect("an object").values();
+    let rows: u64 = rows.map(|file| file["bytes"].as_u64().expect("a number")).sum();
+    let line = unit.iter().position(|&byte| byte == b'\n').expect("a line") + 1;
+    &unit[..line + rows as usize]
+}
+
+/// Reads bytes as one file of a store of units; the first byte selects the file: a unit, the sums in a unit, the plan, or the
+/// costs. The name of a unit is the hash of its file. Merges the units. Returns whether they can be merged.
+///
+/// # Panics
+/// If reading or merging panics.
+pub(crate) fn units(bytes: &[u8]) -> bool {
+    let [which, bytes @ ..] = bytes else { return false };
+    let (blobs, unit) = blobs();
+    let mut files = blobs.clone();
+    let folder = &unit[..unit.rfind('/').expect("a folder")];
+    let mut change_unit = |bytes: Vec<u8>| {
+        files.remove(unit);
+        files.insert(format!("{folder}/{}", blake3::hash(&bytes)), bytes);
+    };
+    match which % 5 {
+        0 => change_unit(bytes.to_vec()),
+        1 => change_unit([before_sums(&blobs[unit]), format!("{}\n", bytes.len()).as_bytes(), bytes].concat()),
+        which => {
+            let start = ["plan.json", "costs/", "timing/"][usize::from(which) - 2];
+            let name = blobs.keys().find(|name| name.starts_with(start)).expect("the store has this file");
+            files.insert(name.clone(), bytes.to_vec());
+        }
+    }
+    let store = UnitStore::on(Box::new(Memory(Mutex::new(files))), "memory");
+    // An error is a valid result too.
+    let _ = (store.costs(), store.faults(), store.playable(&roster()));
+    let place = place("merged");
+    let merged = merge_units(&store, &place.join("run"), |_, _| ());
+    std::fs::remove_dir_all(&place).expect("the folder can be removed");
+    merged.inspect_err(|error| assert!(!error.to_string().is_empty())).is_ok()
+}
+
+/// Reads bytes as an experiment file and plans the experiment. Returns whether it is valid.
+///
+/// # Panics
+/// If an experiment changes when it is written and read, or an error is not a short sentence.
+pub(crate) fn experiment(bytes: &[u8]) -> bool {
+    static PLACE: OnceLock<Mutex<PathBuf>> = OnceLock::new();
+    let folder = PLACE.get_or_init(|| Mutex::new(place("experiment")));
+    let folder = folder.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = folder.join("experiment.toml");
+    std::fs::write(&path, bytes).expect("the file can be written");
+    let planned = Experiment::read(&path).and_then(|(experiment, _)| {
+        if experiment.deals <= i64::MAX as u64 {
+            assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()).as_ref(), Ok(&experiment));
+        }
+        experiment.plan(&roster(), &folder)
+    });
+    let check = |error: &cambio_sim::PlanError| {
+        let told = error.to_string();
+        let is_plain = !told.contains(|char: char| char.is_control() && char != '\n');
+        assert!(!told.is_empty() && told.len() < 6000 && is_plain, "{told:?}");
+    };
+    planned.inspect_err(check).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use cambio_core::Seat;
+    use cambio_core::rng::{Bounded as _, Key, Stream};
+
+    use super::*;
+    use crate::mutate::mutate;
+
+    fn amount<T>(small: T, full: T) -> T {
+        if std::env::var_os("CAMBIO_FULL").is_some_and(|value| value == "1") { full } else { small }
+    }
+
+    fn stream(number: u64) -> Stream {
+        Key::new(number, 0).agent(Seat::A)
+    }
+
+    #[test]
+    fn changed_files_of_run_folders_never_panic() {
+        let (mut stream, mut read) = (stream(641), 0);
+        for (which, name) in TEXTS.iter().chain(&ROWS).enumerate() {
+            let file = &files()[*name];
+            // Only the rows of a batch are changed, not the header.
+            let is_csv = which >= TEXTS.len() && name.ends_with(".csv");
+            let start = if is_csv { file.iter().position(|&byte| byte == b'\n').unwrap() + 1 } else { 0 };
+            let whole = [&[which as u8], &file[start..]].concat();
+            assert!(run_folder(&whole), "{name}");
+            for _ in 0..amount(10, 3_000) {
+                let changed = mutate(&file[start..], file, &mut stream);
+                read += usize::from(run_folder(&[&[which as u8], &changed[..]].concat()));
+            }
+        }
+        assert!(read > 5, "{read}");
+    }
+
+    #[test]
+    fn changed_files_of_stores_never_panic() {
+        let (blobs, unit) = blobs();
+        let (mut stream, mut merged) = (stream(642), 0);
+        let sums = &blobs[unit][before_sums(&blobs[unit]).len()..];
+        let sums = &sums[sums.iter().position(|&byte| byte == b'\n').unwrap() + 1..];
+        let named = |start: &str| &blobs.iter().find(|(name, _)| name.starts_with(start)).unwrap().1[..];
+        for (which, seed) in
+            [&blobs[unit][..], sums, named("plan.json"), named("costs/"), named("timing/")].into_iter().enumerate()
+        {
+            assert!(units(&[&[which as u8], seed].concat()), "{which}");
+            for _ in 0..amount(10, 3_000) {
+                let changed = mutate(seed, named("plan.json"), &mut stream);
+                merged += usize::from(units(&[&[which as u8], &changed[..]].concat()));
+            }
+        }
+        assert!(merged > 5, "{merged}");
+    }
+
+    #[test]
+    fn changed_experiments_never_panic() {
+        let seeds = [
+            "seed = 42\ndeals = 2\nrules = ['classic']\nseats = [2, 4]\nagents = ['greedy', 'heuristic(decay=0.05)', \
+             'random(pass=0.9)']\nlineups = { field = ['greedy'] }\nrotations = 'cyclic'\nunit = 'match'\n\
+             payoff = 'rank_points'\nfaults = 'forfeit'\nname = 'x'\nanchor = 'greedy'\nrecords = true\n",
+            "seed = 'a'\ndeals = 10\nrules = [{ base = 'classic', hand = 5 }]\nseats = [3]\nunit = 'rounds'\n\
+             agents = ['random', 'greedy', 'sharp']\nlineups = 'compositions'\nseat_effects = true\nanalysis = false\n",
+        ];
+        let (mut stream, mut planned) = (stream(643), 0);
+        for seed in seeds {
+            for _ in 0..amount(500, 50_000) {
+                planned += usize::from(experiment(&mutate(seed.as_bytes(), seeds[0].as_bytes(), &mut stream)));
+            }
+        }
+        assert!(planned > 20, "{planned}");
+    }
+}

@@ -1,0 +1,10 @@
+//! Reads bytes as one file of a run folder, and verifies the run.
+#![no_main]
+
+#[path = "../../cambio-sim/tests/bytes.rs"]
+#[allow(dead_code, reason = "the other targets use the rest")]
+mod bytes;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    bytes::run_folder(data);
+});
