@@ -133,6 +133,10 @@ struct Inquiry<'a> {
 impl Inquiry<'_> {
     fn begin(&mut self, standing: &Standing<'_>) -> Result<(), String> {
         let (rules, seats, seat) = (&standing.setup.rules, standing.setup.seats, self.seat);
+        if seat.index() >= seats {
+            // The record has an invalid seat, which the replay reports.
+            return Ok(());
+        }
         let briefing = Briefing { rules, seats, seat, stream: &self.key.agent(seat) };
         let mut players = Players::only(self.agent.make(), seat, seats);
         players.brief(&briefing).map_err(|failure| failure.error.to_string())?;
@@ -257,6 +261,19 @@ mod tests {
     use cambio_core::{Recorder, Rules, RulesSpec, play_match};
 
     use super::*;
+
+    #[test]
+    fn a_decision_of_a_seat_that_is_not_at_the_table_is_an_error() {
+        let rules = Rules::preset("classic").unwrap();
+        let mut recorder = Recorder::new(&rules);
+        let setup = cambio_core::MatchSetup { rules, seats: 2, key: Key::new(1, 0) };
+        let greedy = roster().parse("greedy").unwrap();
+        let result = play_match(&setup, &mut [greedy.make(), greedy.make()], &mut recorder).unwrap();
+        let mut record = recorder.finish(setup.key, 0, &["greedy", "greedy"], &result);
+        record.rounds[0].decisions[1] = "c draw".to_owned();
+        let error = inquire(&record, (1, 2), &greedy, &|| true).unwrap_err().to_string();
+        assert!(error.starts_with("round 1, decision 2"), "{error}");
+    }
 
     #[test]
     fn what_an_agent_considered_has_what_it_played() {
