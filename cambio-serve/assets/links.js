@@ -4,6 +4,8 @@ import { ask, isServer, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
 const LONGEST = 8000;
+// The maximum size of a record in a link, in bytes. Compressed bytes can contain a thousand times as many.
+const MOST = 1 << 20;
 const here = (page) => new URL(page, location.href);
 
 function read(key) {
@@ -16,9 +18,20 @@ function read(key) {
 
 // ---- Packing
 
-async function through(stream, bytes) {
-  const piped = new Blob([bytes]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(piped).arrayBuffer());
+async function through(stream, bytes, most = Infinity) {
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
+  const chunks = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new RangeError(`more than ${most} bytes`);
+    }
+    chunks.push(value);
+  }
 }
 
 // A text, compressed and in letters that an address may contain.
@@ -31,7 +44,7 @@ export async function pack(text) {
 export async function unpack(letters) {
   try {
     const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes));
+    return new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
   } catch {
     throw new Error("the link is damaged or incomplete; copy it again");
   }
