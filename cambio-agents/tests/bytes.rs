@@ -36,8 +36,8 @@ pub(crate) fn spec(bytes: &[u8]) -> bool {
             true
         }
         Err(error) => {
-            let told = error.to_string();
-            assert!(!told.is_empty() && told.len() < 4000 && !told.contains(char::is_control), "{told:?}");
+            let said = error.to_string();
+            assert!(!said.is_empty() && said.len() < 4000 && !said.contains(char::is_control), "{said:?}");
             false
         }
     }

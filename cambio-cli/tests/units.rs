@@ -96,6 +96,30 @@ fn a_flipped_byte_in_a_unit_is_found() {
 }
 
 #[test]
+fn costs_of_lineups_that_are_not_in_the_plan_are_refused() {
+    let folder = folder("costs");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "units begin spec.toml --store store");
+    done(&folder, "units play --store store --index 0 --of 1 --quiet");
+    let file = fs::read_dir(folder.join("store/costs")).unwrap().next().unwrap().unwrap().path();
+    let costs = fs::read_to_string(&file).unwrap();
+    for (from, to) in [
+        ("\"cell\":0", "\"cell\":18446744073709551615"),
+        ("\"lineup\":0", "\"lineup\":99"),
+        ("\"matches\":", "\"matches\":999999"),
+        ("\"seconds\":", "\"seconds\":-"),
+    ] {
+        let changed = costs.replacen(from, to, 1);
+        assert_ne!(changed, costs, "{from}");
+        fs::write(&file, changed).unwrap();
+        let error = fails(&folder, "units show --store store", 4);
+        assert!(error.contains("is not in the plan, or its numbers are too large"), "{to}: {error}");
+    }
+    fs::write(&file, costs).unwrap();
+    done(&folder, "units show --store store");
+}
+
+#[test]
 fn a_bot_that_ends_is_a_fault_with_its_deal_and_nobody_plays_on() {
     let folder = folder("fault");
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'external(\"false\")']\n";

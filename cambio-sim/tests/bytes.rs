@@ -17,7 +17,9 @@ const ROWS: [&str; 4] = ["matches.csv", "rounds.csv", "players.csv", "records.js
 /// An empty folder that only this thread uses.
 fn place(name: &str) -> PathBuf {
     let thread = format!("{:?}", std::thread::current().id()).replace(|char: char| !char.is_ascii_digit(), "");
-    let path = std::env::temp_dir().join(format!("cambio-bytes-{name}-{}-{thread}", std::process::id()));
+    // The fuzzer runs several processes at once; the tests have a folder of their own.
+    let root = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let path = root.join(format!("cambio-bytes-{}", std::process::id())).join(format!("{name}-{thread}"));
     // An earlier process with the same number may have left the folder.
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).expect("the folder for temporary files can be written");
@@ -233,9 +235,9 @@ pub(crate) fn experiment(bytes: &[u8]) -> bool {
         experiment.plan(&roster(), &folder)
     });
     let check = |error: &cambio_sim::PlanError| {
-        let told = error.to_string();
-        let is_plain = !told.contains(|char: char| char.is_control() && char != '\n');
-        assert!(!told.is_empty() && told.len() < 6000 && is_plain, "{told:?}");
+        let said = error.to_string();
+        let is_plain = !said.contains(|char: char| char.is_control() && char != '\n');
+        assert!(!said.is_empty() && said.len() < 6000 && is_plain, "{said:?}");
     };
     planned.inspect_err(check).is_ok()
 }

@@ -33,6 +33,14 @@ pub struct LineupCost {
     pub seconds: f64,
 }
 
+impl LineupCost {
+    /// Whether the plan has this lineup, and has at least this many matches.
+    pub(super) fn fits(&self, plan: &Plan) -> bool {
+        let has_lineup = plan.cells.get(self.cell).is_some_and(|cell| self.lineup < cell.lineups.len());
+        has_lineup && self.blocks <= self.matches && self.matches <= plan.matches() && self.seconds >= 0.0
+    }
+}
+
 /// The batches that remain to be played.
 ///
 /// ```

@@ -368,14 +368,20 @@ impl UnitStore {
     /// The costs of the lineups so far, summed over all units.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// If the store cannot be read, or its costs are not those of lineups in its plan.
     pub fn costs(&self) -> Result<Vec<LineupCost>, RunError> {
+        let plan = self.plan()?;
         let names = patient(|| self.blobs.list("costs")).map_err(self.unreadable("costs"))?;
         let mut all = Vec::new();
         for name in names {
             let text = self.text(&name).map_err(self.unreadable(&name))?;
             let found: Vec<LineupCost> =
                 serde_json::from_str(&text).map_err(|error| self.damaged(&name, error.to_string()))?;
+            if let Some(cost) = found.iter().find(|cost| !cost.fits(&plan)) {
+                let LineupCost { cell, lineup, .. } = cost;
+                let what = format!("lineup {lineup} of cell {cell} is not in the plan, or its numbers are too large");
+                return Err(self.damaged(&name, what));
+            }
             all.extend(found);
         }
         Ok(summed(all))
