@@ -574,3 +574,138 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
     }
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Stops and continues a process until it ends. Its system calls are interrupted, and its clocks go on while it is stopped.
+#[cfg(unix)]
+fn stormed(mut child: std::process::Child) -> (Output, u32) {
+    use nix::sys::signal::{Signal, kill};
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    let mut stops = 0;
+    while child.try_wait().unwrap().is_none() {
+        for (signal, pause) in [(Signal::SIGSTOP, 3), (Signal::SIGCONT, 7), (Signal::SIGWINCH, 1), (Signal::SIGURG, 1)]
+        {
+            // The process may have ended in the meantime, but it keeps its number until it is waited for.
+            kill(pid, signal).unwrap();
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        stops += 1;
+    }
+    (child.wait_with_output().unwrap(), stops)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_storm_of_signals_changes_no_byte() {
+    let folder = played("storm", crate::amount(400, 20_000));
+    let output = |words: &str| {
+        let (output, stops) = stormed(command(&folder, words).spawn().unwrap());
+        assert!(output.status.success(), "{words}: {}", said(&output));
+        stops
+    };
+    let mut stops = output("run spec.toml --out stormed --records --quiet --threads 2");
+    assert_same(&folder.join("whole"), &folder.join("stormed"));
+    stops += output("verify stormed --all");
+    done(&folder, "units begin spec.toml --store store --records");
+    for index in 0..2 {
+        stops += output(&format!("units play --store store --quiet --index {index} --of 2"));
+    }
+    stops += output("units merge --store store --out merged");
+    assert_same(&folder.join("whole"), &folder.join("merged"));
+    assert!(stops > 20, "only {stops} stops");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Signals that end a process and that it does not handle.
+#[test]
+#[cfg(unix)]
+fn a_run_that_any_signal_ends_is_finished_to_the_same_bytes() {
+    use nix::sys::signal::{Signal, kill};
+    let folder = played("signals", crate::amount(800, 8000));
+    let (_, seconds) = all_blocks(&folder.join("whole"));
+    let signals = [Signal::SIGALRM, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGPIPE];
+    let mut ended = 0;
+    for (number, signal) in (1..=crate::amount(1, 10)).flat_map(|_| signals).enumerate() {
+        let mut child = command(&folder, "run spec.toml --out ended --records --quiet --resume").spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(seconds * 0.03 * (number % 7) as f64));
+        if child.try_wait().unwrap().is_none() {
+            kill(nix::unistd::Pid::from_raw(child.id() as i32), signal).unwrap();
+            ended += 1;
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(!said(&output).contains("panicked"), "{signal}: {}", said(&output));
+    }
+    assert!(ended > 0);
+    done(&folder, "run spec.toml --out ended --records --quiet --resume");
+    assert_same(&folder.join("whole"), &folder.join("ended"));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The permissions of a file do not bind the superuser, so the command runs without privileges.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = played("only-read", 40);
+    play_units(&folder, 2);
+    let all = |folder: &Path, mode: u32| {
+        // Folders before their files are closed, and after them when they are opened again.
+        let mut found = vec![folder.to_owned()];
+        let mut next = 0;
+        while let Some(path) = found.get(next).cloned() {
+            if path.is_dir() {
+                found.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+            next += 1;
+        }
+        for path in found {
+            let mode = if path.is_dir() { mode } else { mode & 0o666 };
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    let before = (names(&folder.join("whole")), files(&folder.join("whole")));
+    all(&folder.join("whole"), 0o555);
+    all(&folder.join("store"), 0o555);
+    let is_bound = fs::write(folder.join("whole/probe"), "").is_err();
+    let run = |words: &str| {
+        let mut command = command(&folder, words);
+        if !is_bound {
+            let program = command.get_program().to_owned();
+            let words: Vec<_> = command.get_args().map(std::ffi::OsStr::to_owned).collect();
+            command = Command::new("setpriv");
+            command.current_dir(&folder).args(["--bounding-set=-all", "--inh-caps=-all"]).arg(program).args(words);
+        }
+        command.output().unwrap()
+    };
+    if !is_bound {
+        fs::remove_file(folder.join("whole/probe")).ok();
+    }
+    for words in [
+        "verify whole --all",
+        "replay whole/records.jsonl",
+        "plan --detect 0.01 --run whole",
+        "sprt random greedy --run whole --rules classic --seats 2 --quiet",
+        "units show --store store",
+        "units play --store store --index 0 --of 2 --quiet",
+        "units merge --store store --out merged --quiet",
+    ] {
+        let output = run(words);
+        assert!(matches!(output.status.code(), Some(0 | 2 | 3)), "{words}: {}", said(&output));
+    }
+    for words in [
+        "report whole",
+        "run spec.toml --out whole/new --quiet",
+        "run spec.toml --out whole --records --resume --quiet --deals 80",
+        "units begin spec.toml --store store/new",
+        // The replayed unit is written beside the stored ones.
+        "units check --store store",
+    ] {
+        let output = run(words);
+        assert!(matches!(output.status.code(), Some(1 | 3)), "{words}: {}", said(&output));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.starts_with("error: ") && error.lines().count() <= 2, "{words}: {error}");
+    }
+    all(&folder.join("whole"), 0o755);
+    all(&folder.join("store"), 0o755);
+    assert!(before == (names(&folder.join("whole")), files(&folder.join("whole"))));
+    fs::remove_dir_all(&folder).unwrap();
+}
