@@ -123,7 +123,7 @@ const FAULTS: [Fault; 6] =
 /// A small object store: objects, which never change, lists, and writes that fail if the object exists. `fault` returns the fault of a request by its
 /// number.
 struct Objects {
-    objects: Mutex<BTreeMap<String, Vec<u8>>>,
+    stored: Mutex<BTreeMap<String, Vec<u8>>>,
     requests: AtomicU64,
     faults: Mutex<BTreeMap<String, u64>>,
     fault: fn(u64) -> Option<Fault>,
@@ -134,8 +134,8 @@ impl Objects {
     fn serve(fault: fn(u64) -> Option<Fault>) -> (Arc<Objects>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let (objects, requests, faults) = (Mutex::default(), AtomicU64::new(0), Mutex::default());
-        let store = Arc::new(Objects { objects, requests, faults, fault });
+        let (stored, requests, faults) = (Mutex::default(), AtomicU64::new(0), Mutex::default());
+        let store = Arc::new(Objects { stored, requests, faults, fault });
         let served = Arc::clone(&store);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -202,7 +202,7 @@ impl Objects {
         range: Option<String>,
         is_new_only: bool,
     ) -> (String, Vec<u8>) {
-        let mut objects = self.objects.lock().unwrap();
+        let mut objects = self.stored.lock().unwrap();
         let ok = |bytes| ("200 OK".to_owned(), bytes);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let key = path.trim_start_matches("/cambio").trim_start_matches('/').to_owned();

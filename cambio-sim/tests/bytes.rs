@@ -17,7 +17,7 @@ const ROWS: [&str; 4] = ["matches.csv", "rounds.csv", "players.csv", "records.js
 /// An empty folder that only this thread uses.
 fn place(name: &str) -> PathBuf {
     let thread = format!("{:?}", std::thread::current().id()).replace(|char: char| !char.is_ascii_digit(), "");
-    // The fuzzer runs several processes at once; the tests have a folder of their own.
+    // The fuzzer runs several processes at once; the tests have their own folder.
     let root = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
     let path = root.join(format!("cambio-bytes-{}", std::process::id())).join(format!("{name}-{thread}"));
     // An earlier process with the same number may have left the folder.
@@ -26,9 +26,12 @@ fn place(name: &str) -> PathBuf {
     path
 }
 
-fn plan() -> PlayablePlan {
-    let experiment = Experiment { deals: 4, records: true, ..Experiment::at("classic", 2, &["random", "greedy"]) };
-    experiment.plan(&roster(), Path::new(".")).expect("a valid experiment")
+fn plan() -> &'static PlayablePlan {
+    static PLAN: OnceLock<PlayablePlan> = OnceLock::new();
+    PLAN.get_or_init(|| {
+        let experiment = Experiment { deals: 4, records: true, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+        experiment.plan(&roster(), Path::new(".")).expect("a valid experiment")
+    })
 }
 
 /// The files of a small run, which has one batch.
@@ -36,9 +39,9 @@ fn files() -> &'static BTreeMap<String, Vec<u8>> {
     static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
     FILES.get_or_init(|| {
         let path = place("played").join("run");
-        let mut folder = RunFolder::create(&path, &plan()).expect("a new folder");
+        let mut folder = RunFolder::create(&path, plan()).expect("a new folder");
         let runner = Executor::new(1).expect("one thread");
-        let played = Runner::new(&runner).run(&plan(), &mut folder).expect("agents without faults");
+        let played = Runner::new(&runner).run(plan(), &mut folder).expect("agents without faults");
         played.outcome.expect("a run that is not stopped");
         let entries = std::fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("a file"));
         let read = |entry: std::fs::DirEntry| {
@@ -89,7 +92,7 @@ pub(crate) fn run_folder(bytes: &[u8]) -> bool {
             let is_derived = derive(&stored).is_ok();
             // Another plan may have agents that take long.
             if which != 1 {
-                assert!(!verify(&stored, &plan(), ReplayScope::Sample(1)).wrong.iter().any(String::is_empty));
+                assert!(!verify(&stored, plan(), ReplayScope::Sample(1)).wrong.iter().any(String::is_empty));
             }
             is_derived
         }
@@ -172,9 +175,9 @@ fn blobs() -> &'static (BTreeMap<String, Vec<u8>>, String) {
     BLOBS.get_or_init(|| {
         let memory = std::sync::Arc::new(Memory::default());
         let store = UnitStore::on(Box::new(Shared(memory.clone())), "memory");
-        store.begin(&plan()).expect("an empty store");
+        store.begin(plan()).expect("an empty store");
         let executor = Executor::new(1).expect("one thread");
-        let played = play_unit(&executor, &plan(), 0..plan().batch_count(), &store, |_| ()).expect("no faults");
+        let played = play_unit(&executor, plan(), 0..plan().batch_count(), &store, |_| ()).expect("no faults");
         let files = memory.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (files, played.unit.name())
     })

@@ -368,7 +368,7 @@ impl UnitStore {
     /// The costs of the lineups so far, summed over all units.
     ///
     /// # Errors
-    /// If the store cannot be read, or its costs are not those of lineups in its plan.
+    /// If the store cannot be read, or has costs of a lineup that is not in its plan.
     pub fn costs(&self) -> Result<Vec<LineupCost>, RunError> {
         let plan = self.plan()?;
         let names = patient(|| self.blobs.list("costs")).map_err(self.unreadable("costs"))?;
