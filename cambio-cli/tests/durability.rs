@@ -265,7 +265,6 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
             "\"outcome\": \"foo\"",
             "`outcome` must be one of begun, complete, interrupted, fault, found \"foo\"",
         ),
-        ("manifest.json", "cambio-run/2", "cambio-run/3", "its format is \"cambio-run/3\""),
         ("spec.toml", "seed = 8", "seed = 9", "spec.toml is damaged: it has been modified"),
     ] {
         let before = change(file, from, to);
@@ -274,6 +273,11 @@ fn what_is_said_of_a_run_is_checked_as_its_rows_are() {
         assert!(said(&output).contains(sentence), "{to}: {}", said(&output));
         fs::write(whole.join(file), before).unwrap();
     }
+    let before = change("manifest.json", "cambio-run/2", "cambio-run/3");
+    let output = cambio(&folder, "verify whole");
+    assert_eq!(output.status.code(), Some(1), "another format is not damage: {}", said(&output));
+    assert!(said(&output).contains("has the format \"cambio-run/3\", but this version"), "{}", said(&output));
+    fs::write(whole.join("manifest.json"), before).unwrap();
     assert_eq!(cambio(&folder, "verify whole").status.code(), Some(0));
     let lost = fs::read(whole.join("manifest.json")).unwrap();
     fs::remove_file(whole.join("manifest.json")).unwrap();
