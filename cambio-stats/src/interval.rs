@@ -229,15 +229,6 @@ impl HallTransform {
     }
 }
 
-/// Whether an interval is symmetric when its half-widths are rounded to `digits` decimals. The last digit may differ by
-/// one if the half-widths are at least three units of that digit.
-pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
-    let unit = 10_f64.powi(-(digits as i32));
-    let shown = |half: f64| (half / unit).round();
-    let (least, most) = (shown(below.min(above)), shown(below.max(above)));
-    most - least < 0.5 || (least >= 3.0 && most - least < 1.5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

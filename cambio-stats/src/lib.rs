@@ -55,7 +55,7 @@ pub mod stopping;
 pub use control::ControlVariate;
 pub use distributions::{f_tail, normal_cdf, normal_quantile, t_p_value, t_power, t_quantile};
 pub use independent::independent_difference;
-pub use interval::{Interval, LEVEL, Shape, Support, is_even};
+pub use interval::{Interval, LEVEL, Shape, Support};
 pub use joint::Joint;
 pub use matrix::Matrix;
 pub use moments::Moments;
@@ -63,6 +63,15 @@ pub use resampling::ResampleRng;
 
 /// The number of Elo points for one unit of strength in natural log odds.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// Whether an interval is symmetric when its half-widths are rounded to `digits` decimals. The last digit may differ by
+/// one if the half-widths are at least three units of that digit.
+pub fn is_even(below: f64, above: f64, digits: usize) -> bool {
+    let unit = 10_f64.powi(-(digits as i32));
+    let shown = |half: f64| (half / unit).round();
+    let (least, most) = (shown(below.min(above)), shown(below.max(above)));
+    most - least < 0.5 || (least >= 3.0 && most - least < 1.5)
+}
 
 /// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
 #[cfg(test)]
