@@ -35,7 +35,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot that decided (learned for a person)" : "the bot that decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
   const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
   const before = h("input", { type: "checkbox", checked: isBefore, onchange: flip });
