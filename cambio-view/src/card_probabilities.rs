@@ -22,14 +22,12 @@ pub struct CardProbabilities {
 }
 
 /// The expected points of each seat's cards, and the probability that `seat` has the fewest, as means over the worlds.
-fn points_in(worlds: &[State], rules: &Rules, seat: Seat) -> (Vec<f64>, f64) {
+fn points_in(worlds: &[State], seat: Seat) -> (Vec<f64>, f64) {
     let seats = worlds.first().map_or(0, |world| world.table().seats());
     let (mut means, mut lowest) = (vec![0.0; seats], 0.0);
     for world in worlds {
-        let mut points = vec![0; seats];
-        for spot in world.table().occupied().iter_from(Seat::A) {
-            points[spot.seat().index()] += world.face(spot).map_or(0, |card| rules.points(card));
-        }
+        let points = Seat::ALL[..seats].iter().map(|&seat| world.points(seat).unwrap_or_default());
+        let points: Vec<i32> = points.collect();
         for (mean, &points) in means.iter_mut().zip(&points) {
             *mean += f64::from(points) / worlds.len() as f64;
         }
@@ -89,7 +87,6 @@ impl CardClasses {
 
 /// Computes a seat's beliefs from its sightings.
 pub(crate) struct BeliefTracker {
-    rules: Rules,
     classes: CardClasses,
     knowledge: Knowledge,
     policy: NetworkPolicy,
@@ -102,7 +99,6 @@ impl BeliefTracker {
         let mut policy = NetworkPolicy::shipped();
         let past = policy.begin(briefing.rules, briefing.seats).ok();
         BeliefTracker {
-            rules: *briefing.rules,
             classes: CardClasses::new(briefing.rules),
             knowledge: Knowledge::new(briefing.rules, briefing.seats, briefing.seat),
             inference: past.map(|past| Inference::new(briefing, past)),
@@ -136,7 +132,7 @@ impl BeliefTracker {
         let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
         let draw = SamplingSettings { worlds: WORLDS, proposals: 5 * WORLDS, ..SamplingSettings::default() };
         let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
-        let (points, lowest) = points_in(inferred.as_ref().unwrap_or(&even), &self.rules, view.seat());
+        let (points, lowest) = points_in(inferred.as_ref().unwrap_or(&even), view.seat());
         let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
         let even = self.classes.shares(&even, &spots);
         let unseen = spots.iter().zip(even).filter_map(|(&spot, even)| {
