@@ -490,7 +490,7 @@ impl PyWorld {
         PyWorld { state: episode.playing().state().clone(), origin: WorldOrigin::Game(Box::new(episode.clone())) }
     }
 
-    pub(crate) fn rules_of(&self) -> &Rules {
+    fn rules_of(&self) -> &Rules {
         self.state.table().rules()
     }
 

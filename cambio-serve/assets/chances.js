@@ -118,9 +118,10 @@ export function chances(film, record, viewer) {
   }
 
   function write({ decisions, chances, player, playouts, one_round: isRound, least, of }) {
-    const blunders = decisions.map((decision, place) => ({ ...decision, d: place + 1 })).filter((decision) => decision.blunder);
+    const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
+    const blunders = numbered.filter((decision) => decision.blunder);
     const person = record["x-person"]?.seat ?? null;
-    const costly = decisions.map((decision, place) => ({ ...decision, d: place + 1 })).filter((decision) => costOf(decision) && (!person || decision.by === person))
+    const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, LISTED);
     const sum = (seat, what) => {
       const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what]).map((decision) => decision[what]);
@@ -133,7 +134,7 @@ export function chances(film, record, viewer) {
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
-          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again") : ""))),
+          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again")))),
       h("div", { class: "scroll" }, h("table", { class: "costs" },
         h("thead", {}, h("tr", {}, ...["seat", "blunders", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),

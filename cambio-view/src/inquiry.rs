@@ -11,7 +11,7 @@ use cambio_core::{
 use serde::Serialize;
 
 use crate::card_probabilities::{BeliefTracker, CardProbabilities};
-use crate::session::{STOPPED, SessionConfig, SessionError};
+use crate::session::{STOPPED, SessionConfig, SessionError, no_decision};
 use crate::words::action_in_words;
 
 /// A candidate decision with its value.
@@ -234,7 +234,7 @@ pub fn inquire(
     agent: &AgentSpec,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<InquiryResult, SessionError> {
-    let missing = || SessionError(format!("the match has no decision {decision} in round {round}"));
+    let missing = || no_decision(round, decision);
     let text = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(decision.wrapping_sub(1)));
     let seat = text.and_then(|text| Seat::from_letter(text.chars().next()?)).ok_or_else(missing)?;
     let field = |name: &str| record.fields.get(name).and_then(|value| value.as_str()?.parse::<Seed>().ok());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
 use crate::scene::{CardValue, KindView};
-use crate::session::{SavedSession, Session, SessionConfig, SessionError};
+use crate::session::{PERSON_NAME, SavedSession, Session, SessionConfig, SessionError};
 use crate::words::rules_in_short;
 
 /// The maximum budgets of a decision. Each of them takes at most some ten seconds.
@@ -98,7 +98,7 @@ impl TableOption {
         TableOption {
             table,
             rules: config.deal.rules().name(),
-            names: config.names("person"),
+            names: config.names(PERSON_NAME),
             seat: config.person.letter(),
             round: step.scene.round,
             over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
@@ -336,9 +336,8 @@ impl TableRequest {
     /// # Errors
     /// If a field is not valid, pages may not use one of the agents, or the computation is stopped.
     pub fn open(&self, catalogue: &Catalogue, goes_on: &dyn Fn() -> bool) -> Result<Session, RequestError> {
-        let Some(position) = &self.from else { return Ok(Session::new(self.config(catalogue)?)) };
-        let (config, saved) = self.config_from(position, catalogue)?;
-        Ok(Session::restore(config, &saved, goes_on)?)
+        let (config, start) = self.start(catalogue)?;
+        Ok(Session::restore(config, &start, goes_on)?)
     }
 
     /// Opens the table again as it was when it was saved.
@@ -346,11 +345,15 @@ impl TableRequest {
     /// # Errors
     /// As [`TableRequest::open`], and if the saved decisions are not possible at this table.
     pub fn reopen(&self, catalogue: &Catalogue, saved: &SavedSession) -> Result<Session, RequestError> {
-        let config = match &self.from {
-            Some(position) => self.config_from(position, catalogue)?.0,
-            None => self.config(catalogue)?,
-        };
-        Ok(Session::restore(config, saved, &|| true)?)
+        Ok(Session::restore(self.start(catalogue)?.0, saved, &|| true)?)
+    }
+
+    /// The configuration of the session, and the decisions before the person takes over.
+    fn start(&self, catalogue: &Catalogue) -> Result<(SessionConfig, SavedSession), RequestError> {
+        match &self.from {
+            Some(position) => self.config_from(position, catalogue),
+            None => Ok((self.config(catalogue)?, SavedSession::default())),
+        }
     }
 
     fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
@@ -393,7 +396,7 @@ impl TableRequest {
         let person = seat_of_person(self.seat.as_deref(), playing.seats())?;
         let name = |seat: Seat| record.fields.get("agents").and_then(|names| names.get(seat.index())?.as_str());
         let opponents = Seat::ALL[..playing.seats()].iter().filter(|seat| **seat != person).map(|seat| {
-            let spec = name(*seat).filter(|name| *name != "person").unwrap_or(SUBSTITUTE);
+            let spec = name(*seat).filter(|name| *name != PERSON_NAME).unwrap_or(SUBSTITUTE);
             catalogue.agent(spec)
         });
         let config = SessionConfig {

@@ -47,6 +47,14 @@ impl SessionConfig {
 /// decisions. Records of matches without a person do not have it.
 pub(crate) const PERSON: &str = "x-person";
 
+/// The name of a person in a record.
+pub(crate) const PERSON_NAME: &str = "person";
+
+/// The error of a request about a decision that the match does not have.
+pub(crate) fn no_decision(round: usize, decision: usize) -> SessionError {
+    SessionError(format!("the match has no decision {decision} in round {round}"))
+}
+
 /// The error of a computation that was stopped.
 pub(crate) const STOPPED: &str = "the computation was stopped";
 
@@ -138,7 +146,7 @@ impl fmt::Debug for JobResult {
 }
 
 /// A session as data, from which [`Session::restore`] makes it again: its decisions and counts.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
 #[serde(deny_unknown_fields)]
 pub struct SavedSession {
     /// The decisions of all seats, each with whether it is the person's, and with the person's time in milliseconds.
@@ -152,8 +160,7 @@ impl SavedSession {
     /// round `round`, both counted from 1.
     pub(crate) fn at(record: &Record, round: usize, decision: usize) -> Result<SavedSession, SessionError> {
         let last = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(..decision));
-        let last =
-            last.ok_or_else(|| SessionError(format!("the match has no decision {decision} in round {round}")))?;
+        let last = last.ok_or_else(|| no_decision(round, decision))?;
         let earlier = record.rounds[..round - 1].iter().flat_map(|round| &round.decisions);
         let action = |text: &String| text.split_once(' ').map_or_else(String::new, |(_, action)| action.to_owned());
         let decisions = earlier.chain(last).map(|text| (action(text), false, None)).collect();
@@ -219,7 +226,7 @@ impl Session {
     /// If the person's seat is not at the table, or the rules do not allow the number of seats.
     pub fn new(config: SessionConfig) -> Session {
         let seats = config.opponents.len() + 1;
-        let names = config.names("person");
+        let names = config.names(PERSON_NAME);
         let mut opponents: Vec<Option<Opponent>> =
             config.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
         opponents.insert(config.person.index(), None);

@@ -122,8 +122,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     why.disabled = !frame.by;
     rounds.value = r;
     onward.textContent = `Play on from here as ${decider()}`;
-    onward.disabled = isLast && at === places.length - 1 && !shownBefore();
-    caption.textContent = `Round ${r + 1}, decision ${d} of ${film.rounds[r].frames.length - 1}: ${decided(frame)}`;
+    onward.disabled = at === places.length - 1 && !shownBefore();
+    caption.textContent = `Round ${r + 1}, decision ${d} of ${frames.length - 1}: ${decided(frame)}`;
     slider.setAttribute("aria-valuetext", caption.textContent);
     lines.replaceChildren(...frame.lines.map((line) => h("li", {}, words(line))));
     scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
@@ -158,7 +158,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (shownBefore() && !isHidden) {
       shown.push({ by, action, kind: "played", words: `${by}: ${inWords(action)}` });
       const best = panel?.best(d);
-      if (best && best.action !== action) shown.push({ by, action: best.action, kind: "better", words: `better: ${inWords(best.action)} (${best.words})` });
+      if (best) shown.push({ by, action: best.action, kind: "better", words: `better: ${inWords(best.action)} (${best.words})` });
     }
     table.point(shown);
     legend.replaceChildren(...shown.map(({ kind, words }) => h("span", { class: kind }, words)));
