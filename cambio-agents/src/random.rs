@@ -58,4 +58,14 @@ impl Agent for Random {
         }
         Ok(choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices"))
     }
+
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        let choices = view.choices();
+        let passes = match (self.pass, view.table().phase()) {
+            (Some(pass), Phase::Window) => f64::from(pass) / f64::from(SCALE),
+            _ => 0.0,
+        };
+        let uniform = (1.0 - passes) / choices.len() as f64;
+        Ok(Some(choices.iter().map(|choice| if choice == Action::Pass { passes + uniform } else { uniform }).collect()))
+    }
 }

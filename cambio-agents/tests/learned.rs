@@ -7,12 +7,12 @@ use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::rules::PRESETS;
 use cambio_core::testing::{CheckScope, check_agent};
-use cambio_core::{Action, Agent, AgentError, Briefing, MatchSetup, Notice, Observation, Rules, play_match};
+use cambio_core::{Agent, MatchSetup, Rules, play_match};
 
 use crate::play::amount;
 
 /// A network with random weights, so that its decisions vary.
-fn network(rules: &Rules) -> Network {
+pub(crate) fn network(rules: &Rules) -> Network {
     network_with(&NetworkInputs::new(rules))
 }
 
@@ -72,67 +72,6 @@ fn a_file_gives_the_same_player() {
     let greedy = || roster().parse("greedy").unwrap().make();
     assert_eq!(result([spec.make(), greedy()]), result([Box::new(Learned::new(network(&rules))), greedy()]));
     std::fs::remove_file(path).unwrap();
-}
-
-/// Counts the decisions of an agent, and adds up how often it should have taken the first of its choices.
-struct Counted {
-    agent: Learned,
-    decisions: u32,
-    first: f64,
-    expected: f64,
-    variance: f64,
-}
-
-impl Agent for Counted {
-    fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        self.agent.begin(briefing)
-    }
-
-    fn notice(&mut self, notice: Notice<'_>) {
-        self.agent.notice(notice);
-    }
-
-    fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        let probabilities = self.agent.probabilities(view)?.expect("a network knows its probabilities");
-        let decided = self.agent.decide(view)?;
-        assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9 && probabilities.len() == view.choices().len());
-        let place = view.choices().iter().position(|choice| choice == decided).unwrap();
-        assert!(probabilities[place] > 0.0, "{decided}");
-        self.decisions += 1;
-        self.first += f64::from(u8::from(place == 0));
-        self.expected += probabilities[0];
-        self.variance += probabilities[0] * (1.0 - probabilities[0]);
-        Ok(decided)
-    }
-}
-
-#[test]
-fn a_policy_draws_its_decisions_with_the_probabilities_that_it_names() {
-    let rules = Rules::preset("classic").unwrap();
-    let policy = Network::from_bytes(&network(&rules).into_policy().to_bytes(&serde_json::Value::Null)).unwrap().0;
-    assert!(policy.is_policy() && !network(&rules).is_policy());
-    let counted = |network: &Network| Counted {
-        agent: Learned::new(network.clone()),
-        decisions: 0,
-        first: 0.0,
-        expected: 0.0,
-        variance: 0.0,
-    };
-    let mut agents = [counted(&policy), counted(&policy)];
-    for deal in 0..40 {
-        let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, deal) };
-        play_match(&match_setup, &mut agents, &mut ()).unwrap();
-    }
-    let sum = |of: fn(&Counted) -> f64| agents.iter().map(of).sum::<f64>();
-    let (decisions, error) = (sum(|agent| agent.decisions.into()), sum(|agent| agent.variance).sqrt());
-    assert!(decisions > 400.0 && error > 5.0, "{decisions} decisions, {error}");
-    let difference = sum(|agent| agent.first - agent.expected);
-    assert!(difference.abs() < 3.5 * error, "{difference}, standard error {error}");
-    // A network of values takes the best decision, so its probabilities are 0 and 1.
-    let mut agents = [counted(&network(&rules)), counted(&network(&rules))];
-    let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, 0) };
-    play_match(&match_setup, &mut agents, &mut ()).unwrap();
-    assert!(agents[0].variance == 0.0 && (agents[0].first - agents[0].expected).abs() < 1e-9);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod luck;
 mod oracle;
 #[path = "../../cambio-core/tests/play/mod.rs"]
 mod play;
+mod probabilities;
 mod review;
 mod search;
 mod value;
