@@ -77,14 +77,14 @@ fn derived_files_agree_with_other_programs() {
     let specs = [
         (
             "table",
-            "seed = 7\ndeals = 60\nluck = 'on'\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
+            "seed = 7\ndeals = 40\nluck = 'on'\nrules = ['classic']\nseats = [3]\nlineups = 'compositions'\n\
              agents = ['greedy', 'heuristic', 'sharp']\n"
                 .to_owned(),
         ),
         // One agent never wins, so the strengths need a prior.
         (
             "shutout",
-            "seed = 1\ndeals = 40\nrules = ['classic', 'faessler']\nseats = [2]\nfaults = 'forfeit'\n\
+            "seed = 1\ndeals = 20\nrules = ['classic', 'faessler']\nseats = [2]\nfaults = 'forfeit'\n\
              agents = ['greedy', 'heuristic', 'external(\"false\")']\n"
                 .to_owned(),
         ),

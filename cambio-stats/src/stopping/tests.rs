@@ -41,7 +41,7 @@ fn all_there_is_adds_up_to_1() {
 /// 95 %, for narrow and for wide hypotheses. The coverage of the usual interval of the sample mean is lower.
 #[test]
 fn stopping_does_not_bias_the_estimate() {
-    let runs = crate::amount(200, 4000);
+    let runs = crate::amount(100, 4000);
     let mut wrong = Vec::new();
     // The hypotheses in Elo, and the true share of wins. Most tests of wide hypotheses stop at the first look.
     for (elo, share, most) in [
