@@ -94,28 +94,4 @@ fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::resampling::stream;
-
-    #[test]
-    fn the_best_of_planted_means_is_told_from_the_rest() {
-        let mut rng = stream(5, 5);
-        let means = [0.40, 0.50, 0.51, 0.42];
-        let mut scores = vec![Vec::new(); 4];
-        for _ in 0..400 {
-            let shared = rng.normal();
-            for (scores, mean) in scores.iter_mut().zip(means) {
-                scores.push(mean + 0.3 * shared + 0.1 * rng.normal());
-            }
-        }
-        let curve = estimates(&scores, 1.0, Support::Line, &mut stream(1, 4 << 16));
-        let among: Vec<bool> = curve.iter().map(|point| point.among_best.unwrap()).collect();
-        assert_eq!(among, [false, true, true, false]);
-        assert!(curve[2].best_share.unwrap() > 0.6 && curve[0].best_share.unwrap() < 0.01);
-        for point in &curve {
-            let (low, high) = point.band.unwrap();
-            assert!(low < point.interval.low().unwrap() && point.interval.high().unwrap() < high);
-        }
-    }
-}
+mod tests;

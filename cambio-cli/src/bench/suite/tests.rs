@@ -1,0 +1,73 @@
+use cambio_sim::{Plan, play_block};
+
+use super::*;
+
+/// An agent outside the suite, which therefore meets all opponents.
+const GUEST: &str = "greedy(call_at=7)";
+
+/// The plans of all tables of a class, from the files of the suite.
+fn plans(class: &str) -> Vec<PlayablePlan> {
+    let (suite, roster) = (Suite::own(), cambio_agents::roster());
+    let tables = suite.tables(suite.class(class).unwrap(), 1, &roster).unwrap();
+    let base = tempfile::tempdir().unwrap();
+    write_rules(base.path()).unwrap();
+    tables.iter().map(|table| suite.experiment(table, GUEST).plan(&roster, base.path()).unwrap()).collect()
+}
+
+fn hash(parts: impl IntoIterator<Item = String>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// The run id of a plan is a hash of its rules, seeds, deals, agents and outcome model, and of the version. If this test fails, published
+/// results can no longer be compared with new ones: undo the change, or make it a new suite.
+#[test]
+fn the_suite_is_frozen() {
+    for (class, frozen) in [("1ms", "71d0348175370620"), ("10ms", "b41df30784b38d7a"), ("100ms", "54948d4aa50194c4")] {
+        let of_0_1_0 = |plan: &PlayablePlan| Plan { version: "0.1.0".to_owned(), ..Plan::clone(plan) }.run_id();
+        assert_eq!(hash(plans(class).iter().map(of_0_1_0)), frozen, "{class}");
+    }
+}
+
+/// The opponents must decide as they did when the suite was frozen. If this test fails, keep the former agent under
+/// another name for the suite, or make the change a new suite.
+#[test]
+fn the_opponents_are_frozen() {
+    let mut found = Vec::new();
+    for plan in plans("1ms") {
+        for block in plan.blocks().filter(|block| block.deal == 0) {
+            let rows = play_block(&plan, &block).unwrap();
+            found.extend(rows.matches.iter().map(|row| row.fingerprint.to_string()));
+        }
+    }
+    assert_eq!((found.len(), hash(found).as_str()), (76, "563555e452f296d1"));
+}
+
+/// If this test fails because a network was trained again, the former file must stay available as an opponent: add it
+/// to `benchmark/1`, or make the change a new suite.
+#[test]
+fn the_bundled_networks_are_those_of_the_suite() {
+    assert_eq!(Suite::own().check_networks(), Ok(()));
+    let mut other = Suite::own();
+    other.networks.insert("classic 2".to_owned(), "00".to_owned());
+    assert!(other.check_networks().unwrap_err().contains("needs the network for `classic 2`"));
+}
+
+#[test]
+fn the_agent_meets_every_opponent_except_itself() {
+    let (suite, roster) = (Suite::own(), cambio_agents::roster());
+    let tables = suite.tables(suite.class("1ms").unwrap(), 100, &roster).unwrap();
+    let duel = &tables[0];
+    assert_eq!((duel.name.as_str(), duel.deals, duel.opponents.len()), ("duel", 100, 6));
+    for (agent, lineups) in [(GUEST, 6), ("sharp", 5)] {
+        let Lineups::Listed(listed) = suite.experiment(duel, agent).lineups else { panic!("lineups are listed") };
+        assert_eq!(listed.len(), lineups);
+        assert!(listed.iter().all(|lineup| lineup[0] == agent && lineup[1] != agent), "{listed:?}");
+    }
+    let four = tables.iter().find(|table| table.part == "table").unwrap();
+    let Lineups::Listed(listed) = suite.experiment(four, GUEST).lineups else { panic!("lineups are listed") };
+    assert_eq!(listed[0], [GUEST, "sharp", "sharp", "sharp"]);
+}

@@ -1,0 +1,29 @@
+use super::*;
+
+#[test]
+fn ticks_are_round_numbers_inside_the_axis() {
+    for (low, high, labels) in [
+        (0.0, 1.0, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"][..]),
+        (-120.0, 130.0, &["−100", "−50", "0", "50", "100"]),
+        (0.4812, 0.4931, &["0.485", "0.490"]),
+    ] {
+        let scale = Scale { low, high, from: LEFT, to: RIGHT };
+        let ticks = scale.ticks(5.0);
+        assert!(ticks.iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{ticks:?}");
+        let found: Vec<&str> = ticks.iter().map(|tick| tick.label.as_str()).collect();
+        assert_eq!(found, labels, "{low} to {high}");
+    }
+}
+
+#[test]
+fn every_count_is_in_a_bar_and_tails_are_in_the_last() {
+    let mut counts = Histogram::default();
+    (0..2000).for_each(|number| counts.add(1 + number % 90));
+    counts.add(5000);
+    let strips = Strips::new(&[Distribution { label: "a".to_owned(), counts: &counts }], 1, "turn");
+    assert_eq!((strips.step, strips.ends), (2, (None, Some(90))));
+    assert_eq!(strips.rows[0].path.matches('M').count(), 45);
+    assert!(strips.ticks.iter().all(|tick| (LEFT..=RIGHT).contains(&tick.at)), "{:?}", strips.ticks);
+    let one = Strips::new(&[Distribution { label: "a".to_owned(), counts: &Histogram::default() }], 1, "turn");
+    assert_eq!((one.rows[0].path.as_str(), one.rows[0].figure.as_str()), ("", "n 0"));
+}

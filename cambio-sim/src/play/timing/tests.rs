@@ -1,0 +1,30 @@
+use std::path::Path;
+
+use super::*;
+use crate::plan::Experiment;
+
+#[test]
+fn rows_are_read_back_without_batches_that_the_ledger_lacks_and_without_other_formats() {
+    let agents = ["greedy", "sharp(decay=0.1,threshold=0.7)"];
+    let plan = Experiment::at("classic", 2, &agents).plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    let mut timing = Timing::default();
+    let spent = TimeSpent { blocks: 3, matches: 6, decisions: 41, time: Duration::from_nanos(123_456_789) };
+    for agent in [None, Some(0), Some(1)] {
+        timing.add(0, agent, &spent);
+    }
+    let text = |batches: u64| timing.to_csv(&plan, batches);
+    let read = |text: &str| {
+        let mut found = Timing::default();
+        found.read(&format!("{TIMING_HEADER}{text}"), &plan, 5);
+        found
+    };
+    assert_eq!(read(&text(5)), timing);
+    assert_eq!(text(5).lines().next(), Some("5,classic,2,,3,6,41,0.123456789"));
+    let mut twice = timing.clone();
+    twice.extend(&timing);
+    assert_eq!((read(&(text(2) + &text(5) + &text(6))), twice.total().blocks), (twice.clone(), 6));
+    assert_eq!(read(&(text(5) + "5,classic,2,greedy,1,2,3,0.1")), timing, "the last line is torn");
+    let mut none = Timing::default();
+    none.read("threads,matches,seconds\n1,80000,0.463\n", &plan, 5);
+    assert_eq!(none, Timing::default());
+}

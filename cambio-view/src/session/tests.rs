@@ -1,0 +1,94 @@
+use cambio_core::rng::Key;
+use cambio_core::{Rules, replay};
+use serde_json::json;
+
+use super::*;
+use crate::Replay;
+
+/// The record of a match in which the person passes or takes the first decision. For practice, it asks for two hints and
+/// undoes one decision.
+fn played(practice: bool) -> Record {
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
+    let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
+    let config = SessionConfig { deal, person: Seat::B, opponents, notes: true, practice, reaction: None };
+    let mut session = Session::new(config);
+    let mut asked = 0;
+    while session.latest().end.is_none() {
+        if let Some(job) = session.job() {
+            session.finish(job.run());
+            continue;
+        }
+        asked += 1;
+        let (at, choices) = (session.latest().n, session.latest().ask.as_ref().unwrap().choices.clone());
+        if practice && asked <= 2 {
+            session.count_hint();
+        }
+        if practice && asked == 4 {
+            session.take_back(at).unwrap();
+            continue;
+        }
+        let choice = choices.iter().find(|choice| *choice == "pass").unwrap_or(&choices[0]);
+        session.act(at, choice, None).unwrap();
+    }
+    session.record().unwrap()
+}
+
+#[test]
+fn a_record_contains_the_persons_seat_hints_and_undone_decisions() {
+    for (practice, about) in [
+        (true, json!({ "seat": "b", "practice": true, "hints": 2, "undone": 1 })),
+        (false, json!({ "seat": "b", "practice": false, "hints": 0, "undone": 0 })),
+    ] {
+        let record = played(practice);
+        assert_eq!(record.fields["x-person"], about);
+        assert_eq!(replay(&record, &mut ()).unwrap(), record);
+        let title = Replay::of(&record).unwrap().title;
+        assert_eq!(title, if practice { "greedy against person (practice)" } else { "greedy against person" });
+    }
+}
+
+/// The person makes the decisions of the record from a position on: the match is the same.
+#[test]
+fn a_match_goes_on_from_a_position_as_it_went_before() {
+    use crate::{Catalogue, MatchRequest, TableRequest};
+    let catalogue = Catalogue::of_browser(cambio_agents::roster());
+    let request = json!({ "rules": "original", "agents": ["greedy", "heuristic", "greedy"], "seed": "3" });
+    let request: MatchRequest = serde_json::from_value(request).unwrap();
+    let record = request.play(&catalogue, || unreachable!(), &|| true).unwrap();
+    assert!(record.rounds.len() > 1);
+    let whole: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    let open = |round: usize, decision: usize, seat: &str| {
+        let from = json!({ "record": whole, "round": round, "decision": decision });
+        let request: TableRequest = serde_json::from_value(json!({ "from": from, "seat": seat })).unwrap();
+        request.open(&catalogue, &|| true)
+    };
+    for (round, decision, seat) in [(1, 0, "a"), (1, 11, "b"), (2, 5, "c"), (1, record.rounds[0].decisions.len(), "b")]
+    {
+        let mut session = open(round, decision, seat).unwrap();
+        assert!(session.config().practice, "such a match is for practice");
+        assert!(session.take_back(session.latest().n).is_err(), "no decision is the person's yet");
+        let texts: Vec<&String> = record.rounds.iter().flat_map(|round| &round.decisions).collect();
+        while session.record().is_err() {
+            if let Some(job) = session.job() {
+                session.finish(job.run());
+                continue;
+            }
+            let at = session.latest().n;
+            if session.latest().end.is_some() {
+                session.go_on(at).unwrap();
+                continue;
+            }
+            let text = texts[session.actions().len()];
+            session.act(at, text.strip_prefix(&format!("{seat} ")).unwrap(), None).unwrap();
+        }
+        assert_eq!(session.record().unwrap().rounds, record.rounds, "from decision {decision} of round {round}");
+    }
+    for (round, decision) in [(0, 0), (1, record.rounds[0].decisions.len() + 1), (record.rounds.len() + 1, 0)] {
+        let error = open(round, decision, "a").err().unwrap().sentence;
+        assert_eq!(error, format!("the match has no decision {decision} in round {round}"));
+    }
+    assert_eq!(open(1, 1, "d").err().unwrap().sentence, "the seat must be a to c in a game of 3 players");
+    let stopped =
+        serde_json::from_value::<TableRequest>(json!({ "from": { "record": whole, "round": 1, "decision": 9 } }));
+    assert_eq!(stopped.unwrap().open(&catalogue, &|| false).err().unwrap().sentence, "the computation was stopped");
+}
