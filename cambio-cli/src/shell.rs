@@ -15,6 +15,9 @@ pub(super) struct SchemaArgs {
     /// Print the columns of all CSV files instead: name, type, unit and meaning
     #[arg(long)]
     rows: bool,
+    /// Print the JSON Schema of a record instead, which is one line of records.jsonl
+    #[arg(long, conflicts_with = "rows")]
+    records: bool,
     /// The format of the columns
     #[arg(long, value_enum, default_value_t, requires = "rows")]
     format: Format,
@@ -45,6 +48,10 @@ pub(super) struct ManArgs {
 
 pub(super) fn schema(args: &SchemaArgs) -> CliResult {
     let mut out = std::io::stdout().lock();
+    if args.records {
+        out.write_all(cambio_core::record::SCHEMA.as_bytes())?;
+        return Ok(Exit::Done);
+    }
     if !args.rows {
         writeln!(out, "{:#}", Experiment::schema())?;
         return Ok(Exit::Done);

@@ -18,6 +18,9 @@ use crate::{Action, Card, Rules, Score, Seat, Spot, Standing, State};
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
 
+/// The JSON Schema (draft 2020-12) of one record.
+pub const SCHEMA: &str = include_str!("../record.schema.json");
+
 /// The extra field with the fingerprint of a round. Readers may ignore it.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 

@@ -201,6 +201,21 @@ def check_adjusted(rows, summary, pairs, seats):
         same("adjusted p", pair["p_adjusted"], p, relative=1e-4, absolute=1e-9)
         ratio = (float(pair["error"]) / scipy.stats.sem(difference)) ** 2
         same("variance ratio", pair["variance_ratio"], ratio, relative=1e-5)
+    for pair in pairs:
+        if seats > 2:
+            same("adjusted score", pair["score_adjusted"], None)
+            continue
+        # The games of the two agents by deal; the score is the win share.
+        scores = defaultdict(list)
+        for (deal, _, _), table in games(rows).items():
+            by_agent = {row["agent"]: row for row in table}
+            if set(by_agent) == {pair["agent"], pair["other"]}:
+                own = by_agent[pair["agent"]]
+                scores[deal].append(float(own["win_share"]) - float(own["luck"]))
+        values = np.array([np.mean(of) for of in scores.values()])
+        same("adjusted score", pair["score_adjusted"], values.mean(), absolute=1e-7)
+        same("adjusted score interval", pair["score_adjusted_low"], interval(values)[0], absolute=1e-7)
+        same("adjusted score interval", pair["score_adjusted_high"], interval(values)[1], absolute=1e-7)
 
 
 def deal_means(rows):

@@ -18,6 +18,9 @@ use crate::rows::QuantitySums;
 pub(crate) struct PairScores {
     /// The pairwise scores of the first agent, in halves, clustered by deal.
     pub scores: Moments,
+    /// The same at two seats without the luck of the cards, in units of adjusted payoffs; empty if the run does not
+    /// measure it.
+    pub adjusted: Moments,
     /// Pairs of seats in which the first agent had the better rank.
     pub wins: u64,
     /// Pairs of seats with the same rank.
@@ -82,7 +85,8 @@ struct OpenDeal {
     /// For each agent and each payoff, the number of known values and their sum.
     payoffs: Vec<[(i64, i64); 4]>,
     occupied: Vec<i64>,
-    duels: Vec<(i64, i64)>,
+    /// For each pair of agents, the number of scores, their sum in halves, and the luck of the first agent.
+    duels: Vec<(i64, i64, i64)>,
 }
 
 impl CellDigest {
@@ -93,7 +97,7 @@ impl CellDigest {
             s: vec![0; agents + seats],
             payoffs: vec![[(0, 0); 4]; agents],
             occupied: vec![0; agents * seats],
-            duels: vec![(0, 0); agents * agents],
+            duels: vec![(0, 0, 0); agents * agents],
             ..OpenDeal::default()
         };
         let lineups: Vec<&[usize]> = cell.lineups.iter().map(Lineup::agents).collect();
@@ -181,8 +185,11 @@ impl CellDigest {
                     if rival == agent {
                         continue;
                     }
-                    let (first, second, one, two) =
-                        if agent < rival { (agent, rival, rank, other.rank) } else { (rival, agent, other.rank, rank) };
+                    let (first, second, one, two, luck) = if agent < rival {
+                        (agent, rival, rank, other.rank, luck)
+                    } else {
+                        (rival, agent, other.rank, rank, other.luck)
+                    };
                     let duel = &mut self.duels[first * agents + second];
                     let halves = match one.cmp(&two) {
                         std::cmp::Ordering::Less => {
@@ -201,6 +208,7 @@ impl CellDigest {
                     let sums = &mut self.open.duels[first * agents + second];
                     sums.0 += 1;
                     sums.1 += halves;
+                    sums.2 += i64::from(luck);
                 }
             }
             self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, other)| (seated[seat], other.rank))));
@@ -239,8 +247,13 @@ impl CellDigest {
             self.partial.add(&open.n, &open.s);
         }
         for (duel, sums) in self.duels.iter_mut().zip(&mut open.duels) {
-            duel.scores.add(sums.0, sums.1);
-            *sums = (0, 0);
+            let &mut (count, halves, luck) = sums;
+            duel.scores.add(count, halves);
+            // At two seats, the score is the win share, whose luck is measured.
+            if self.adjusted.is_some() && self.seats == 2 {
+                duel.adjusted.add(count, adjusted::without_luck(halves, 2.0 * adjusted::share_of(luck)));
+            }
+            *sums = (0, 0, 0);
         }
         open.n.fill(0);
         open.s.fill(0);

@@ -10,6 +10,7 @@ use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Matrix, Support, anytime, equivalence, normal_cdf};
 use serde::Serialize;
 
+use super::adjusted::FINE;
 use super::cell::CellDigest;
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling};
@@ -414,6 +415,7 @@ impl CellSums<'_> {
         let errors = difference.error.zip(adjusted.and_then(|adjusted| adjusted.error));
         let duel = self.cell.duel(one, other);
         let score = duel.scores.interval(2.0, Support::Share);
+        let score_adjusted = duel.adjusted.interval(2.0 * FINE as f64, Support::Line);
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // In the Plackett–Luce model, the odds between two agents do not depend on the other agents at the table.
         let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);
@@ -461,6 +463,9 @@ impl CellSums<'_> {
             score: score.map(|score| score.mean),
             score_low: score.and_then(|score| score.low()),
             score_high: score.and_then(|score| score.high()),
+            score_adjusted: score_adjusted.map(|score| score.mean),
+            score_adjusted_low: score_adjusted.and_then(|score| score.low()),
+            score_adjusted_high: score_adjusted.and_then(|score| score.high()),
             score_fitted,
             residual: residual.map(|residual| residual.mean * ELO),
             residual_error: residual.and_then(|residual| residual.error).map(|error| error * ELO),

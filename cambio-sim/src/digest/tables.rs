@@ -368,6 +368,13 @@ pub struct PairRow {
     pub score_low: Option<f64>,
     /// Upper end of the interval of `score`.
     pub score_high: Option<f64>,
+    /// The mean score without the luck of the cards; empty if the run does not measure it, and with more than two seats.
+    #[schemars(extend("unit" = "share"))]
+    pub score_adjusted: Option<f64>,
+    /// Lower end of the interval of the adjusted score.
+    pub score_adjusted_low: Option<f64>,
+    /// Upper end of the interval of the adjusted score.
+    pub score_adjusted_high: Option<f64>,
     /// The score expected from the two ratings in games without a tie of the two; empty if the ratings have seat effects.
     pub score_fitted: Option<f64>,
     /// By how many Elo points the first agent is stronger against the second than the ratings say, which the other pairs
