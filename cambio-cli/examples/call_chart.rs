@@ -110,7 +110,8 @@ impl Observer for Watch {
         let known = own.intersection(view.known());
         let points =
             known.iter_from(seat).filter_map(|spot| view.face(spot)).map(|card| rules.points(card)).sum::<i32>();
-        let turn = (table.turns() / table.seats() + 1).min(3);
+        // `turns` includes the current turn.
+        let turn = ((table.turns() - 1) / table.seats() + 1).min(3);
         self.policy.evaluate(&view, &self.past);
         let evaluation = self.policy.evaluation();
         let others = evaluation.actions().zip(evaluation.logits()).filter(|(other, _)| *other != Action::Call);

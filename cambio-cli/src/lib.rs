@@ -186,7 +186,7 @@ enum Command {
     /// Print a rule system as TOML, or check a rule file
     #[command(after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml")]
     Rules(rules::Args),
-    /// Print the schema of experiment files or records, or the columns of all tables
+    /// Print the schema of experiments or records, or all columns
     #[command(
         after_help = "Examples:\n  cambio schema > experiment.schema.json\n  cambio schema --rows\n  cambio schema --rows --format json > columns.json\n  cambio schema --records > record.schema.json"
     )]

@@ -15,7 +15,7 @@ pub(super) struct SchemaArgs {
     /// Print the columns of all CSV files instead: name, type, unit and meaning
     #[arg(long)]
     rows: bool,
-    /// Print the JSON Schema of a record instead, which is one line of records.jsonl
+    /// Print the JSON Schema of a record instead: a line of records.jsonl
     #[arg(long, conflicts_with = "rows")]
     records: bool,
     /// The format of the columns

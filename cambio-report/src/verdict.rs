@@ -118,14 +118,15 @@ impl<'a> RankedAgents<'a> {
         })
     }
 
+    /// The score of one agent against another, without the luck of the cards if the run measures it for pairs.
     pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
         let (row, is_turned) = self.pair(one, other)?;
-        let score = row.score?;
-        let ends = row.score_low.zip(row.score_high);
+        let adjusted = row.score_adjusted.map(|mean| (mean, row.score_adjusted_low.zip(row.score_adjusted_high)));
+        let (mean, ends) = adjusted.or_else(|| Some((row.score?, row.score_low.zip(row.score_high))))?;
         Some(if is_turned {
-            PairwiseScore { mean: 1.0 - score, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
+            PairwiseScore { mean: 1.0 - mean, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
         } else {
-            PairwiseScore { mean: score, ends }
+            PairwiseScore { mean, ends }
         })
     }
 
