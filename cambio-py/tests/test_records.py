@@ -11,9 +11,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import TABLES, choose
 
 import cambio_game as cambio
+from conftest import TABLES, choose
 
 CAMBIO = os.environ.get("CAMBIO_BIN")
 ROOT = Path(__file__).resolve().parents[2]
