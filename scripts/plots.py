@@ -199,3 +199,77 @@ def iterations(lines, options):
     for number, (label, place) in enumerate(zip(lines, apart(ends, 17, top, height - bottom))):
         canvas.text(width - right + 10, place + 4, label, colour=COLOURS[number % len(COLOURS)], weight=600)
     return canvas.done()
+
+
+def budgets(groups, options):
+    """Strength against time per decision, on a logarithmic axis of time. `groups` maps labels to points (seconds, mean, low, high);
+    the points of a group are budgets of one search."""
+    width, height, left, right, top, bottom = 720, 420, 70, 190, 84, 56
+    canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
+    points = [point for group in groups.values() for point in group]
+    low, high = min(point[2] for point in points), max(point[3] for point in points)
+    pad = 0.04 * (high - low)
+    low, high = low - pad, high + pad
+    first = math.floor(math.log10(min(point[0] for point in points)))
+    last = math.ceil(math.log10(max(point[0] for point in points)))
+    x = lambda seconds: left + (math.log10(seconds) - first) / (last - first) * (width - left - right)
+    y = lambda value: height - bottom - (value - low) / (high - low) * (height - top - bottom)
+    for value in ticks(low, high):
+        canvas.line(left, y(value), width - right, y(value))
+        canvas.text(left - 10, y(value) + 4, f"{round(100 * value, 6):g}", colour=GREY, anchor="end")
+    for power in range(first, last + 1):
+        unit, size = next((unit, size) for unit, size in (("s", 0), ("ms", -3), ("µs", -6), ("ns", -9)) if power >= size)
+        canvas.line(x(10**power), top, x(10**power), height - bottom)
+        canvas.text(x(10**power), height - bottom + 20, f"{10 ** (power - size)} {unit}", colour=GREY, anchor="middle")
+    if "par" in options:
+        canvas.line(left, y(float(options["par"])), width - right, y(float(options["par"])), colour=INK, dash="4 3")
+    canvas.text((left + width - right) / 2, height - 14, options["x"], colour=GREY, anchor="middle", size=13)
+    canvas.text(20, (top + height - bottom) / 2, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+    for number, group in enumerate(groups.values()):
+        colour = COLOURS[number % len(COLOURS)]
+        canvas.path([(x(point[0]), y(point[1])) for point in group], colour)
+        for seconds, mean, least, most in group:
+            canvas.line(x(seconds), y(least), x(seconds), y(most), colour=colour)
+            canvas.mark(x(seconds), y(mean), colour, number, filled=True)
+    ends = apart([y(group[-1][1]) for group in groups.values()], 17, top, height - bottom)
+    for number, (label, place) in enumerate(zip(groups, ends)):
+        canvas.text(width - right + 10, place + 4, label, colour=COLOURS[number % len(COLOURS)], weight=600)
+    return canvas.done()
+
+
+def chart(cells, options):
+    """A chart of cells in panels side by side. `cells` maps (panel, column, row) to (value, low, high); rows are the lower ends of
+    pairs of points. A cell is orange if the value is above 0, blue if it is below, and white if the interval contains 0."""
+    panels = [part.split("=", 1) for part in options["panels"].split("|")]
+    columns = options["columns"].split(";")
+    rows = sorted({row for _, _, row in cells})
+    left, top, width, size = 104, 118, 42, 26
+    gap = 34
+    height = top + size * len(rows) + 62
+    full = left + len(panels) * len(columns) * width + (len(panels) - 1) * gap + 24
+    canvas = Canvas(full, height, options["title"], options.get("subtitle", ""))
+    for number, row in enumerate(rows):
+        canvas.text(left - 12, top + size * number + 17, f"{signed(row)} to {signed(row + 1)}", colour=GREY, anchor="end")
+    canvas.text(24, top + size * len(rows) / 2, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+    for place, (panel, label) in enumerate(panels):
+        start = left + place * (len(columns) * width + gap)
+        canvas.text(start + len(columns) * width / 2, top - 30, label, anchor="middle", size=14, weight=600)
+        for at, column in enumerate(columns):
+            canvas.text(start + at * width + width / 2, top - 10, column, colour=GREY, anchor="middle")
+            for number, row in enumerate(rows):
+                if (panel, column, row) not in cells:
+                    continue
+                value, low, high = cells[panel, column, row]
+                colour = "#ffffff" if low <= 0 <= high else "#d55e00" if value > 0 else "#0072b2"
+                shade = min(1.0, 0.16 + 4 * abs(value))
+                x, y = start + at * width, top + size * number
+                canvas.parts.append(
+                    f'<rect x="{x + 1}" y="{y + 1}" width="{width - 2}" height="{size - 2}" rx="3" fill="{colour}" '
+                    f'fill-opacity="{shade if colour != "#ffffff" else 1:.2f}" stroke="{GRID}"/>'
+                )
+                ink = "#ffffff" if colour != "#ffffff" and shade > 0.6 else INK
+                text = f"{100 * value:+.0f}".replace("-", "−")
+                canvas.text(x + width / 2, y + 17, "0" if text in ("+0", "−0") else text, colour=ink, anchor="middle")
+    canvas.text((left + full - 24) / 2, height - 34, options["x"], colour=GREY, anchor="middle", size=13)
+    canvas.text((left + full - 24) / 2, height - 14, options["legend"], colour=INK, anchor="middle", size=13)
+    return canvas.done()

@@ -173,9 +173,10 @@ def sha256(data):
 
 
 def without_comments(path):
-    """The content of a file without spaces and whole-line comments, so that a change of the wording needs no new run."""
+    """The content of a file without spaces, whole-line comments and a Rust file's tests, so that a change of these needs no new run."""
     mark = {".rs": "//", ".sh": "#", ".py": "#", ".toml": "#"}.get(path.suffix, "\0")
-    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    text, _, _ = path.read_text(encoding="utf-8").partition("\n#[cfg(test)]\nmod tests")
+    lines = [line.split() for line in text.splitlines()]
     return "".join("".join(words) for words in lines if words and not words[0].startswith(mark)).encode()
 
 
@@ -391,14 +392,18 @@ def everything(run):
 
 
 def agents(run, options):
-    """`agents run= [rules= seats=] columns=`: a row for each agent of a table, sorted by the first column, best first."""
+    """`agents run= [rules= seats=] [without=AGENT] columns=`: a row for each agent of a table, sorted by the first column, best first."""
     columns = [Column(text) for text in options["columns"].split(";")]
     rows = one_table(everything(run), options)
     if options.get("order") != "given":
         rows = sorted(rows, key=lambda row: -columns[0].values(row)[0])
     return markdown(
         ["agent"] + [column.heading for column in columns],
-        [[f"`{row['agent']}`"] + [column.show(row) for column in columns] for row in rows],
+        [
+            [f"`{row['agent']}`"] + [column.show(row) for column in columns]
+            for row in rows
+            if row["agent"] != options.get("without")
+        ],
     )
 
 
@@ -420,10 +425,15 @@ def pivot(run, options):
 
 
 def duels(run, options):
-    """The score and interval of the first agent against the second, for all ordered pairs of agents at one table."""
+    """The score and interval of the first agent against the second, for all ordered pairs of agents at one table, without the luck of
+    the cards if the run measured it."""
     scores = {}
+    measures_luck = any(row.get("luck") and row["seats"] == "2" for row in one_table(run.rows("summary.csv"), options))
     for row in one_table(run.rows("pairwise.csv"), options):
-        score, low, high = (number(row[key]) for key in ("score", "score_low", "score_high"))
+        adjusted = "_adjusted" if row.get("score_adjusted") else ""
+        if measures_luck and row["score"] and not adjusted:
+            raise Wrong("the scores of pairs contain the luck of the cards; write them again with `cambio report`")
+        score, low, high = (number(row[f"score{adjusted}{end}"]) for end in ("", "_low", "_high"))
         if score is not None:
             scores[row["agent"], row["other"]] = score, low, high
             scores[row["other"], row["agent"]] = 1 - score, 1 - high, 1 - low
@@ -459,15 +469,15 @@ def bounds(run):
 
 
 def extremes(run, options):
-    """`extremes run= agents=A;B`: the mean, minimum and maximum of each agent's scores over its opponents."""
+    """`extremes run= agents=A;B`: the mean of each agent's scores over its opponents, and the lowest and highest with intervals."""
     scores = duels(run, options)
     rows = []
     for agent in options["agents"].split(";"):
-        own = {other: score[0] for (one, other), score in scores.items() if one == agent}
-        least, most = min(own, key=own.get), max(own, key=own.get)
-        show = lambda value: rounded(value, 1, percent=True)
-        mean = sum(own.values()) / len(own)
-        rows.append([f"`{agent}`", show(mean), show(own[least]), f"`{least}`", show(own[most]), f"`{most}`"])
+        own = {other: score for (one, other), score in scores.items() if one == agent}
+        least, most = min(own, key=lambda other: own[other][0]), max(own, key=lambda other: own[other][0])
+        column, mean = Column("score%"), sum(score[0] for score in own.values()) / len(own)
+        extreme = [cell for other in (least, most) for cell in (column.write(*own[other]), f"`{other}`")]
+        rows.append([f"`{agent}`", rounded(mean, 1, percent=True), *extreme])
     return markdown(["agent", "mean, %", "lowest, %", "against", "highest, %", "against"], rows)
 
 
@@ -620,11 +630,37 @@ def plot_iterations(run, options):
     return plots.iterations(lines, options)
 
 
+def plot_budgets(run, options):
+    """Strength against time per decision: `groups="LABEL=AGENT;AGENT|…"`."""
+    column = Column(options["value"])
+    found = {row["agent"]: column.values(row) for row in one_table(everything(run), options)}
+    times = {row["agent"]: float(row["seconds"]) / int(row["decisions"]) for row in run.rows("timing.csv") if row["agent"]}
+    groups = dict(part.split("=", 1) for part in options["groups"].split("|"))
+    return plots.budgets(
+        {label: [(times[agent], *found[agent]) for agent in agents.split(";")] for label, agents in groups.items()}, options
+    )
+
+
+def plot_chart(run, options):
+    """The gain of a call in each cell of the chart with at least `from=` decisions and at most `to=` points."""
+    cells = {}
+    for row in csv.DictReader(run.text("output.txt").splitlines()):
+        if int(row["decisions"]) >= int(options["from"]) and int(row["points"]) <= int(options["to"]):
+            cells[row["turn"], row["unknown"], int(row["points"])] = tuple(float(row[key]) for key in ("gain", "low", "high"))
+    return plots.chart(cells, options)
+
+
 TABLES = {
     f.__name__: f
     for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks)
 }
-PLOTS = {"curves": plot_curves, "intervals": plot_intervals, "iterations": plot_iterations}
+PLOTS = {
+    "curves": plot_curves,
+    "intervals": plot_intervals,
+    "iterations": plot_iterations,
+    "budgets": plot_budgets,
+    "chart": plot_chart,
+}
 
 
 # --------------------------------------------------------------------------------------------------------------- pages
