@@ -93,6 +93,26 @@ def apart(wanted, gap, low, high):
     return places
 
 
+def captions(canvas, options, left, right, top, bottom):
+    """The names of the two axes of a plot with these margins."""
+    x, y = (left + canvas.width - right) / 2, (top + canvas.height - bottom) / 2
+    canvas.text(x, canvas.height - 14, options["x"], colour=GREY, anchor="middle", size=13)
+    canvas.text(20, y, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+
+
+def percent_lines(canvas, values, y, left, right):
+    """A horizontal line for each value, with the value in percent."""
+    for value in values:
+        canvas.line(left, y(value), canvas.width - right, y(value))
+        canvas.text(left - 10, y(value) + 4, f"{round(100 * value, 6):g}", colour=GREY, anchor="end")
+
+
+def labels(canvas, names, places, x):
+    """The names of lines, beside their ends."""
+    for number, (name, place) in enumerate(zip(names, places)):
+        canvas.text(x, place + 4, name, colour=COLOURS[number % len(COLOURS)], weight=600)
+
+
 def curves(lines, options):
     """Response curves: a line through the means, the simultaneous band, and filled marks for values among the best.
 
@@ -107,13 +127,10 @@ def curves(lines, options):
     low, high = low - pad, high + pad
     x = lambda value: left + (value - min(xs)) / (max(xs) - min(xs)) * (width - left - right)
     y = lambda value: height - bottom - (value - low) / (high - low) * (height - top - bottom)
-    for value in ticks(low, high):
-        canvas.line(left, y(value), width - right, y(value))
-        canvas.text(left - 10, y(value) + 4, f"{round(100 * value, 6):g}", colour=GREY, anchor="end")
+    percent_lines(canvas, ticks(low, high), y, left, right)
     for value in ticks(min(xs), max(xs), 12):
         canvas.text(x(value), height - bottom + 20, signed(value), colour=GREY, anchor="middle")
-    canvas.text((left + width - right) / 2, height - 14, options["x"], colour=GREY, anchor="middle", size=13)
-    canvas.text(20, (top + height - bottom) / 2, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+    captions(canvas, options, left, right, top, bottom)
     if "mark" in options:
         at, words = options["mark"].split("=", 1)
         canvas.line(x(float(at)), top, x(float(at)), height - bottom, colour=GREY, dash="3 4")
@@ -176,8 +193,7 @@ def iterations(lines, options):
         canvas.text(left - 10, y(10**power) + 4, ("≤ " if power == -4 else "") + f"{10**power:g}", colour=GREY, anchor="end")
     for count in counts:
         canvas.text(x(count), height - bottom + 20, f"{count:,}", colour=GREY, anchor="middle")
-    canvas.text((left + width - right) / 2, height - 14, options["x"], colour=GREY, anchor="middle", size=13)
-    canvas.text(20, (top + height - bottom) / 2, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+    captions(canvas, options, left, right, top, bottom)
     ends = []
     for number, found in enumerate(lines.values()):
         colour = COLOURS[number % len(COLOURS)]
@@ -196,8 +212,7 @@ def iterations(lines, options):
         for at, mean in means:
             canvas.mark(at, mean, colour, number, filled=False)
         ends.append(means[-1][1])
-    for number, (label, place) in enumerate(zip(lines, apart(ends, 17, top, height - bottom))):
-        canvas.text(width - right + 10, place + 4, label, colour=COLOURS[number % len(COLOURS)], weight=600)
+    labels(canvas, lines, apart(ends, 17, top, height - bottom), width - right + 10)
     return canvas.done()
 
 
@@ -214,17 +229,14 @@ def budgets(groups, options):
     last = math.ceil(math.log10(max(point[0] for point in points)))
     x = lambda seconds: left + (math.log10(seconds) - first) / (last - first) * (width - left - right)
     y = lambda value: height - bottom - (value - low) / (high - low) * (height - top - bottom)
-    for value in ticks(low, high):
-        canvas.line(left, y(value), width - right, y(value))
-        canvas.text(left - 10, y(value) + 4, f"{round(100 * value, 6):g}", colour=GREY, anchor="end")
+    percent_lines(canvas, ticks(low, high), y, left, right)
     for power in range(first, last + 1):
         unit, size = next((unit, size) for unit, size in (("s", 0), ("ms", -3), ("µs", -6), ("ns", -9)) if power >= size)
         canvas.line(x(10**power), top, x(10**power), height - bottom)
         canvas.text(x(10**power), height - bottom + 20, f"{10 ** (power - size)} {unit}", colour=GREY, anchor="middle")
     if "par" in options:
         canvas.line(left, y(float(options["par"])), width - right, y(float(options["par"])), colour=INK, dash="4 3")
-    canvas.text((left + width - right) / 2, height - 14, options["x"], colour=GREY, anchor="middle", size=13)
-    canvas.text(20, (top + height - bottom) / 2, options["y"], colour=GREY, anchor="middle", size=13, turn=-90)
+    captions(canvas, options, left, right, top, bottom)
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
         canvas.path([(x(point[0]), y(point[1])) for point in group], colour)
@@ -232,8 +244,7 @@ def budgets(groups, options):
             canvas.line(x(seconds), y(least), x(seconds), y(most), colour=colour)
             canvas.mark(x(seconds), y(mean), colour, number, filled=True)
     ends = apart([y(group[-1][1]) for group in groups.values()], 17, top, height - bottom)
-    for number, (label, place) in enumerate(zip(groups, ends)):
-        canvas.text(width - right + 10, place + 4, label, colour=COLOURS[number % len(COLOURS)], weight=600)
+    labels(canvas, groups, ends, width - right + 10)
     return canvas.done()
 
 
