@@ -4,18 +4,19 @@ use cambio_agents::{Learned, Network, Random, RandomParams};
 use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, Briefing, MatchSetup, Notice, Observation, Phase, Rules, play_match};
 
-/// Counts how often an agent takes the first of its choices, and adds up how often it should.
+/// Counts how often an agent passes in a window and takes the first of its choices elsewhere, and adds up how often it
+/// should.
 struct Counted<A> {
     agent: A,
     decisions: u32,
-    first: f64,
+    taken: f64,
     expected: f64,
     variance: f64,
 }
 
 impl<A> Counted<A> {
     fn new(agent: A) -> Counted<A> {
-        Counted { agent, decisions: 0, first: 0.0, expected: 0.0, variance: 0.0 }
+        Counted { agent, decisions: 0, taken: 0.0, expected: 0.0, variance: 0.0 }
     }
 }
 
@@ -40,7 +41,7 @@ impl<A: Agent> Agent for Counted<A> {
             _ => 0,
         };
         self.decisions += 1;
-        self.first += f64::from(u8::from(place == counted));
+        self.taken += f64::from(u8::from(place == counted));
         self.expected += probabilities[counted];
         self.variance += probabilities[counted] * (1.0 - probabilities[counted]);
         Ok(decided)
@@ -58,7 +59,7 @@ fn decides_as_it_states<A: Agent>(make: impl Fn() -> A) {
     let sum = |of: fn(&Counted<A>) -> f64| agents.iter().map(of).sum::<f64>();
     let (decisions, error) = (sum(|agent| agent.decisions.into()), sum(|agent| agent.variance).sqrt());
     assert!(decisions > 400.0 && error > 5.0, "{decisions} decisions, {error}");
-    let difference = sum(|agent| agent.first - agent.expected);
+    let difference = sum(|agent| agent.taken - agent.expected);
     assert!(difference.abs() < 3.5 * error, "{difference}, standard error {error}");
 }
 
@@ -80,7 +81,7 @@ fn a_network_of_values_states_the_probabilities_0_and_1() {
     let match_setup = MatchSetup { rules, seats: 2, key: Key::new(11, 0) };
     play_match(&match_setup, &mut agents, &mut ()).unwrap();
     assert!(agents[0].decisions > 3 && agents[0].variance == 0.0);
-    assert!((agents[0].first - agents[0].expected).abs() < 1e-9);
+    assert!((agents[0].taken - agents[0].expected).abs() < 1e-9);
 }
 
 #[test]

@@ -318,8 +318,7 @@ impl CellReport<'_> {
             let text = format!("{}{half}", number(score.mean * 100.0, 1)).into();
             Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
         };
-        let is_adjusted = rungs.iter().any(|rung| rung.summary.luck.is_some() && rung.summary.seats == 2);
-        let luck = if is_adjusted { " The luck of the cards is subtracted." } else { "" };
+        let luck = if self.ladder.has_adjusted_scores() { " The luck of the cards is subtracted." } else { "" };
         let caption = format!(
             "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
              for the same. Intervals are single 95 % intervals.{luck} The shade repeats the number: blue above one half, \

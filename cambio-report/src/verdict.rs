@@ -118,11 +118,14 @@ impl<'a> RankedAgents<'a> {
         })
     }
 
-    /// The score of one agent against another, without the luck of the cards if the run measures it for pairs.
+    /// Whether the luck of the cards is subtracted from the scores.
+    pub(super) fn has_adjusted_scores(&self) -> bool {
+        self.pairs.values().any(|row| row.score_adjusted.is_some())
+    }
+
     pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
         let (row, is_turned) = self.pair(one, other)?;
-        let adjusted = row.score_adjusted.map(|mean| (mean, row.score_adjusted_low.zip(row.score_adjusted_high)));
-        let (mean, ends) = adjusted.or_else(|| Some((row.score?, row.score_low.zip(row.score_high))))?;
+        let (mean, ends) = row.leading_score()?;
         Some(if is_turned {
             PairwiseScore { mean: 1.0 - mean, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
         } else {

@@ -171,6 +171,14 @@ impl PairRow {
             },
         }
     }
+
+    /// The score of the first agent that tables for people show, with its interval; `None` if the two never met.
+    pub fn leading_score(&self) -> Option<(f64, Option<(f64, f64)>)> {
+        match self.score_adjusted {
+            Some(score) => Some((score, self.score_adjusted_low.zip(self.score_adjusted_high))),
+            None => Some((self.score?, self.score_low.zip(self.score_high))),
+        }
+    }
 }
 
 /// A row of `ratings.csv`: one agent's strength among the agents of its cell, and its share in the empirical game.
