@@ -318,13 +318,10 @@ impl CellReport<'_> {
             let text = format!("{}{half}", number(score.mean * 100.0, 1)).into();
             Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
         };
-        let luck = if self.ladder.has_adjusted_scores() { " The luck of the cards is subtracted." } else { "" };
-        let caption = format!(
-            "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
-             for the same. Intervals are single 95 % intervals.{luck} The shade repeats the number: blue above one half, \
-             orange below."
-        );
-        Some(self.matrix(caption.into(), &columns, cell))
+        let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
+                       for the same. Intervals are single 95 % intervals.";
+        let reading = "The shade repeats the number: blue above one half, orange below.";
+        Some(self.matrix(format!("{caption}{} {reading}", self.ladder.luck_of_scores()).into(), &columns, cell))
     }
 
     fn differences(&self) -> ReportTable {

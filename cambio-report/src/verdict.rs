@@ -118,9 +118,10 @@ impl<'a> RankedAgents<'a> {
         })
     }
 
-    /// Whether the luck of the cards is subtracted from the scores.
-    pub(super) fn has_adjusted_scores(&self) -> bool {
-        self.pairs.values().any(|row| row.score_adjusted.is_some())
+    /// A sentence for captions if the luck of the cards is subtracted from the scores, otherwise nothing.
+    pub(super) fn luck_of_scores(&self) -> &'static str {
+        let is_adjusted = self.pairs.values().any(|row| row.score_adjusted.is_some());
+        if is_adjusted { " The luck of the cards is subtracted." } else { "" }
     }
 
     pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
