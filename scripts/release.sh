@@ -1,52 +1,89 @@
 #!/usr/bin/env bash
-# Builds target/pgo/cambio with profile-guided optimisation: an instrumented build, a minute of play, and a build that uses
-# the profile. The program is faster and writes the same bytes.
+# Builds all files of a release on this machine, into target/release-VERSION: the program, the wheel, the crates, the book with
+# the site to play on, and checksums. Publishes nothing; CONTRIBUTING.md lists what a person does before and after.
 #
-#     cargo install cargo-pgo && rustup component add llvm-tools
-#     scripts/release.sh [--features parquet,zstd]
+#     scripts/release.sh
+#
+# The release workflow builds the same for all systems. Needs Python 3.10; with cargo-pgo, the program is the faster one of
+# scripts/pgo.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export CARGO_TARGET_DIR=$PWD/target/pgo
-# The program must not contain the paths of the machine that builds it. RUSTFLAGS replaces the flags of .cargo/config.toml.
-cargo_home=${CARGO_HOME:-$HOME/.cargo}
-flags="--remap-path-prefix=$PWD=cambio --remap-path-prefix=$cargo_home=cargo"
-case $(uname -m) in x86_64) flags="-C target-cpu=x86-64-v2 $flags" ;; esac
-export RUSTFLAGS="$flags ${RUSTFLAGS:-}"
-program=$CARGO_TARGET_DIR/$(rustc -vV | sed -n 's/^host: //p')/dist/cambio
-package=(--profile dist --locked --package cambio-cli --bin cambio "$@")
-
-cargo pgo build -- "${package[@]}"
-runs=$(mktemp -d)
-trap 'rm -r "$runs"' EXIT
-cd "$runs"
-# One thread, because threads would share the profile counters, which are not atomic.
-play() {
-    printf '%s\n' "seed = $1" "deals = $2" "rules = [$3]" "seats = [$4]" "agents = [$5]" "lineups = $6" >"$1.toml"
-    "$program" run "$1.toml" --out "$1" --quiet --threads 1
-}
-presets="'original', 'faessler', 'classic'"
-{
-    play 1 1500 "$presets" "2, 4" "'random', 'random(pass=0.9)'" "'mirror'"
-    play 2 300 "$presets" "2, 4" "'random', 'greedy', 'heuristic', 'sharp'" "'all'"
-    play 3 60 "$presets" "3" "'sharp(decay=0.1)', 'sharp(capacity=3)', 'sharp(threshold=0.3)'" "'all'"
-    play 4 6 "$presets" "2, 4" "'rollout(n=300)', 'heuristic'" "{ field = ['heuristic'] }"
-    play 5 6 "$presets" "2, 4" "'ismcts(iterations=300)', 'heuristic'" "{ field = ['heuristic'] }"
-    play 6 6 "$presets" "2" "'ismcts(iterations=300,mode=so)', 'ismcts(iterations=300,mode=mo)'" "'all'"
-    play 7 3 "$presets" "2" "'rollout(n=300,utility=match,blueprint=sharp)', 'sharp'" "'all'"
-    "$program" report 1
-    "$program" report 2
-    "$program" verify 2
-    "$program" run 2.toml --out records --quiet --threads 1 --deals 60 --records
-    "$program" replay records/records.jsonl
-    "$program" solve --game mini-m1 --iterations 50 --quiet
-    "$program" tune --agent 'greedy(call_at=?)' --range 0..15:3 --deals 100 --validate 100 --threads 1 --quiet
-} >/dev/null
-cd "$OLDPWD"
-cargo pgo optimize build -- "${package[@]}"
-cp "$program" target/pgo/cambio
-if grep -aqF -e "$PWD/" -e "$cargo_home/" target/pgo/cambio; then
-    echo "target/pgo/cambio contains paths of this machine; expected none under $PWD or $cargo_home" >&2
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+target=${CARGO_TARGET_DIR:-$PWD/target}
+out=$target/release-$version
+say() { echo "== $*" >&2; }
+fail() {
+    echo "error: $*" >&2
     exit 1
+}
+
+say "checking version $version"
+[ -z "$(git status --porcelain)" ] || fail "the working tree has changes; commit or remove them"
+[ ! -e "$out" ] || fail "$out exists; move it away"
+has_version() { grep -q -- "$2" "$1" || fail "$1 has another version than Cargo.toml; expected a line that matches $2"; }
+has_version CHANGELOG.md "^## \[$version\]"
+has_version CITATION.cff "^version: $version$"
+has_version cambio-py/Cargo.toml "^version = \"$version\"$"
+has_version scripts/install.sh "^version=v$version$"
+python3 scripts/address.py --check
+python3 scripts/results.py --check
+# Files appear in the folder only when all of them are there.
+new=$out.new
+rm -rf "$new"
+mkdir -p "$new"
+
+# The names that scripts/install.sh expects.
+case $(uname -sm) in
+"Linux x86_64") system=linux-x86_64 ;;
+"Linux aarch64") system=linux-aarch64 ;;
+"Darwin arm64") system=macos-aarch64 ;;
+"Darwin x86_64") system=macos-x86_64 ;;
+*) fail "releases are built on Linux or macOS, on x86-64 or ARM; found $(uname -sm)" ;;
+esac
+say "the program for $system"
+if cargo pgo --version >/dev/null 2>&1; then
+    scripts/pgo.sh
+    program=target/pgo/cambio
+else
+    echo "without profile-guided optimisation, which needs cargo-pgo and llvm-tools" >&2
+    cargo build --quiet --profile dist --locked --package cambio-cli --bin cambio
+    program=$target/dist/cambio
 fi
-echo target/pgo/cambio
+"$program" --version
+name=cambio-v$version-$system
+mkdir "$new/$name"
+cp "$program" README.md RULES.md PROTOCOL.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$new/$name"
+tar -C "$new" -czf "$new/$name.tar.gz" "$name"
+rm -r "${new:?}/$name"
+sed "s/^version=.*/version=v$version/" scripts/install.sh > "$new/install.sh"
+
+say "the wheel"
+python3 -m venv --clear "$target/wheel"
+"$target/wheel/bin/pip" install --quiet 'maturin>=1.16,<2'
+(cd cambio-py && "$target/wheel/bin/maturin" build --quiet --release --locked --features parquet --out "$new")
+"$target/wheel/bin/pip" install --quiet "$new"/*.whl
+(cd / && "$target/wheel/bin/python" -c 'import cambio_game; print(cambio_game.evaluate("greedy", "random", deals=20))')
+
+say "the crates, each compiled from its package"
+cargo publish --workspace --dry-run --quiet
+mkdir "$new/crates"
+for crate in $(cargo metadata --no-deps --format-version 1 |
+    python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)["packages"] if p["publish"] != []))'); do
+    cp "$target/package/$crate-$version.crate" "$new/crates"
+done
+
+say "the book, with the site to play on"
+python3 scripts/book.py build
+python3 scripts/book.py links
+[ -f "$target/book/play/index.html" ] || fail "the book has no site; install the Rust target wasm32-unknown-unknown"
+tar -C "$target" -czf "$new/cambio-book.tar.gz" book
+
+say "checksums, and a test of the installer"
+(cd "$new" && find . -type f | sort | xargs sha256sum > "$target/SHA256SUMS" && mv "$target/SHA256SUMS" .)
+CAMBIO_RELEASE=file://$new sh "$new/install.sh" "$target/installed"
+"$target/installed/cambio" --version
+rm -r "$target/installed"
+mv "$new" "$out"
+say "$out"
+(cd "$out" && find . -type f -exec ls -l {} + | awk '{ print $5, $9 }' | sort -k 2)
