@@ -26,6 +26,9 @@ pub(super) struct Args {
     /// Print the records with missing results filled in; the outcomes go to standard error
     #[arg(long)]
     fill: bool,
+    /// Replace unknown cards (`?`) by other cards of the deck at random, by this seed; with --fill or --html, to use the result
+    #[arg(long, value_name = "SEED")]
+    complete: Option<u64>,
     /// With --fill: add the field x-legal to each round, with the legal choices at every decision
     #[arg(long, requires = "fill")]
     legal: bool,
@@ -74,7 +77,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             continue;
         }
         if page.is_some() && number == args.line {
-            replay = Some(read(&line).and_then(|record| Replay::of(&record)));
+            replay = Some(read(&line, args.complete).and_then(|record| Replay::of(&record)));
         }
         let checked = check(&line, args, &mut out)?;
         match &checked {
@@ -130,14 +133,19 @@ fn tell(format: Format, line: u64, flaw: Option<&InvalidRecord>, out: &mut impl 
     }
 }
 
-pub(crate) fn read(line: &[u8]) -> Result<Record, InvalidRecord> {
+/// Reads a record. With a seed, replaces its unknown cards.
+pub(crate) fn read(line: &[u8], complete: Option<u64>) -> Result<Record, InvalidRecord> {
     let flaw = |error| InvalidRecord { round: None, decision: None, what: format!("not UTF-8: {error}") };
-    Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())
+    let record = Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())?;
+    match complete {
+        Some(seed) => record.complete(seed),
+        None => Ok(record),
+    }
 }
 
 /// Replays one line. Returns the record with its results filled in.
 fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, InvalidRecord>> {
-    let record = match read(line) {
+    let record = match read(line, args.complete) {
         Ok(record) => record,
         Err(flaw) => return Ok(Err(flaw)),
     };

@@ -53,7 +53,7 @@ fn of_file(path: &Path, number: u64) -> Result<Record, Box<dyn std::error::Error
     while let Some(line) = next_line(&mut input, LINE).map_err(unreadable)? {
         lines += 1;
         if lines == number {
-            return Ok(read(&line).map_err(|flaw| format!("{}, line {number}: {flaw}", path.display()))?);
+            return Ok(read(&line, None).map_err(|flaw| format!("{}, line {number}: {flaw}", path.display()))?);
         }
     }
     Err(format!("{} has no record in line {number}; it has {}", path.display(), count(lines, "line")).into())

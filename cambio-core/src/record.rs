@@ -2,9 +2,11 @@
 
 pub(crate) mod replay;
 pub(crate) mod save;
+pub(crate) mod unknown;
 
 pub use replay::replay;
 pub use save::RestoreError;
+pub use unknown::UNKNOWN;
 
 use serde_json::{Map, Value};
 

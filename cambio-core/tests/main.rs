@@ -22,4 +22,5 @@ mod snaps;
 mod table;
 mod tensors;
 mod turns;
+mod unknown_cards;
 mod windows;

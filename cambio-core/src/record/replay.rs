@@ -8,7 +8,9 @@ use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::play::round::{ReportingChance, Round};
-use crate::record::{FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, brief, results, scores};
+use crate::record::{
+    FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN, brief, results, scores,
+};
 use crate::text::excerpt;
 use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 
@@ -20,6 +22,16 @@ use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 /// The first error: an illegal decision, an impossible deck, a missing or left-over chance outcome, or a wrong result.
 /// The error contains the round, the decision, the expectation and the value found.
 pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
+    replay_with(record, observer, false)
+}
+
+/// Like [`replay`], but replaces unknown cards of new stocks by the other cards of the pile.
+pub(super) fn replay_filling<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
+    replay_with(record, observer, true)
+}
+
+/// The rules and the number of seats of a record.
+pub(super) fn table_of(record: &Record) -> Result<(Rules, usize), InvalidRecord> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
     let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate).map_err(|error| {
         InvalidRecord::new(if record.fields.contains_key("rules") {
@@ -35,6 +47,11 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
             return Err(InvalidRecord::new(format!("`seats` must be a whole number from 2 to 8, found {found}")));
         }
     };
+    Ok((rules, seats))
+}
+
+fn replay_with<W: Observer>(record: &Record, observer: &mut W, fills: bool) -> Result<Record, InvalidRecord> {
+    let (rules, seats) = table_of(record)?;
     check_header(record, seats)?;
     let starter = first_starter(&rules, seats, record.rounds.first())?;
     let mut game = Match::new(&rules, seats, starter).map_err(|error| InvalidRecord::new(error.to_string()))?;
@@ -48,7 +65,7 @@ pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, 
         if stopped {
             return flaw("unexpected round: the previous round has not ended");
         }
-        match replay_round(&game, round, observer).map_err(|flaw| flaw.in_round(number + 1))? {
+        match replay_round(&game, round, observer, fills).map_err(|flaw| flaw.in_round(number + 1))? {
             Some(result) => game.add(&result),
             None => stopped = true,
         }
@@ -144,6 +161,8 @@ struct RecordedChance<'a> {
     orders: Vec<RaceOrder>,
     stocks: Vec<Vec<Card>>,
     flaw: Option<String>,
+    /// Whether unknown cards of a new stock are replaced by the other cards of the pile.
+    fills: bool,
 }
 
 impl RecordedChance<'_> {
@@ -163,11 +182,23 @@ impl Chance for RecordedChance<'_> {
         for &card in stock.iter() {
             *due.entry(self.rules.label(card)).or_default() += 1;
         }
-        let Some(labels) = self.round.reshuffles.get(self.reshuffles) else {
+        let round = self.round;
+        let Some(labels) = round.reshuffles.get(self.reshuffles) else {
             return self.fail(format!("missing reshuffle {number}: expected the pile without its top card, shuffled"));
         };
         self.reshuffles += 1;
-        for label in labels {
+        let mut labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        if self.fills {
+            labels.resize(stock.len().max(labels.len()), UNKNOWN);
+        }
+        let is_unknown = |label: &str| self.fills && label == UNKNOWN;
+        for &label in labels.iter().filter(|label| !is_unknown(label)) {
+            *due.entry(label).or_default() -= 1;
+        }
+        for label in labels.iter_mut().filter(|label| is_unknown(label)) {
+            if let Some((card, _)) = due.iter().find(|(_, copies)| **copies > 0) {
+                *label = card;
+            }
             *due.entry(label).or_default() -= 1;
         }
         if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
@@ -219,6 +250,7 @@ fn replay_round<W: Observer>(
     game: &Match,
     filled: &mut RoundRecord,
     observer: &mut W,
+    fills: bool,
 ) -> Result<Option<RoundResult>, InvalidRecord> {
     let round = filled.clone();
     let setup = game.setup();
@@ -233,6 +265,9 @@ fn replay_round<W: Observer>(
                 excerpt(given)
             )));
         }
+    }
+    if round.deck.iter().any(|label| label == UNKNOWN) {
+        return Err(InvalidRecord::new("the deck has unknown cards (`?`); `--complete` or `Record::complete` replaces them"));
     }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
@@ -254,6 +289,7 @@ fn replay_round<W: Observer>(
         orders: Vec::new(),
         stocks: Vec::new(),
         flaw: None,
+        fills,
     };
     let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
         .map_err(|error| InvalidRecord::new(error.to_string()))?;
