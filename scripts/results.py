@@ -784,7 +784,15 @@ def check(pages, runs, files):
             flaws.append(f"{path.relative_to(ROOT)} is not up to date; run scripts/results.py")
     flaws += [f"{path.relative_to(ROOT)} has no template" for path in PAGES.glob("*") if path not in files]
     flaws += [f"{path.relative_to(ROOT)} belongs to no run" for path in KEPT.glob("*") if path.name not in runs]
-    return flaws
+    return flaws + list(unsupported("\n".join(files.values())))
+
+
+def unsupported(results):
+    """Messages about figures in the README's tables that are on no page of results."""
+    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    for figure in re.findall(r"[0-9.]+ ± [0-9.]+", "\n".join(rows)):
+        if figure not in results:
+            yield f"README.md: {figure} is on no page of results"
 
 
 def main():
