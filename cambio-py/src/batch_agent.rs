@@ -1,10 +1,11 @@
-//! The queue of matches that wait for a Python agent with `decide_batch`.
+//! The queue of matches that wait for a Python agent with `decide_batch`, or for a policy with `probabilities`.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cambio_core::encode::ActionSpace;
-use cambio_core::{Action, Seat};
+use cambio_core::{Action, Choices, Seat};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -16,13 +17,15 @@ use crate::raised::RaisedExceptions;
 /// The batch is closed when no match has joined it for this long.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// The shared object of an agent with `decide_batch`, and the matches that wait for its decision.
+/// The shared object of an agent with `decide_batch` or of a policy, and the matches that wait for its decision.
 ///
 /// Each match runs on its own thread. One of the waiting threads serves the queue: when no more matches join, it calls
-/// `decide_batch` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so the
-/// agent's decision must not depend on the rest of the batch.
+/// `decide_batch` or `probabilities` for all waiting matches and distributes the decisions. Timing determines which matches share a call, so
+/// the agent's answer must not depend on the rest of the batch.
 pub(crate) struct BatchAgent {
+    /// Creates the object if there is none yet.
     factory: Py<PyAny>,
+    is_policy: bool,
     raised: Arc<RaisedExceptions>,
     queue: Mutex<CallQueue>,
     /// Notified when a match joins the queue, and when decisions are available.
@@ -36,10 +39,14 @@ struct CallQueue {
     is_served: bool,
 }
 
+/// A match that waits for a decision.
 struct WaitingCall {
     seen: PyObservation,
+    choices: Choices,
     space: ActionSpace,
     seat: Seat,
+    /// A number from 0 to 1 of the seat's own stream, by which a decision is drawn from the probabilities of a policy.
+    draw: f64,
     answer: AnswerCell,
 }
 
@@ -50,16 +57,29 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl BatchAgent {
-    /// An empty queue. The factory creates the object when the first match asks.
-    pub(crate) fn new(factory: Py<PyAny>, raised: Arc<RaisedExceptions>) -> BatchAgent {
-        BatchAgent { factory, raised, queue: Mutex::default(), bell: Condvar::new() }
+    /// An empty queue. Without an object, the factory creates it when the first match asks.
+    pub(crate) fn new(
+        factory: Py<PyAny>,
+        object: Option<Py<PyAny>>,
+        is_policy: bool,
+        raised: Arc<RaisedExceptions>,
+    ) -> BatchAgent {
+        let queue = Mutex::new(CallQueue { object, ..CallQueue::default() });
+        BatchAgent { factory, is_policy, raised, queue, bell: Condvar::new() }
     }
 
     /// Waits for the decision for a match. `Err` has the reason why there is none.
-    pub(crate) fn ask(&self, seen: PyObservation, space: ActionSpace, seat: Seat) -> Result<Action, String> {
+    pub(crate) fn ask(
+        &self,
+        seen: PyObservation,
+        choices: Choices,
+        space: ActionSpace,
+        seat: Seat,
+        draw: f64,
+    ) -> Result<Action, String> {
         let answer = AnswerCell::default();
         let mut queue = locked(&self.queue);
-        queue.waiting.push(WaitingCall { seen, space, seat, answer: answer.clone() });
+        queue.waiting.push(WaitingCall { seen, choices, space, seat, draw, answer: answer.clone() });
         self.bell.notify_all();
         loop {
             if let Some(answer) = locked(&answer).take() {
@@ -100,32 +120,82 @@ impl BatchAgent {
                 return None;
             }
         };
-        let decided = decide_all(py, &object, waiting).map_err(|error| self.raised.keep(error, py));
-        for (number, one) in waiting.iter().enumerate() {
-            *locked(&one.answer) = Some(match &decided {
-                Ok(answers) => {
-                    decision(&answers[number], &one.space, one.seat).map_err(|error| self.raised.keep(error, py))
+        let decide = if self.is_policy { draw_all } else { decide_all };
+        match decide(py, object.bind(py), waiting) {
+            Ok(decided) => {
+                for (one, decided) in waiting.iter().zip(decided) {
+                    *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
                 }
-                Err(reason) => Err(reason.clone()),
-            });
+            }
+            Err(error) => {
+                let reason = self.raised.keep(error, py);
+                waiting.iter().for_each(|one| *locked(&one.answer) = Some(Err(reason.clone())));
+            }
         }
         Some(object)
     }
 }
 
-/// Calls `decide_batch` and returns its decisions, one for each match.
-fn decide_all<'py>(py: Python<'py>, object: &Py<PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let seen = PyList::new(
-        py,
-        waiting.iter().map(|one| one.seen.clone()).map(|seen| Py::new(py, seen)).collect::<PyResult<Vec<_>>>()?,
-    )?;
-    let answers: Vec<_> =
-        object.bind(py).call_method1("decide_batch", (seen,))?.try_iter()?.collect::<PyResult<_>>()?;
-    if answers.len() == waiting.len() {
-        return Ok(answers);
+/// The observations of the waiting matches.
+fn observations<'py>(py: Python<'py>, waiting: &[WaitingCall]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, waiting.iter().map(|one| Py::new(py, one.seen.clone())).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Calls `decide_batch`. Returns a decision for each match, or the error of this decision.
+fn decide_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
+    let answers = object.call_method1("decide_batch", (observations(py, waiting)?,))?;
+    let answers: Vec<_> = answers.try_iter()?.collect::<PyResult<_>>()?;
+    if answers.len() != waiting.len() {
+        let (found, allowed) = (answers.len(), waiting.len());
+        return Err(error::ActionError::new_err(format!(
+            "`decide_batch` must return one decision for each of the {allowed} observations, found {found}"
+        )));
     }
-    let (found, allowed) = (answers.len(), waiting.len());
-    Err(error::ActionError::new_err(format!(
-        "`decide_batch` returned {found} decisions for {allowed} observations; allowed is one for each"
-    )))
+    Ok(waiting.iter().zip(answers).map(|(one, answer)| decision(&answer, &one.space, one.seat)).collect())
+}
+
+/// Calls `probabilities` and draws a decision for each match.
+fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
+    let answers = object.call_method1("probabilities", (observations(py, waiting)?,))?;
+    let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
+    let numbers: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| shape_error(&numbers, waiting))?;
+    let rows = numbers.as_array();
+    if rows.nrows() != waiting.len() || waiting.iter().any(|one| one.space.action_count() != rows.ncols()) {
+        return Err(shape_error(numbers.as_any(), waiting));
+    }
+    Ok(waiting
+        .iter()
+        .zip(rows.rows())
+        .map(|(one, row)| {
+            let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
+            let legal = || one.choices.iter().map(|action| (action, share(action)));
+            let sum: f64 = legal().map(|(_, share)| share).sum();
+            if legal().any(|(_, share)| share < 0.0) || (sum - 1.0).abs() > 1e-6 || sum.is_nan() {
+                let what = format!(
+                    "`probabilities` must be at least 0 and add up to 1 over the legal actions, found the sum {sum}; \
+                     observation.mask() has the legal actions"
+                );
+                return Err(error::ArrayError::new_err(what));
+            }
+            let (mut left, mut chosen) = (one.draw * sum, None);
+            for (action, share) in legal().filter(|&(_, share)| share > 0.0) {
+                chosen = Some(action);
+                left -= share;
+                if left < 0.0 {
+                    break;
+                }
+            }
+            Ok(chosen.expect("a probability is positive, because they add up to 1"))
+        })
+        .collect())
+}
+
+fn shape_error(found: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyErr {
+    let shape = found.getattr("shape").map_or_else(|_| "no array".to_owned(), |shape| format!("shape {shape}"));
+    let actions = waiting.first().map_or(0, |one| one.space.action_count());
+    error::ArrayError::new_err(format!(
+        "`probabilities` must return an array of shape ({}, {actions}), a row for each observation and a column for each action, \
+         found {shape}",
+        waiting.len()
+    ))
 }

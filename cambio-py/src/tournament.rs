@@ -1,8 +1,9 @@
 //! Tournaments from Python, with Python agents among the players.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cambio_agents::{NoParams, Roster, RosterEntry, roster};
 use cambio_core::encode::ActionSpace;
@@ -12,12 +13,12 @@ use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Score, Sighting};
 use cambio_report::{Run, of_run};
 use cambio_sim::{
-    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, RunError, RunFolder, Runner,
-    StoredRun, derive,
+    Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
+    Runner, StoredRun, derive, verify,
 };
 use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 
 use crate::action::decision;
 use crate::agent::PyAgent;
@@ -29,14 +30,18 @@ use crate::raised::RaisedExceptions;
 use crate::rules::PyRules;
 use crate::{args, error};
 
-/// A Python agent: an object with a method `decide(observation)` or `decide_batch(observations)`.
+/// A Python agent: an object with a method `decide(observation)`, `decide_batch(observations)` or `probabilities(observations)`.
 struct PythonAgent {
     /// Creates the object; called once for each player.
     factory: Py<PyAny>,
     raised: Arc<RaisedExceptions>,
-    /// For an agent with `decide_batch`, the queue of waiting matches, shared by all players.
+    /// For an agent with `decide_batch` and for a policy, the queue of waiting matches, shared by all players.
     batch_agent: Option<Arc<BatchAgent>>,
+    /// The seat's stream, from which the decisions of a policy are drawn.
+    stream: Option<Stream>,
     object: Option<Py<PyAny>>,
+    /// The addresses of the objects of all players that play now.
+    players: Arc<Mutex<BTreeSet<usize>>>,
     /// The exception that it raised at the end of a round, reported as a fault at its next decision.
     failed: Option<String>,
     rounds: usize,
@@ -49,40 +54,57 @@ struct PythonAgent {
 }
 
 impl PythonAgent {
-    fn new(factory: Py<PyAny>, raised: Arc<RaisedExceptions>, batch_agent: Option<Arc<BatchAgent>>) -> PythonAgent {
-        let (totals, sightings, decided) = (Vec::new(), Vec::new(), Vec::new());
-        let (object, failed, rounds, key, relabelling) = (None, None, 0, HistoryKey::START, Relabelling::new(2, 0));
+    fn new(
+        factory: Py<PyAny>,
+        raised: Arc<RaisedExceptions>,
+        batch_agent: Option<Arc<BatchAgent>>,
+        players: Arc<Mutex<BTreeSet<usize>>>,
+    ) -> PythonAgent {
         PythonAgent {
             factory,
             raised,
             batch_agent,
-            object,
-            failed,
-            rounds,
-            totals,
-            sightings,
-            decided,
-            key,
-            relabelling,
+            stream: None,
+            object: None,
+            players,
+            failed: None,
+            rounds: 0,
+            totals: Vec::new(),
+            sightings: Vec::new(),
+            decided: Vec::new(),
+            key: HistoryKey::START,
+            relabelling: Relabelling::new(2, 0),
         }
+    }
+
+    /// Creates the object. Fails if it is the object of another player.
+    fn make(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let object = self.factory.call0(py)?;
+        if self.players.lock().unwrap_or_else(PoisonError::into_inner).insert(object.as_ptr() as usize) {
+            return Ok(object);
+        }
+        let name = args::type_of(object.bind(py));
+        Err(error::AgentError::new_err(format!(
+            "a factory must return a new object for each player, found the same `{name}` for two players at once; return a copy, or pass an \
+             object with a method probabilities(observations) itself"
+        )))
     }
 
     /// Creates the object if there is none, and calls its `begin`.
     fn start(&mut self, py: Python<'_>, briefing: &Briefing<'_>) -> PyResult<()> {
         let object = match &self.object {
             Some(object) => object.clone_ref(py),
-            None => self.factory.call0(py)?,
+            None => self.make(py)?,
         };
+        self.object = Some(object.clone_ref(py));
         if object.bind(py).hasattr("begin")? {
-            let mut stream: Stream = briefing.stream.clone();
-            let seed = u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31));
+            let seed = bits(&mut briefing.stream.clone());
             object.call_method1(
                 py,
                 "begin",
                 (PyRules(*briefing.rules), briefing.seats, briefing.seat.index(), seed),
             )?;
         }
-        self.object = Some(object);
         Ok(())
     }
 
@@ -94,7 +116,7 @@ impl PythonAgent {
         Ok(())
     }
 
-    fn ask(&self, view: &Observation<'_>) -> Result<Action, String> {
+    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, String> {
         if let Some(reason) = &self.failed {
             return Err(reason.clone());
         }
@@ -108,7 +130,9 @@ impl PythonAgent {
         };
         let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(batch_agent) = &self.batch_agent {
-            return batch_agent.ask(seen, space, seat);
+            let stream = self.stream.as_mut().ok_or("the match has not begun")?;
+            let draw = bits(stream) as f64 / (1_u64 << 62) as f64;
+            return batch_agent.ask(seen, view.choices(), space, seat, draw);
         }
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
         Python::attach(|py| {
@@ -118,10 +142,24 @@ impl PythonAgent {
     }
 }
 
+/// 62 random bits.
+fn bits(stream: &mut Stream) -> u64 {
+    u64::from(stream.below(1 << 31)) << 31 | u64::from(stream.below(1 << 31))
+}
+
+impl Drop for PythonAgent {
+    fn drop(&mut self) {
+        if let Some(object) = &self.object {
+            self.players.lock().unwrap_or_else(PoisonError::into_inner).remove(&(object.as_ptr() as usize));
+        }
+    }
+}
+
 impl Agent for PythonAgent {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
         self.failed = None;
         if self.batch_agent.is_some() {
+            self.stream = Some(briefing.stream.clone());
             return Ok(());
         }
         Ok(Python::attach(|py| self.start(py, briefing).map_err(|error| self.raised.keep(error, py)))?)
@@ -197,16 +235,33 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
                 all.with_entry(RosterEntry::new(name, "An agent with another name.", move |_: &NoParams| spec.make()));
             continue;
         }
-        let is_shared = factory.bind(py).hasattr("decide_batch")?;
-        let batch_agent = is_shared.then(|| Arc::new(BatchAgent::new(factory.clone_ref(py), raised.clone())));
-        let (factory, raised) = (factory.clone_ref(py), raised.clone());
+        let batch_agent = shared(factory.bind(py), &raised)?.map(Arc::new);
+        let (factory, raised, players) = (factory.clone_ref(py), raised.clone(), Arc::default());
         let make = move |_: &NoParams| {
             let factory = Python::attach(|py| factory.clone_ref(py));
-            PythonAgent::new(factory, raised.clone(), batch_agent.clone())
+            PythonAgent::new(factory, raised.clone(), batch_agent.clone(), Arc::clone(&players))
         };
         all = all.with_entry(RosterEntry::new(name, "An agent of Python.", make));
     }
     Ok(PythonRoster { roster: all, raised })
+}
+
+/// The agent with one object for all matches: a policy or an object with `decide_batch`, given itself, by its class, or by a function that
+/// returns it. `None` if the agent has an object for each player.
+fn shared(given: &Bound<'_, PyAny>, raised: &Arc<RaisedExceptions>) -> PyResult<Option<BatchAgent>> {
+    let has = |object: &Bound<'_, PyAny>, name: &str| object.hasattr(name);
+    let factory = || given.clone().unbind();
+    if given.is_instance_of::<PyType>() {
+        let is_policy = !has(given, "decide_batch")? && has(given, "probabilities")? && !has(given, "decide")?;
+        let is_shared = is_policy || has(given, "decide_batch")?;
+        return Ok(is_shared.then(|| BatchAgent::new(factory(), None, is_policy, raised.clone())));
+    }
+    // An object that decides alone comes from a function, which is called again for each player.
+    let is_given = has(given, "probabilities")? || has(given, "decide_batch")?;
+    let object = if is_given { given.clone() } else { given.call0()? };
+    let is_policy = has(&object, "probabilities")? && (is_given || !has(&object, "decide")?);
+    let is_shared = is_policy || has(&object, "decide_batch")?;
+    Ok(is_shared.then(|| BatchAgent::new(factory(), Some(object.unbind()), is_policy, raised.clone())))
 }
 
 /// The columns of all tables of runs and tunings, as JSON.
@@ -216,10 +271,10 @@ pub(crate) fn _columns() -> String {
     serde_json::to_string(&columns).expect("texts can be serialized")
 }
 
-/// Plays an experiment file into a run folder, or resumes it, like `cambio run`. Returns the same as [`_open`]. With `is_kept = false`, the
-/// folder will be removed, so errors do not name files in it.
+/// Plays an experiment file into a run folder like `cambio run`, with `resume` also into an existing one. Returns the same as [`_open`]. With
+/// `is_kept = false`, the folder will be removed, so errors do not name files in it.
 #[pyfunction]
-#[pyo3(signature = (spec, out, agents, threads, is_kept))]
+#[pyo3(signature = (spec, out, agents, threads, is_kept, resume))]
 pub(crate) fn _run(
     py: Python<'_>,
     spec: PathBuf,
@@ -227,9 +282,16 @@ pub(crate) fn _run(
     agents: Vec<(String, Py<PyAny>)>,
     threads: &Bound<'_, PyAny>,
     is_kept: bool,
+    resume: bool,
 ) -> PyResult<Py<PyDict>> {
     let threads = args::whole(threads, "threads", 0, MOST_THREADS as u64)? as usize;
     let roster = roster_with(py, &agents)?;
+    if out.exists() && !resume {
+        return Err(error::RunError::new_err(format!(
+            "`out` must not exist, found {}; choose another folder, or continue its run with resume=True",
+            cambio_core::text::excerpt(&out.display().to_string())
+        )));
+    }
     let (stored, derived) = py.detach(|| play(&spec, &out, &roster, threads, is_kept))?;
     py.check_signals()?;
     Ok(about(py, &stored, &derived)?.unbind())
@@ -271,7 +333,7 @@ fn play(
     };
     played().map_err(|error| match error {
         PlayError::Interrupted if !is_kept && signal.borrow().is_some() => signal.take().expect("it was just there"),
-        PlayError::Interrupted => refused("the run was interrupted; the same call resumes it"),
+        PlayError::Interrupted => refused("the run was interrupted; the same call with resume=True continues it"),
         PlayError::Fault(mut fault) if !is_kept => {
             fault.kept = None;
             roster.failed(PlayError::Fault(fault))
@@ -290,6 +352,30 @@ pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDic
     };
     let (stored, derived) = py.detach(read).map_err(|error: RunError| refused(error))?;
     about(py, &stored, &derived)
+}
+
+/// Checks a run folder like `cambio verify`, and plays a sample of its batches or all of them again with these agents. Returns the numbers of
+/// batches that gave the same bytes and that cannot be repeated, and messages about errors.
+#[pyfunction]
+pub(crate) fn _verify(
+    py: Python<'_>,
+    folder: PathBuf,
+    agents: Vec<(String, Py<PyAny>)>,
+    all: bool,
+) -> PyResult<(u64, u64, Vec<String>)> {
+    let roster = roster_with(py, &agents)?;
+    let scope = if all { ReplayScope::All } else { ReplayScope::Sample(20) };
+    let check = || {
+        let stored = StoredRun::open(&folder)?;
+        let plan = stored.playable(&roster)?;
+        let findings = verify(&stored, &plan, scope);
+        Ok((
+            findings.replayed,
+            findings.not_reproducible,
+            findings.wrong.into_iter().chain(findings.unfinished).collect(),
+        ))
+    };
+    py.detach(check).map_err(|error: RunError| refused(error))
 }
 
 /// Writes the rows of a run folder as Parquet files into a new folder, like `cambio export`.

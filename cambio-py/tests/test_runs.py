@@ -306,6 +306,8 @@ def test_a_factory_is_a_class_and_not_its_instance() -> None:
     ):
         with pytest.raises(TypeError, match="pass the class `First` or a function that returns a `First`, not an instance"):
             call()
-    with pytest.raises(TypeError, match="an agent must be a spec, an Agent or a factory of a Player, found type int"):
+    with pytest.raises(
+        TypeError, match="an agent must be a spec, an Agent, a Policy, a BatchPlayer or a factory of a Player, found type int"
+    ):
         cambio.evaluate(3, "greedy")
     assert cambio.evaluate(First, "greedy", deals=1).matches == 2

@@ -65,7 +65,9 @@ best: str | None = cambio.tune("greedy(call_at=?)", "1..3", field=["greedy", "sh
 mean: float = cambio.advantage(Mine).decisions[0]
 strategy = cambio.StrategyPolicy("mini-m0.txt", "mini-m0")
 exploitability = cambio.exploitability(strategy, small)
-found = cambio.evaluate(lambda: strategy, "greedy", "mini-m0")
+found = cambio.evaluate(strategy, "greedy", "mini-m0")
+found = cambio.tournament({"a": Uniform(), "b": "greedy"}, small.rules, lineups={"focal": ["a"], "field": ["b"]})
+shares = found.matrix().score
 fault: cambio.Record | None = cambio.AgentFault().record
 """
 

@@ -45,7 +45,7 @@ from ._cambio import (
 )
 from ._types import Reward
 from .measure import AdvantageResult, DecisionKind, SprtResult, TuneResult, advantage, sprt, tune
-from .run import BatchPlayer, Player, Run, Table, columns, evaluate, run
+from .run import BatchPlayer, Matrix, Player, Run, Table, columns, evaluate, run, tournament
 from .small import Policy, exploitability
 from .strategy import StrategyPolicy
 from .text import TextPlayer, parse_decision
@@ -71,6 +71,7 @@ __all__ = [
     "IllegalAction",
     "Knowledge",
     "Layout",
+    "Matrix",
     "Observation",
     "Player",
     "Policy",
@@ -99,5 +100,6 @@ __all__ = [
     "parse_decision",
     "run",
     "sprt",
+    "tournament",
     "tune",
 ]

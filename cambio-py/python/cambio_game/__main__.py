@@ -16,7 +16,8 @@ def main(words: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     play = commands.add_parser("run", help="play an experiment, like `cambio run`")
     play.add_argument("spec", type=Path, help="the experiment file")
-    play.add_argument("--out", type=Path, required=True, help="the run folder; an existing one is resumed")
+    play.add_argument("--out", type=Path, required=True, help="the run folder; without --resume it must not exist")
+    play.add_argument("--resume", action="store_true", help="continue the run in the folder, with the same agents")
     play.add_argument(
         "--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times"
     )
@@ -25,7 +26,7 @@ def main(words: list[str] | None = None) -> int:
     # The modules of agents are imported from the working directory.
     sys.path.insert(0, str(Path.cwd()))
     try:
-        played = run(given.spec, given.out, agents=dict(map(_agent, given.agent)), threads=given.threads)
+        played = run(given.spec, given.out, agents=dict(map(_agent, given.agent)), threads=given.threads, resume=given.resume)
     except (CambioError, ImportError, AttributeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _cambio
 from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError
 from ._extras import require
+from .small import Policy
 
-__all__ = ["BatchPlayer", "Player", "Run", "Table", "columns", "evaluate", "run"]
+__all__ = ["BatchPlayer", "Matrix", "Player", "Run", "Table", "columns", "evaluate", "run", "tournament"]
 
 Value = str | int | float | bool | list[int] | list[float] | None
 
@@ -44,7 +48,8 @@ class BatchPlayer(Protocol):
 
     All matches of a run share one object, and one call decides for all waiting matches: a network can decide for hundreds of
     matches in one forward pass. Timing determines which matches share a call. The rows are reproducible if each decision
-    depends only on its own observation. Each thread plays one match, so the largest batch is the number of `threads`, such as 256.
+    depends only on its own observation; for random decisions, use a `Policy`. Each thread plays one match, so the largest batch is the
+    number of `threads`, such as 256. Batches have different lengths: pad them if your network is compiled for one shape, as by JAX.
     """
 
     def decide_batch(self, observations: list[Observation], /) -> Sequence[Action | str | int]:
@@ -52,10 +57,10 @@ class BatchPlayer(Protocol):
         ...
 
 
-AnyPlayer: TypeAlias = Player | BatchPlayer
+AnyPlayer: TypeAlias = Player | BatchPlayer | Policy
 
-#: An agent: its spec, an `Agent`, or a factory of a Python agent.
-AnyAgent: TypeAlias = str | Agent | Callable[[], AnyPlayer]
+#: An agent: its spec, an `Agent`, a `Policy`, a `BatchPlayer`, or a factory of a Python agent.
+AnyAgent: TypeAlias = str | Agent | Policy | BatchPlayer | Callable[[], AnyPlayer]
 
 
 def _value(text: str) -> Value:
@@ -146,6 +151,19 @@ class Table(Sequence[Mapping[str, Value]]):
         return f"<table><thead>{cells('th', self.columns)}</thead><tbody>{body}</tbody></table>"
 
 
+class Matrix(NamedTuple):
+    """The direct results of each pair of agents at one table: arrays with a row for each agent and a column for its opponent.
+
+    `score` is the row's share of the points of a pair, 0.5 for equals, without the luck of the cards if it was measured. `low` and `high` are
+    the single 95 % interval. The diagonal, and pairs that have not met, are `nan`.
+    """
+
+    agents: tuple[str, ...]
+    score: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
 class Run:
     """A run, with its tables and its report. `Run.open(folder)` reads a run; `run` and `evaluate` play one."""
 
@@ -204,6 +222,42 @@ class Run:
         """The pairwise comparisons: a row per pair, rules and seats, with the difference of payoffs and the direct matches."""
         return self.tables["pairwise"]
 
+    def matrix(self, rules: str | None = None, seats: SupportsIndex | None = None) -> Matrix:
+        """The direct results of each pair: see `Matrix`. A run with several tables needs the name of the rules and the number of seats.
+
+        In `pairwise`, `difference` is between the means of two agents over all their opponents; the matrix has the direct results.
+
+            >>> run = cambio.tournament(["random", "greedy", "heuristic"], deals=100)
+            >>> run.matrix().score.round(2)
+        """
+        wanted = {"rules": rules, "seats": None if seats is None else seats.__index__()}
+        rows = [row for row in self.pairwise if all(value in (None, row[name]) for name, value in wanted.items())]
+        if len({(row["rules"], row["seats"]) for row in rows}) != 1:
+            raise CambioError("`rules` and `seats` must select one table of the run")
+        agents = tuple(dict.fromkeys(str(row[name]) for name in ("agent", "other") for row in rows))
+        found = [np.full((len(agents), len(agents)), np.nan) for _ in range(3)]
+        for row in rows:
+            kind = "score_adjusted" if row.get("score_adjusted") is not None else "score"
+            a, b = agents.index(str(row["agent"])), agents.index(str(row["other"]))
+            names = (kind, f"{kind}_low", f"{kind}_high")
+            shares = [value if isinstance(value := row.get(name), float | int) else np.nan for name in names]
+            for array, share, other in zip(found, shares, (shares[0], shares[2], shares[1]), strict=True):
+                array[a, b], array[b, a] = share, 1 - other
+        return Matrix(agents, *found)
+
+    def verify(self, agents: Mapping[str, AnyAgent] | None = None, *, all: bool = False) -> int:
+        """Checks the files of the run folder, and plays 20 batches again, or all of them: as `cambio verify`.
+
+        `agents` are the Python agents of the run, as in `run`. Returns the number of batches that gave the same bytes. Raises `RunError` with
+        all errors that it finds.
+        """
+        if self.path is None:
+            raise RunError("this run has no folder; play it with `run(spec, out)`")
+        replayed, _, wrong = _cambio._verify(self.path, factories(agents), all)
+        if wrong:
+            raise RunError("; ".join(wrong))
+        return replayed
+
     def rows(self, name: str = "players") -> Table:
         """The rows of single matches: `players` has a row for each player of a match, `matches` for each match, `rounds` for each round.
 
@@ -251,6 +305,18 @@ class Run:
         state = "complete" if self.is_complete else "not complete"
         return f"<Run {self.name or self.run_id[:12]!r}: {self.matches} matches, {state}>"
 
+    def __str__(self) -> str:
+        lines = []
+        for row in self.summary:
+            table = f"{row['rules']}, {row['seats']} seats, {row['deals']} deals"
+            if table not in lines:
+                lines.append(table)
+            adjusted = row["rank_points_adjusted"] is not None
+            name = "rank_points_adjusted" if adjusted else "rank_points"
+            mean, low, high = (f"{row[column]:.3f}" for column in (name, f"{name}_low", f"{name}_high"))
+            lines.append(f"  {row['agent']:<24} {mean} rank points ({low} to {high}{', without luck' if adjusted else ''})")
+        return "\n".join([repr(self), *lines])
+
     def _repr_html_(self) -> str:
         page = html.escape(self.report, quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
@@ -262,14 +328,14 @@ def factories(agents: Mapping[str, AnyAgent] | None) -> list[tuple[str, Any]]:
 
 
 def _factory(agent: Any) -> Any:
-    if isinstance(agent, Agent) or callable(agent):
+    if isinstance(agent, Agent) or callable(agent) or hasattr(agent, "probabilities") or hasattr(agent, "decide_batch"):
         return agent
     name = type(agent).__name__
-    if hasattr(agent, "decide") or hasattr(agent, "decide_batch"):
+    if hasattr(agent, "decide"):
         raise TypeError(
             f"an agent must be a factory: pass the class `{name}` or a function that returns a `{name}`, not an instance"
         )
-    raise TypeError(f"an agent must be a spec, an Agent or a factory of a Player, found type {name}")
+    raise TypeError(f"an agent must be a spec, an Agent, a Policy, a BatchPlayer or a factory of a Player, found type {name}")
 
 
 def named(agents: Sequence[AnyAgent], names: Sequence[str] | None = None) -> tuple[list[str], dict[str, Any]]:
@@ -305,17 +371,80 @@ def run(
     *,
     agents: Mapping[str, AnyAgent] | None = None,
     threads: SupportsIndex = 0,
+    resume: bool = False,
 ) -> Run:
-    """Plays an experiment file into a run folder, with the same rows and report as `cambio run`. An existing run is resumed.
+    """Plays an experiment file into a run folder, with the same rows and report as `cambio run`.
 
-    `agents` maps names in the experiment to agents. A Python agent is given as a factory: a class or a function that returns
-    a `Player`; it is called for each seat on each thread. A class with a method `decide_batch` creates a `BatchPlayer`, which all
-    matches share. A spec or an `Agent` gives a library agent another name. With `threads=0`, the run uses one thread per core.
+    `agents` maps names in the experiment to agents. A Python agent is given as a factory: a class or a function that returns a new
+    `Player`; it is called often, for each seat on each thread and again for later matches, so load files outside of it. A `Policy` or a
+    `BatchPlayer` may be given itself, because all matches share it. A spec or an `Agent` gives a library agent another name. With
+    `threads=0`, the run uses one thread per core.
+
+    The folder must not exist. With `resume`, a run in it is continued: its matches stay, and it is your task to give the same agents.
 
     If a Python agent raises an exception, `run` raises `AgentFault` with this exception as its `__cause__`, and the match up to
-    the fault as its `record`. Ctrl-C stops the run; the same call resumes it.
+    the fault as its `record`. Ctrl-C stops the run; the same call with `resume=True` continues it.
     """
-    return Run(_cambio._run(Path(spec), Path(out), factories(agents), threads, True), Path(out))
+    return Run(_cambio._run(Path(spec), Path(out), factories(agents), threads, True, resume), Path(out))
+
+
+def tournament(
+    agents: Mapping[str, AnyAgent] | Sequence[AnyAgent],
+    rules: Rules | str = "classic",
+    deals: SupportsIndex = 1000,
+    *,
+    seats: SupportsIndex = 2,
+    lineups: str | Mapping[str, str | Sequence[str]] = "all",
+    seed: SupportsIndex | str = 0,
+    luck: Literal["auto", "on", "off"] = "auto",
+    threads: SupportsIndex = 0,
+    out: str | PathLike[str] | None = None,
+    rows: bool = False,
+) -> Run:
+    """Plays agents against each other and returns the run.
+
+    `agents` are agents, or a mapping from names to agents. An agent is a spec such as "greedy", an `Agent`, a `Policy`, a `BatchPlayer`, or a
+    factory of a `Player`. Names have letters, digits, _ and -. Each lineup plays each deal in all rotations. `lineups` is as in an
+    experiment file: "all" for all combinations, "mirror", or `{"focal": [...], "field": [...]}` for each focal agent among copies of each
+    agent of the field. With `luck`, the luck of the cards is subtracted from the results; "auto" does so if the agents are slow enough.
+
+    With `out`, the run is kept in this new folder. Without it, nothing is kept on disk, and `Run.rows` needs `rows=True`.
+
+        >>> run = cambio.tournament({"before": policy_0, "after": policy_1, "greedy": "greedy"}, "mini-p", deals=1000)
+        >>> print(run)
+
+    If a Python agent raises an exception, `tournament` raises `AgentFault` with this exception as its `__cause__`, and the match
+    up to the fault as its `record`: `cambio.Game.restore(error.record)` is the position.
+    """
+    names = list(agents) if isinstance(agents, Mapping) else None
+    specs, bots = named(list(agents.values()) if isinstance(agents, Mapping) else agents, names)
+    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
+        here = Path(folder)
+        fields = {
+            "name": " against ".join(specs),
+            "seed": seed if isinstance(seed, str) else str(seed.__index__()),
+            "deals": deals.__index__(),
+            "rules": [rules_name(rules, here, is_relative=True)],
+            "seats": [seats.__index__()],
+            "agents": specs,
+            "lineups": lineups,
+            "luck": luck,
+        }
+        default = {"lineups": "all", "luck": "auto"}
+        lines = [f"{name} = {_toml(value)}\n" for name, value in fields.items() if default.get(name) != value]
+        (here / "spec.toml").write_text("".join(lines), encoding="utf-8")
+        into = here / "run" if out is None else Path(out)
+        about = _cambio._run(here / "spec.toml", into, list(bots.items()), threads, out is not None, False)
+        if rows:
+            about["rows"] = {name: (into / f"{name}.csv").read_text(encoding="utf-8") for name in ROWS}
+        return Run(about, None if out is None else into)
+
+
+def _toml(value: Any) -> str:
+    """A text, a number, a list or a dictionary as a value of TOML."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + " }"
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
 
 
 def evaluate(
@@ -326,38 +455,22 @@ def evaluate(
     *,
     seats: SupportsIndex = 2,
     seed: SupportsIndex | str = 0,
+    luck: Literal["auto", "on", "off"] = "auto",
     threads: SupportsIndex = 0,
     names: Sequence[str] | None = None,
     rows: bool = False,
 ) -> Run:
-    """Plays two agents against each other and returns the run. `cambio run` with `Run.spec` gives the same tables.
+    """Plays two agents against each other and returns the run: see `tournament`. `cambio run` with `Run.spec` gives the same tables.
 
-    An agent is a spec such as "greedy", an `Agent`, or a factory of a `Player`. Each deal is played in all rotations. With more
-    than two seats, an agent sits in several seats. `names` are the names of the two agents in the tables: letters, digits, _ and -.
-    With `rows`, `Run.rows` has the rows of single matches. Nothing is kept on disk; to keep a run, use `run`.
+    With more than two seats, an agent sits in several seats. `names` are the names of the two agents in the tables.
 
         >>> cambio.evaluate("greedy", "random", deals=100).summary.to_pandas()
-
-    If a Python agent raises an exception, `evaluate` raises `AgentFault` with this exception as its `__cause__`, and the match
-    up to the fault as its `record`: `cambio.Game.restore(error.record)` is the position.
     """
-    specs, bots = named([a, b], names)
-    with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        here = Path(folder)
-        text = json.dumps
-        lines = [
-            f"name = {text(' against '.join(specs))}",
-            f"seed = {text(seed if isinstance(seed, str) else str(seed.__index__()))}",
-            f"deals = {deals.__index__()}",
-            f"rules = [{text(rules_name(rules, here, is_relative=True))}]",
-            f"seats = [{seats.__index__()}]",
-            f"agents = [{', '.join(text(spec) for spec in specs)}]",
-        ]
-        (here / "spec.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        about = _cambio._run(here / "spec.toml", here / "run", list(bots.items()), threads, False)
-        if rows:
-            about["rows"] = {name: (here / "run" / f"{name}.csv").read_text(encoding="utf-8") for name in ROWS}
-        return Run(about)
+    agents: Any = (a, b)
+    if names is not None:
+        named((a, b), names)  # Checks the names.
+        agents = dict(zip(names, (a, b), strict=True))
+    return tournament(agents, rules, deals, seats=seats, seed=seed, luck=luck, threads=threads, rows=rows)
 
 
 def rules_name(rules: Rules | str, folder: Path, *, is_relative: bool = False) -> str:

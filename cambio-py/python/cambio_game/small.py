@@ -8,7 +8,12 @@ from ._cambio import Agent, Observation, Rules, SmallGame
 
 
 class Policy(Protocol):
-    """A policy for `exploitability`: an object with a method `probabilities`, such as a network with a forward pass for a batch."""
+    """A policy: an object with a method `probabilities`, such as a network with a forward pass for a batch.
+
+    It can be passed to `exploitability`, and as an agent to `evaluate`, `tournament` and `run`: the library draws the decisions with the
+    random numbers of the match, so the rows do not depend on the batches or on the number of threads. A batch contains the observations
+    of all waiting matches; batches have different lengths, so pad them if your network is compiled for one shape, as by JAX.
+    """
 
     def probabilities(self, observations: list[Observation], /) -> Any:
         """Returns the probability of each action at each observation: shape `(len(observations), action_count)`.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ._cambio import Action, CambioError, Observation, Rules
+from ._cambio import Action, CambioError, Observation, Rules, SmallGame
 
 __all__ = ["StrategyPolicy"]
 
@@ -18,14 +18,14 @@ __all__ = ["StrategyPolicy"]
 class StrategyPolicy:
     """The strategy in a file of `SmallGame.save` or `cambio solve --save`, as a policy and as a player.
 
-    `rules` are the rules of the file; observations must have the same. As a policy, it can be passed to `exploitability`; as a player, to
-    `evaluate`, which needs a factory. Seat a of the file is the seat with the first turn of the round.
+    `rules` are the rules of the file; observations must have the same. It can be passed to `exploitability`, `evaluate` and `tournament`. Seat a
+    of the file is the seat with the first turn of the round.
 
-        >>> cambio.SmallGame("mini-m1").save("m1.txt", *cambio.SmallGame("mini-m1").solve())
-        >>> policy = cambio.StrategyPolicy("m1.txt", "mini-m1")
-        >>> cambio.evaluate(lambda: policy, "greedy", "mini-m1", threads=1)
+        >>> game = cambio.SmallGame("mini-m1")
+        >>> game.save("m1.txt", *game.solve())
+        >>> cambio.evaluate(cambio.StrategyPolicy("m1.txt", "mini-m1"), "greedy", "mini-m1")
 
-    Raises `CambioError` if the file is not a strategy file.
+    `from_arrays` makes one without a file. Raises `CambioError` if the file is not a strategy file.
     """
 
     def __init__(self, path: str | PathLike[str], rules: Rules | str) -> None:
@@ -48,6 +48,24 @@ class StrategyPolicy:
                 raise CambioError(f"`{path}`, line {number}: {error}; are the rules of the file {self.rules.name}?") from None
             self._rows[seat, key] = row
         self._random = random.Random(0)
+
+    @classmethod
+    def from_arrays(cls, game: SmallGame, probabilities_a: ArrayLike, probabilities_b: ArrayLike) -> StrategyPolicy:
+        """The policy of two strategies, such as those of `SmallGame.solve` or of a network at `SmallGame.tensors`.
+
+            >>> game = cambio.SmallGame("mini-m1")
+            >>> cambio.evaluate(cambio.StrategyPolicy.from_arrays(game, *game.solve()), "greedy", "mini-m1")
+
+        Raises `ArrayError` if the arrays are not strategies of the game.
+        """
+        game.value(probabilities_a, probabilities_b)  # Checks the arrays.
+        policy = cls.__new__(cls)
+        policy.rules, policy.action_count, policy._random = game.rules, game.action_count, random.Random(0)
+        policy._rows = {}
+        for seat, array in enumerate((probabilities_a, probabilities_b)):
+            for key, row in zip(game.keys(seat), np.asarray(array, np.float64), strict=True):
+                policy._rows[seat, key] = {int(index): float(row[index]) for index in np.flatnonzero(row)}
+        return policy
 
     def begin(self, rules: Rules, seats: int, seat: int, seed: int) -> None:
         """Begins a match as a player: the random numbers come from `seed`."""

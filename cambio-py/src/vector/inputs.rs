@@ -28,11 +28,8 @@ pub(super) fn read_indices(value: &Bound<'_, PyAny>, batch: usize) -> PyResult<V
         let found = array.as_ref().unwrap_or(value);
         error::ArrayError::new_err(match (found.getattr("shape"), found.getattr("dtype")) {
             (Ok(shape), Ok(dtype)) => {
-                let contiguous = if array.is_none() { "contiguous " } else { "" };
-                format!(
-                    "{}, found shape {shape} and dtype {dtype}",
-                    expected.replace("array", &format!("{contiguous}array"))
-                )
+                let wanted = if array.is_none() { "a contiguous array" } else { "an array" };
+                format!("{}, found shape {shape} and dtype {dtype}", expected.replace("an array", wanted))
             }
             _ => format!("{expected}, found type {type_name}; use np.asarray(actions)"),
         })
