@@ -56,37 +56,69 @@ function list({ root, runs }) {
   }
 }
 
+// The list of a run's matches, page by page.
 async function matches(name) {
-  const kind = h("select", { "aria-label": "Which matches", onchange: () => fill() }, ...KINDS.map(([value, word]) => h("option", { value, selected: value === asked.get("kind") }, word)));
-  const agent = h("input", { type: "text", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: () => fill() });
+  // The number of the page, counted from 0.
+  let at = Math.max(1, Number(asked.get("page")) || 1) - 1;
+  const again = () => fill(0);
+  const kind = h("select", { "aria-label": "Which matches", onchange: again }, ...KINDS.map(([value, word]) => h("option", { value, selected: value === asked.get("kind") }, word)));
+  const agent = h("input", { type: "text", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: again });
   const count = h("p", { class: "facts", role: "status" });
+  const progress = h("progress", { "aria-label": "Progress of the search", hidden: true });
   const rows = h("div", { class: "scroll" });
+  const turn = (step, words) => h("button", { type: "button", onclick: () => fill(at + step) }, words);
+  const buttons = [turn(-1, "Previous page"), turn(1, "Next page")];
   const sorted = {};
   main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
-    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent)), count, rows);
-  async function fill() {
+    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent)), count, progress, rows,
+    h("div", { class: "row" }, ...buttons));
+
+  // Shows a page of the list. A search for guesses takes several requests.
+  let last = 0;
+  let shown = null;
+  async function fill(page) {
+    last += 1;
+    const own = last;
+    at = page;
     count.textContent = "Reading…";
+    shown = null;
     delete sorted.by;
-    history.replaceState(null, "", `runs.html?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) })}`);
+    history.replaceState(null, "", `runs.html?${new URLSearchParams({ run: name, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}), ...(at ? { page: at + 1 } : {}) })}`);
     try {
-      const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value })}`);
-      const stopped = found.stopped ? ` The search reached its time limit after ${found.scanned} matches.` : "";
-      count.textContent = `Found ${found.fitting} of ${found.scanned} matches; showing ${found.matches.length}.${stopped} ${MEANINGS[kind.value] ?? ""}`;
-      const swings = kind.value === "swing";
-      rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
-        h("tbody", {}, ...found.matches.map((match) => {
-          const { rules, seats, lineup, deal, rotation } = match;
-          const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });
-          const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
-          return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
-            swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
-        }))));
+      for (;;) {
+        const found = await ask(`api/runs/matches?${new URLSearchParams({ run: name, kind: kind.value, agent: agent.value, page: at })}`);
+        if (own !== last) return;
+        show(found);
+        if (found.searched === found.of) return;
+      }
     } catch (error) {
       count.textContent = error.message;
       rows.replaceChildren();
     }
   }
-  await fill();
+
+  function show({ matches: found, fitting, searched, of, first, matches_of_run: all }) {
+    const isSearching = searched < of;
+    Object.assign(progress, { hidden: !isSearching, max: of, value: searched });
+    const most = of < all ? ` Only the first ${of} of ${all} matches are searched.` : "";
+    count.textContent = `${isSearching ? `Searched ${searched} of ${of} matches so far. ` : ""}Found ${fitting} of ${searched} matches${found.length ? `; showing ${first + 1} to ${first + found.length}` : ""}.${most} ${MEANINGS[kind.value] ?? ""}`;
+    buttons[0].disabled = at === 0;
+    buttons[1].disabled = first + found.length >= fitting;
+    // The rows are not replaced if they are the same, so that they keep the focus during a search.
+    const text = JSON.stringify(found);
+    if (shown === text) return;
+    shown = text;
+    const swings = kind.value === "swing";
+    rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
+      h("tbody", {}, ...found.map((match) => {
+        const { rules, seats, lineup, deal, rotation } = match;
+        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });
+        const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
+        return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
+          swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));
+      }))));
+  }
+  await fill(at);
 }
 
 if (asked.has("run")) await matches(asked.get("run"));

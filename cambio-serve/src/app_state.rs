@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cambio_view::Catalogue;
 
 use crate::answer::ApiError;
+use crate::match_index::MatchIndexes;
 use crate::reviews::Reviews;
 use crate::searches::SearchSlots;
 use crate::sessions::{OpenSession, Sessions};
@@ -25,7 +26,8 @@ pub(crate) struct AppState {
     pub(crate) reviews: Reviews,
     /// Explanations and hints.
     pub(crate) questions: SearchSlots,
-    /// Matches of runs that are played again.
+    pub(crate) indexes: MatchIndexes,
+    /// Matches of runs that are searched or played again.
     pub(crate) replays: SearchSlots,
 }
 
@@ -35,7 +37,15 @@ impl AppState {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let [questions, replays] = [cores; 2].map(|cores| SearchSlots::new(cores, WAITING));
         let catalogue = Catalogue::of_server(settings.roster, settings.allowed);
-        AppState { catalogue, runs: settings.runs, sessions, reviews: Reviews::new(), questions, replays }
+        AppState {
+            catalogue,
+            runs: settings.runs,
+            sessions,
+            reviews: Reviews::new(),
+            indexes: MatchIndexes::default(),
+            questions,
+            replays,
+        }
     }
 
     pub(crate) fn open_session(&self, table: u64) -> Result<Arc<OpenSession>, ApiError> {

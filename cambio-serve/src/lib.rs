@@ -18,6 +18,8 @@ mod api;
 mod app;
 mod app_state;
 mod assets;
+mod match_index;
+mod match_records;
 mod matches;
 mod request_guard;
 mod reviews;

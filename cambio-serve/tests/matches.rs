@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::{Action, Record};
 use cambio_serve::{App, Settings};
-use cambio_sim::{Executor, Experiment, RunFolder, Runner, StoredMatch, StoredRun};
+use cambio_sim::{Executor, Experiment, ReplayScope, RunFolder, Runner, StoredMatch, StoredRun, verify};
 use serde_json::Value;
 
 fn play(path: &Path, records: bool) {
@@ -31,6 +31,18 @@ fn record_of(path: &Path, listed: &Value) -> Record {
     which.play(StoredRun::open(path).unwrap(), &roster()).unwrap()
 }
 
+/// The answer to a search. Repeats the request until all matches are searched.
+fn list(app: &App, query: &str) -> Value {
+    loop {
+        let (status, text) = run(async { read(get(app, &format!("api/runs/matches?{query}")).await).await });
+        assert_eq!(status, StatusCode::OK, "{text}");
+        let found: Value = serde_json::from_str(&text).unwrap();
+        if found["searched"] == found["of"] {
+            return found;
+        }
+    }
+}
+
 #[test]
 fn guesses_and_swings_are_found_and_lists_say_where() {
     let root = tempfile::tempdir().unwrap();
@@ -38,16 +50,11 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
     play(&root.path().join("without"), false);
     let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
     let app = App::new(settings, TOKEN.to_owned(), 8417);
-    let list = |name: &str, kind: &str, agent: &str| {
-        let path = format!("api/runs/matches?run={name}&kind={kind}&agent={agent}");
-        let (status, text) = run(async { read(get(&app, &path).await).await });
-        assert_eq!(status, StatusCode::OK, "{text}");
-        serde_json::from_str::<Value>(&text).unwrap()
-    };
+    let list = |name: &str, kind: &str, agent: &str| list(&app, &format!("run={name}&kind={kind}&agent={agent}"));
     let path = root.path().join("with");
     let all = list("with", "all", "");
     let guesses = list("with", "guess", "");
-    assert_eq!(guesses["scanned"], all["scanned"]);
+    assert_eq!(guesses["searched"], all["searched"]);
     let number = |told: &Value| told["fitting"].as_u64().unwrap();
     assert!(number(&guesses) > 5 && number(&guesses) < number(&all), "{} of {}", guesses["fitting"], all["fitting"]);
     for listed in guesses["matches"].as_array().unwrap() {
@@ -77,4 +84,82 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
         assert_eq!(listed["swing"], scores(&rounds[at - 1]), "{listed}");
         assert_eq!(listed["players"].as_array().unwrap().iter().filter(|agent| *agent == "greedy").count(), 1);
     }
+}
+
+#[test]
+fn the_index_of_a_run_is_used_again_and_ignored_if_it_is_not_of_its_rows() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
+    play(&path, false);
+    // A server that has not searched the run before.
+    let list = |query: &str| {
+        let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
+        list(&App::new(settings, TOKEN.to_owned(), 8417), &format!("run=run&{query}"))
+    };
+    let [all, guesses] = ["kind=all", "kind=guess"].map(list);
+    let index = path.join("matches.index");
+    let text = std::fs::read_to_string(&index).unwrap();
+    assert!(text.lines().next().unwrap().ends_with(" guesses"), "{text:.200}");
+    let stored = StoredRun::open(&path).unwrap();
+    let plan = stored.playable(&roster()).unwrap();
+    let findings = verify(&stored, &plan, ReplayScope::Sample(2));
+    assert_eq!((findings.wrong, findings.unfinished), (vec![], vec![]));
+
+    // Changes a fact, so that an answer shows whether it comes from the file.
+    let facts: Vec<&str> = text.lines().collect();
+    let mut first: Vec<&str> = facts[2].split(',').collect();
+    first[3] = "77777";
+    let changed = text.replacen(facts[2], &first.join(","), 1);
+    std::fs::write(&index, &changed).unwrap();
+    assert_eq!(list("kind=long")["matches"][0]["turns"], 77777);
+
+    let other_rows = changed.replacen(&stored.rows_hash(), &"0".repeat(64), 1);
+    let beyond = changed.replacen(&first.join(","), &format!("99999,{}", first[1..].join(",")), 1);
+    let cut = &changed[..changed.len() - 10];
+    let hostile = [other_rows.as_str(), &beyond, cut, "", &changed.repeat(2), &"9".repeat(1 << 20)];
+    for (number, wrong) in hostile.into_iter().enumerate() {
+        std::fs::write(&index, wrong).unwrap();
+        assert_eq!(list("kind=all"), all, "file {number}");
+        std::fs::write(&index, wrong).unwrap();
+        assert_eq!(list("kind=guess"), guesses, "file {number}");
+        assert_eq!(std::fs::read_to_string(&index).unwrap(), text, "file {number} was replaced");
+    }
+
+    // The index cannot be written, because a folder has its name.
+    std::fs::remove_file(&index).unwrap();
+    std::fs::create_dir(&index).unwrap();
+    assert_eq!([list("kind=all"), list("kind=guess")], [all, guesses]);
+}
+
+#[test]
+fn the_pages_of_a_list_contain_each_match_once() {
+    let root = tempfile::tempdir().unwrap();
+    play(&root.path().join("run"), false);
+    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
+    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    for kind in ["all", "swing", "long"] {
+        let mut matches = Vec::new();
+        for page in 0.. {
+            let found = list(&app, &format!("run=run&kind={kind}&page={page}"));
+            assert_eq!((&found["fitting"], &found["first"]), (&Value::from(72), &Value::from(50 * page)));
+            let on_page = found["matches"].as_array().unwrap();
+            if on_page.is_empty() {
+                break;
+            }
+            assert!(on_page.len() == 50 || (page, on_page.len()) == (1, 22));
+            matches.extend(on_page.iter().map(|listed| (listed.clone(), listed["turns"].as_u64().unwrap())));
+        }
+        assert!(kind != "long" || matches.is_sorted_by_key(|(_, turns)| std::cmp::Reverse(*turns)));
+        let mut keys: Vec<String> = matches
+            .iter()
+            .map(|(listed, _)| {
+                serde_json::to_string(&serde_json::from_value::<StoredMatch>(listed.clone()).unwrap()).unwrap()
+            })
+            .collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), 72, "{kind}");
+    }
+    let beyond = list(&app, &format!("run=run&kind=all&page={}", usize::MAX));
+    assert_eq!(beyond["matches"], serde_json::json!([]));
 }

@@ -190,6 +190,11 @@ impl Plan {
         panic!("block {number} of {}", self.block_count())
     }
 
+    /// The labels of the agents of a match, seat a first.
+    pub fn seated(&self, block: &Block<'_>, rotation: usize) -> Vec<&str> {
+        (0..block.cell.seats).map(|seat| self.agents[block.agent(seat, rotation)].label.as_str()).collect()
+    }
+
     /// The blocks in canonical order.
     pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         (0..self.block_count()).map(|number| self.block(number))

@@ -278,7 +278,6 @@ impl<'p> BlockPlayer<'p> {
         rows: &mut BlockRows<'p>,
     ) -> Result<(), Box<AgentFault>> {
         let BlockPlayer { plan, is_timed, timing, referee, pool, .. } = self;
-        let seats = block.cell.seats;
         let referee = BlockPlayer::seat(plan, referee, pool, block, rotation);
         let mut stopwatches: Vec<Arc<Mutex<Stopwatch>>> = Vec::new();
         let clock = (*is_timed && plan.uses_cpu_time()).then(|| Arc::new(Mutex::new(ThreadClock::start())));
@@ -295,8 +294,7 @@ impl<'p> BlockPlayer<'p> {
             let failure = referee.players().panicked(panic_message(&*panic));
             Err(failure.unwrap_or_else(|| resume_unwind(panic)).into())
         });
-        let labels: Vec<&str> =
-            (0..seats).map(|seat| plan.agents[block.agent(seat, rotation)].label.as_str()).collect();
+        let labels = plan.seated(block, rotation);
         match outcome {
             Ok(result) => {
                 let mut lapses = [None; MAX_SEATS];

@@ -192,6 +192,21 @@ impl StoredRun {
         self.entries.iter().map(|entry| entry.segments[0].rows).sum()
     }
 
+    /// The hash of the run id and of the ledger, in hexadecimal. Runs with the same hash have the same rows.
+    pub fn rows_hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.plan.run_id().as_bytes());
+        for entry in &self.entries {
+            hasher.update(entry.to_text(&self.plan).as_bytes());
+        }
+        hasher.finalize().to_string()
+    }
+
+    /// Whether the rows of this run begin with the rows of `earlier`, which is the same run when it had fewer batches.
+    pub fn continues(&self, earlier: &StoredRun) -> bool {
+        self.plan.run_id() == earlier.plan.run_id() && self.entries.starts_with(&earlier.entries)
+    }
+
     /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read
     /// or does not match the ledger.
     pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {

@@ -1,0 +1,125 @@
+//! The records of a run's matches, in the order of its rows: read from a file, or made by playing the matches again.
+
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::path::Path;
+
+use cambio_core::{Action, Card, Observer, Record, Seat, Standing, replay};
+use cambio_exec::{next_line, open_regular};
+use cambio_sim::{Block, Plan, PlayablePlan, StoredRun, play_block};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::answer::ApiError;
+use crate::app_state::AppState;
+use crate::runs::may_play;
+
+/// The maximum number of bytes in a record.
+const RECORD: u64 = 1 << 26;
+
+/// The records of a run.
+#[derive(Debug)]
+pub(crate) enum MatchRecords {
+    /// The file, and its next line if this line was already read.
+    Stored { file: BufReader<File>, next: Option<Vec<u8>> },
+    /// The plan, and the last block with its records.
+    Played { plan: Box<PlayablePlan>, block: Option<(u64, Vec<Record>)> },
+}
+
+fn unreadable(error: &std::io::Error) -> ApiError {
+    ApiError::bad(format!("cannot read the run's records.jsonl: {error}"))
+}
+
+/// The fields of a record that identify its match.
+#[derive(Deserialize)]
+struct RecordHeader {
+    rules: Value,
+    seats: usize,
+    deal: u64,
+    rotation: usize,
+    agents: Vec<String>,
+}
+
+impl RecordHeader {
+    fn is_of(&self, plan: &Plan, block: &Block<'_>, rotation: usize) -> bool {
+        let rules = self.rules.as_str().or_else(|| self.rules["name"].as_str());
+        rules == Some(block.cell.rules.name())
+            && (self.seats, self.deal, self.rotation) == (block.cell.seats, block.deal, rotation)
+            && self.agents == plan.seated(block, rotation)
+    }
+}
+
+impl MatchRecords {
+    /// Opens the records of a run folder.
+    pub(crate) fn open(state: &AppState, path: &Path) -> Result<MatchRecords, ApiError> {
+        match open_regular(&path.join("records.jsonl")) {
+            Ok(file) => return Ok(MatchRecords::Stored { file: BufReader::new(file), next: None }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(unreadable(&error)),
+        }
+        let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
+        may_play(state, &run)?;
+        run.plan.records = true;
+        let plan = Box::new(run.playable(state.catalogue.roster()).map_err(ApiError::bad)?);
+        Ok(MatchRecords::Played { plan, block: None })
+    }
+
+    /// The record of a match; `None` if it has none or is not `wanted`. Must be called for every match, in the order of the rows.
+    pub(crate) fn of_match(
+        &mut self,
+        plan: &Plan,
+        block: &Block<'_>,
+        rotation: usize,
+        wanted: bool,
+    ) -> Result<Option<Record>, ApiError> {
+        match self {
+            MatchRecords::Stored { file, next } => {
+                if next.is_none() {
+                    *next = next_line(file, RECORD).map_err(|error| unreadable(&error))?;
+                }
+                let is_own = |line: &Vec<u8>| {
+                    let header = serde_json::from_slice::<RecordHeader>(line);
+                    header.is_ok_and(|header| header.is_of(plan, block, rotation))
+                };
+                let own = next.take_if(|line| is_own(line)).filter(|_| wanted);
+                Ok(own.and_then(|line| Record::read(str::from_utf8(&line).ok()?).ok()))
+            }
+            MatchRecords::Played { .. } if !wanted => Ok(None),
+            MatchRecords::Played { plan: playable, block: last } => {
+                if last.as_ref().is_none_or(|(number, _)| *number != block.number) {
+                    let block = playable.block(block.number);
+                    let rows = play_block(playable, &block).map_err(|fault| ApiError::bad(&fault.what))?;
+                    *last = Some((block.number, rows.records));
+                }
+                Ok(last.as_ref().and_then(|(_, records)| records.get(rotation).cloned()))
+            }
+        }
+    }
+}
+
+/// The round and the number of the first decision in which a seat snapped a card that it had not seen.
+pub(crate) fn first_guess(record: &Record) -> Option<(usize, usize)> {
+    #[derive(Default)]
+    struct SnapGuesses {
+        at: (usize, usize),
+        first: Option<(usize, usize)>,
+    }
+    impl Observer for SnapGuesses {
+        fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
+            self.at = (self.at.0 + 1, 0);
+        }
+
+        fn decides(&mut self, state: &cambio_core::State, seat: Seat, action: Action) {
+            self.at.1 += 1;
+            if let Action::Snap(spot) = action
+                && !state.table().seen(seat).contains(spot)
+            {
+                self.first.get_or_insert(self.at);
+            }
+        }
+    }
+    let mut guesses = SnapGuesses::default();
+    // If the record has an error, a guess before the error still counts, so the result is ignored.
+    let _ = replay(record, &mut guesses);
+    guesses.first
+}
