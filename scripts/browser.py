@@ -457,6 +457,15 @@ class Checks:
     def watching(self):
         page = self.page()
         page.goto(f"{self.address}runs.html?run=one&kind=failed")
+        page.goto(f"{self.address}runs.html")
+        report = page.get_attribute("a:text-is('report')", "href")
+        page.goto(self.address + report)
+        page.click("#matches summary")
+        page.click("#matches tr:has(th:text-is('greedy')) a:text-is('failed call')")
+        page.wait_for_selector("table.list a")
+        expect(page.url.endswith("runs.html?run=one&kind=failed&agent=greedy"), page.url)
+        page.goto(f"{self.address}runs.html?run=one&kind=all")
+        page.wait_for_selector("table.list a")
         turns = lambda: page.evaluate(
             "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))"
         )

@@ -360,5 +360,12 @@ fn how(run: Run<'_>) -> Vec<Prose> {
             .code("ledger.jsonl")
             .say(" contains the BLAKE3 hashes of all rows."),
     );
+    how.push(
+        Prose::from("To watch matches: ")
+            .code("cambio serve --runs FOLDER")
+            .say(" shows the runs in a folder, and there this page links to the matches; ")
+            .code("cambio watch DIR")
+            .say(" shows a match of a run in the terminal."),
+    );
     how
 }

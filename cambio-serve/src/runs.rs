@@ -11,6 +11,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
 use cambio_sim::{StoredMatch, StoredRun};
+use cambio_view::quoted;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiError, ApiResult, json, show};
@@ -124,14 +125,48 @@ struct RunName {
 
 async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult {
     let text = aside(move || {
-        let path = folder(&state, &name.run)?.join("report.html");
-        cambio_exec::read_text(&path).map_err(|_| ApiError::missing("this run has no report yet"))
+        let path = folder(&state, &name.run)?;
+        let page = cambio_exec::read_text(&path.join("report.html"))
+            .map_err(|_| ApiError::missing("this run has no report yet"))?;
+        let Ok(run) = StoredRun::open(&path) else { return Ok(page) };
+        Ok(page.replacen("<main>", &format!("<main>\n{}", match_links(&name.run, &run)), 1))
     });
     let head = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".parse().expect("a type")),
         (header::CONTENT_SECURITY_POLICY, STORED_POLICY),
     ];
     Ok((head, text.await?).into_response())
+}
+
+/// The lists of matches that a report links to: the property, and the words of the link.
+const LISTS: [(&str, &str); 7] = [
+    ("all", "all"),
+    ("failed", "failed call"),
+    ("wrong", "wrong snap"),
+    ("foreign", "snap of another seat's card"),
+    ("guess", "guessed snap"),
+    ("swing", "largest swing first"),
+    ("long", "most turns first"),
+];
+
+/// Links from the report of a run to the lists of its matches. The file does not contain them, because a page from disk has no server.
+fn match_links(name: &str, run: &StoredRun) -> String {
+    let row = |head: &str, agent: &str| {
+        let links = LISTS.map(|(kind, words)| {
+            let query = serde_urlencoded::to_string([("run", name), ("kind", kind), ("agent", agent)]);
+            let query = query.expect("texts can be encoded");
+            format!("<td><a href=\"../runs.html?{}\">{words}</a></td>", quoted(&query))
+        });
+        format!("<tr><th scope=\"row\">{}</th>{}</tr>\n", quoted(head), links.concat())
+    };
+    let agents: String = run.plan.agents.iter().map(|agent| row(&agent.label, &agent.label)).collect();
+    format!(
+        "<details class=\"more\" id=\"matches\">\n<summary><h3>Watch the matches</h3></summary>\n\
+         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Lists of matches\">\n<table class=\"words\">\n\
+         <caption>Lists of the matches of each agent. Each match opens in the viewer.</caption>\n<tbody>\n{}{agents}</tbody>\n\
+         </table>\n</div>\n</details>",
+        row("any agent", "")
+    )
 }
 
 /// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.

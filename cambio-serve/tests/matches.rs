@@ -163,3 +163,27 @@ fn the_pages_of_a_list_contain_each_match_once() {
     let beyond = list(&app, &format!("run=run&kind=all&page={}", usize::MAX));
     assert_eq!(beyond["matches"], serde_json::json!([]));
 }
+
+#[test]
+fn a_report_on_the_server_links_to_the_lists_of_its_matches() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a&b");
+    play(&path, false);
+    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
+    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    let report = || run(async { read(get(&app, "runs/report?run=a%26b").await).await }).1;
+    let file = path.join("report.html");
+    std::fs::write(&file, "<html><main><p>the results</p></main></html>").unwrap();
+    let page = report();
+    assert!(page.contains("<p>the results</p>"), "{page}");
+    let links: Vec<&str> =
+        page.split("href=\"../runs.html?").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(links.len(), 4 * 7, "for any agent and for each of three agents: {page}");
+    assert!(links.contains(&"run=a%26b&amp;kind=failed&amp;agent=greedy"), "{links:?}");
+    for link in links {
+        let found = list(&app, &link.replace("&amp;", "&"));
+        assert_eq!(found["of"], 72, "{link}");
+    }
+    std::fs::write(&file, "another page").unwrap();
+    assert_eq!(report(), "another page");
+}

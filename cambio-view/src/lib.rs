@@ -47,7 +47,7 @@ pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
-pub use replay::{CARDS_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS};
+pub use replay::{CARDS_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
 pub use requests::{
     ActionRequest, Catalogue, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewRequest, TableOption,
     TableOptions, TableRequest, first_record, position_for_hint, replay_in_json,

@@ -211,7 +211,11 @@ pub const TABLE_JS: &str = include_str!("../viewer/table.js");
 pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
 
 /// Escapes a text for HTML.
-fn quoted(text: &str) -> String {
+///
+/// ```
+/// assert_eq!(cambio_view::quoted("<\"bot\">"), "&lt;&quot;bot&quot;>");
+/// ```
+pub fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
