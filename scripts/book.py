@@ -96,7 +96,7 @@ def build(folder):
         shutil.copyfile(f"{work}/run/report.html", folder / "reports/quickstart.html")
         shutil.copyfile(f"{work}/tune/report.html", folder / "reports/tuning.html")
     if website.can_build():
-        website.build(folder / "play")
+        website.build(folder / "play", cambio())
     else:
         print(f"skipped: the page to play on, which needs the Rust target {website.WASM}")
     # Pages such as PROTOCOL.md are in the root of the repository and link to files next to them.

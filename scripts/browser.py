@@ -13,7 +13,8 @@ hints and undo; a guided match played only with keys; calls and risky snaps need
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
-need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo, and offline.
+need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
+the check of a published run, and offline.
 """
 
 import argparse
@@ -456,7 +457,6 @@ class Checks:
 
     def watching(self):
         page = self.page()
-        page.goto(f"{self.address}runs.html?run=one&kind=failed")
         page.goto(f"{self.address}runs.html")
         report = page.get_attribute("a:text-is('report')", "href")
         page.goto(self.address + report)
@@ -466,6 +466,7 @@ class Checks:
         expect(page.url.endswith("runs.html?run=one&kind=failed&agent=greedy"), page.url)
         page.goto(f"{self.address}runs.html?run=one&kind=all")
         page.wait_for_selector("table.list a")
+        page.goto(f"{self.address}runs.html?run=one&kind=failed")
         turns = lambda: page.evaluate(
             "[...document.querySelectorAll('table.list tbody tr')].map((row) => Number(row.cells[4].textContent))"
         )
@@ -734,6 +735,45 @@ class SiteChecks(Checks):
         page.context.close()
         return f"{line}; a link of {len(links['Copy a link'])} characters"
 
+    def a_published_run(self):
+        """Random matches of a published run are played again in the page; a changed result is found; a match opens in the viewer."""
+        page = self.page()
+        page.goto(f"{self.address}runs.html")
+        page.wait_for_selector("main li a")
+        self.is_well(page, "the list of published runs")
+        page.click("main li a")
+        page.wait_for_selector("#check")
+        matches = int(page.text_content(".facts").split(" matches")[0])
+        page.set_viewport_size({"width": 360, "height": 740})
+        self.is_well(page, "a published run on a narrow screen")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        table = "[...document.querySelectorAll('table.list')].map((one) => [...one.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)))"
+        standings = page.evaluate(table)[:2]
+        expect([rows[-1][0] for rows in standings] == ["random", "random"], f"random is not last: {standings}")
+        page.click("#check")
+        until(page, "document.querySelector('main [role=status]').textContent.includes('agree')", seconds=120)
+        verdict = page.text_content("main [role=status]")
+        expect(verdict.startswith("All 20 matches agree"), verdict)
+        checked = page.evaluate(table)[2]
+        expect(len(checked) == 20 and all(row[5] == "the same" for row in checked), checked)
+        self.is_well(page, "a published run")
+        page.click(".scroll a >> nth=0")
+        page.wait_for_selector(".caption")
+        expect(page.text_content("h1") == " against ".join(checked[0][3].split(", ")), f"{page.text_content('h1')}: {checked[0]}")
+        # All rows are changed, so that each check finds a difference.
+        changed = lambda text: re.sub(r"[0-9a-f]{16}", "0123456789abcdef", text)
+        context = self.page(service_workers="block").context
+        context.route("**/runs/levels.json", lambda route: route.fulfill(body=changed(route.fetch().text())))
+        page = context.pages[0]
+        page.goto(f"{self.address}runs.html?run=levels")
+        page.click("#check")
+        until(page, "document.querySelector('main .trouble')", seconds=120)
+        expect("20 of 20 matches differ" in page.text_content(".trouble"), page.text_content(".trouble"))
+        page.goto(f"{self.address}runs.html?run=..%2Flevels")
+        page.wait_for_selector("p.trouble")
+        context.close()
+        return f"20 of {matches} matches checked, and 20 changed ones found"
+
     def offline(self):
         """After one visit, the site works without its host."""
         page = self.page()
@@ -814,7 +854,7 @@ def main():
             ]
             if website.can_build():
                 # Not at the root of the host, because the site must work at any path.
-                website.build(folder / "host/some/path")
+                website.build(folder / "host/some/path", cambio)
                 host = subprocess.Popen(
                     [sys.executable, website.__file__, "serve", folder / "host"],
                     stdout=subprocess.PIPE,
@@ -831,6 +871,7 @@ def main():
                         site.hints_and_taking_back,
                         site.links_and_the_daily_deal,
                         site.two_bots,
+                        site.a_published_run,
                         site.offline,
                     ]
                 ]

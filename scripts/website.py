@@ -6,7 +6,8 @@
 
 The site works from any host and any path, and offline after the first visit. `build` compiles `cambio-web` to WebAssembly; it needs
 the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-unknown` installs. The pages are those of
-`cambio serve`, without the page of runs.
+`cambio serve`. The page of runs shows published runs, whose matches the reader's browser can check: `build` plays one of a second,
+`cambio-web/site/levels.toml`, and `--run FILE` adds another one, which `cambio export RUN --format site --out FILE` writes.
 """
 
 import argparse
@@ -14,17 +15,19 @@ import functools
 import gzip
 import hashlib
 import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WASM = "wasm32-unknown-unknown"
-PAGES = {"home.html": "index.html", "play.html": "play.html", "watch.html": "watch.html"}
+PAGES = {"home.html": "index.html", "play.html": "play.html", "watch.html": "watch.html", "runs.html": "runs.html"}
 # Allows nothing but the files of the site.
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -57,27 +60,53 @@ def module():
 def page(text):
     """A page of `cambio serve` as a page that needs no server."""
     text, heads = re.subn(r'<meta charset="utf-8">', lambda _: HEAD, text)
-    text, links = re.subn(r'<a href="runs\.html"[^>]*>.*?</a>', "", text)
-    if (heads, links) != (1, 1):
-        sys.exit("error: a page must have one <meta charset> and one link to runs.html")
+    if heads != 1:
+        sys.exit("error: a page must have one <meta charset>")
     return text
 
 
-def build(folder):
+def command():
+    """The path of `cambio`, which is compiled if necessary."""
+    built = [TARGET / "release/cambio", TARGET / "debug/cambio"]
+    if not any(path.exists() for path in built):
+        subprocess.run(["cargo", "build", "--release", "--quiet", "--package", "cambio-cli"], cwd=ROOT, check=True)
+    return next(path for path in built if path.exists())
+
+
+def publish(cambio, folder, files):
+    """Writes the published runs and their list: the run of this site, and the given files."""
+    folder.mkdir()
+    with tempfile.TemporaryDirectory() as name:
+        run = f"{name}/run"
+        for words in [
+            ["run", "--quiet", ROOT / "cambio-web/site/levels.toml", "--out", run],
+            ["export", run, "--format", "site", "--out", folder / "levels.json"],
+        ]:
+            subprocess.run([cambio, *words], check=True, stdout=subprocess.DEVNULL)
+    for file in files:
+        if not re.fullmatch(r"[\w-]+\.json", file.name, re.ASCII) or (folder / file.name).exists():
+            sys.exit(f"error: {file}: the name of a published run must be letters, digits, _ and -, then .json, and be its own")
+        shutil.copyfile(file, folder / file.name)
+    runs = [(path.stem, json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
+    listed = [{"name": name, "title": run["title"], "matches": len(run["rows"])} for name, run in runs]
+    (folder / "runs.json").write_text(json.dumps(listed))
+
+
+def build(folder, cambio=None, runs=()):
     wasm = module()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "assets/nets").mkdir(parents=True)
     serve, view, web = ROOT / "cambio-serve/assets", ROOT / "cambio-view/viewer", ROOT / "cambio-web/site"
     for source, name in PAGES.items():
         (folder / name).write_text(page((serve / source).read_text()))
-    skipped = {"runs.js"}
     for file in [*serve.iterdir(), *view.iterdir(), *(web / name for name in ["worker.js", "program.js", "icon-512.png"])]:
-        if file.suffix != ".html" and file.name not in skipped:
+        if file.suffix != ".html":
             shutil.copyfile(file, folder / "assets" / file.name)
     shutil.copyfile(wasm, folder / "assets/cambio.wasm")
     shutil.copyfile(web / "manifest.webmanifest", folder / "manifest.webmanifest")
     for file in (ROOT / "cambio-agents/nets").glob("*.net"):
         shutil.copyfile(file, folder / "assets/nets" / file.name)
+    publish(cambio or command(), folder / "runs", runs)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     version = hashlib.sha256(b"".join(hashlib.sha256((folder / file).read_bytes()).digest() for file in files)).hexdigest()[:16]
     networks = [file for file in files if file.endswith(".net")]
@@ -109,8 +138,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["build", "serve"])
     parser.add_argument("folder", nargs="?", type=Path, default=TARGET / "site")
+    parser.add_argument("--run", type=Path, action="append", default=[], metavar="FILE", help="add a published run")
     args = parser.parse_args()
-    {"build": build, "serve": serve}[args.step](args.folder.resolve())
+    folder = args.folder.resolve()
+    if args.step == "build":
+        build(folder, runs=args.run)
+    else:
+        serve(folder)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,22 @@
 //! `cambio export`.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_sim::StoredRun;
+use cambio_core::Rules;
+use cambio_core::Seat;
+use cambio_core::rng::Seed;
+use cambio_core::rules::PRESETS;
+use cambio_sim::{Cell, StoredRun};
+use cambio_view::Catalogue;
+use serde::Serialize;
 
 use crate::exit::{CliResult, Exit};
+use crate::output::OutputFile;
 use crate::say::say;
+
+/// The maximum number of matches in a file for the site, because a page loads the whole file: 24 bytes for each match.
+const MOST: u64 = 200_000;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -14,7 +25,7 @@ pub(super) struct Args {
     /// The format of the files
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The folder for the exported files; it must not exist
+    /// The folder for the exported files, with the format `site` the file; it must not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -24,12 +35,16 @@ enum Format {
     /// matches.parquet, rounds.parquet and players.parquet; requires a program with the Cargo feature `parquet`
     #[default]
     Parquet,
+    /// A JSON file for the site without a server (scripts/website.py), on which readers replay matches of the run in
+    /// their browsers and compare them with the results
+    Site,
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
     let stored = StoredRun::open(&args.folder)?;
     match args.format {
         Format::Parquet => parquet(&stored, &args.out)?,
+        Format::Site => return site(&stored, &args.out),
     }
     let extent = stored.extent();
     if !extent.is_whole() {
@@ -47,4 +62,92 @@ fn parquet(stored: &StoredRun, out: &Path) -> Result<(), cambio_sim::RunError> {
 fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
     Err("this program was built without the feature `parquet`; \
          `cargo install --profile dist --path cambio-cli --features parquet` builds a program with it")
+}
+
+/// A run as one file: the facts from which its matches can be played again, and their results.
+#[derive(Serialize)]
+struct PublishedRun<'r> {
+    format: &'static str,
+    title: &'r str,
+    run_id: String,
+    program: String,
+    seed: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_seed: Option<String>,
+    deals: u64,
+    agents: Vec<&'r str>,
+    tables: Vec<PublishedTable<'r>>,
+    /// The winners and the fingerprint of each match, ordered by table, deal, lineup and seating.
+    rows: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PublishedTable<'r> {
+    name: &'static str,
+    /// The name of a preset, or a rule file.
+    rules: String,
+    /// Whether the rules are changed so that a match has one round.
+    one_round: bool,
+    /// For each lineup, the index of each of its agents.
+    lineups: Vec<&'r [usize]>,
+    /// For each rotation, the place in the lineup of the agent in each seat.
+    seatings: &'r [Vec<usize>],
+}
+
+impl<'r> PublishedTable<'r> {
+    fn of(cell: &'r Cell) -> PublishedTable<'r> {
+        let preset = |name: &&str| {
+            let preset = Rules::preset(name).ok()?;
+            let is_round = preset != cell.rules;
+            (!is_round || preset.of_one_round() == cell.rules).then(|| ((*name).to_owned(), is_round))
+        };
+        let file = || (cell.rules.spec().to_toml(), false);
+        let (rules, one_round) = PRESETS.iter().find_map(preset).unwrap_or_else(file);
+        let lineups = cell.lineups.iter().map(cambio_sim::Lineup::agents).collect();
+        PublishedTable { name: cell.rules.name(), rules, one_round, lineups, seatings: &cell.seatings }
+    }
+}
+
+fn site(stored: &StoredRun, out: &Path) -> CliResult {
+    let file = OutputFile::reserve(out)?;
+    let plan = &stored.plan;
+    // The agents of the page: this program may have other agents.
+    let roster = cambio_agents::roster();
+    let catalogue = Catalogue::of_browser(roster.clone());
+    for agent in &plan.agents {
+        catalogue.agent(&agent.label).map_err(|error| format!("a page cannot replay this run: {error}"))?;
+    }
+    let (matches, all) = (stored.matches(), plan.matches());
+    if matches != all {
+        let why = if stored.is_complete() { "faults removed the others" } else { "`cambio run --resume` continues it" };
+        return Err(format!("the run must have all its {all} matches, found {matches}; {why}").into());
+    }
+    if matches > MOST {
+        return Err(
+            format!("the run must have at most {MOST} matches, found {matches}; publish a run of fewer deals").into()
+        );
+    }
+    let key = stored.playable(&roster)?.key(0);
+    let mut rows = Vec::new();
+    for block in stored.blocks()? {
+        rows.extend(block?.1.matches.iter().map(|row| {
+            let winners: String = row.winners.iter_from(Seat::A).map(Seat::letter).collect();
+            format!("{winners} {}", row.fingerprint)
+        }));
+    }
+    let published = PublishedRun {
+        format: "cambio-published-run/1",
+        title: if plan.name.is_empty() { "A Cambio experiment" } else { &plan.name },
+        run_id: plan.run_id(),
+        program: stored.program(),
+        seed: key.seed.to_string(),
+        agent_seed: (key.agents != Seed::AGENTS).then(|| key.agents.to_string()),
+        deals: plan.deals,
+        agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),
+        tables: plan.cells.iter().map(PublishedTable::of).collect(),
+        rows,
+    };
+    let text = serde_json::to_string(&published)?;
+    file.write(|file| writeln!(file, "{text}"))?;
+    Ok(Exit::Done)
 }

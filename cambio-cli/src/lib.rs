@@ -111,7 +111,9 @@ enum Command {
     #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
     Verify(verify::Args),
     /// Write the rows of a run in another format
-    #[command(after_help = "Example:\n  cambio export runs/quickstart --out parquet/quickstart")]
+    #[command(
+        after_help = "Examples:\n  cambio export runs/quickstart --out parquet/quickstart\n  cambio export runs/quickstart --format site --out quickstart.json"
+    )]
     Export(export::Args),
     /// Estimate the deals, time and price that a comparison needs
     #[command(

@@ -236,3 +236,38 @@ mod parquet_files {
         runs(&folder, "export run --out columns");
     }
 }
+
+#[test]
+fn a_run_for_the_site_has_a_row_for_each_match_and_agents_of_the_page_only() {
+    let folder = with_a_run("site");
+    runs(&folder, "export run --format site --out run.json");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&run["seed"], &run["deals"]), (&"5".into(), &20.into()));
+    assert_eq!(run["agents"], serde_json::json!(["random", "greedy"]));
+    let table = serde_json::json!({
+        "name": "faessler", "rules": "faessler", "one_round": false, "lineups": [[0, 1]], "seatings": [[0, 1], [1, 0]],
+    });
+    assert_eq!(run["tables"], serde_json::json!([table]));
+    let rows: Vec<&str> = run["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
+    let matches = fs::read_to_string(folder.join("run/matches.csv")).unwrap();
+    let columns = matches.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    assert_eq!(rows, columns.map(|column| format!("{} {}", column[8], column[9])).collect::<Vec<_>>());
+    assert!(said(&cambio(&folder, "export run --format site --out run.json")).contains("already exists"));
+
+    for (agent, sentence) in [
+        ("oracle", "agent `oracle` sees hidden cards"),
+        ("rollout(time_ms=1)", "agent `rollout(time_ms=1)` has a time budget, which does not work in a browser"),
+    ] {
+        let spec = format!(
+            "seed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nanalysis = true\nagents = ['greedy', '{agent}']\n"
+        );
+        fs::write(folder.join("other.toml"), spec).unwrap();
+        let _ = fs::remove_dir_all(folder.join("other"));
+        runs(&folder, "run other.toml --quiet --out other");
+        let output = cambio(&folder, "export other --format site --out other.json");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains(&format!("a page cannot replay this run: {sentence}")), "{}", said(&output));
+        assert!(!folder.join("other.json").exists());
+    }
+}

@@ -1,5 +1,7 @@
-// The page of the run folders and their matches.
+// The page of the run folders and their matches. On a site without a server, the page of the published runs.
 import { ask, h } from "./common.js";
+import { published } from "./published.js";
+import { isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -121,5 +123,7 @@ async function matches(name) {
   await fill(at);
 }
 
-if (asked.has("run")) await matches(asked.get("run"));
-else await ask("api/runs").then(list, (error) => main.replaceChildren(h("p", { class: "trouble" }, error.message)));
+const failed = (error) => main.replaceChildren(h("p", { class: "trouble" }, error.message));
+if (!isServer) await published(main, asked.get("run")).catch(failed);
+else if (asked.has("run")) await matches(asked.get("run"));
+else await ask("api/runs").then(list, failed);

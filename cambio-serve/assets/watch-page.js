@@ -3,7 +3,7 @@ import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { ask, h, LEVELS, RULES, rulesName } from "./common.js";
 import { linkedMatch, shareButton } from "./links.js";
-import { isServer } from "./transport.js";
+import { publishedMatch } from "./published.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -55,10 +55,11 @@ function begin(problem) {
   } }, "Watch them play");
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
     h("h2", {}, "Or watch two bots"), h("div", { class: "row" }, ...picks, bots),
-    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too.", ...(isServer ? [" The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."] : [])));
+    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
 }
 
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));
+else if (asked.has("published")) show(publishedMatch(asked.get("published"), Number(asked.get("match"))));
 else if (asked.has("run")) show(ask(`api/runs/film?${asked}`));
 else {
   const record = await linkedMatch().catch((error) => begin(error.message));

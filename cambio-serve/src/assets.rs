@@ -40,6 +40,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "watch-page.js" => (JS, include_str!("../assets/watch-page.js")),
         "links.js" => (JS, include_str!("../assets/links.js")),
         "transport.js" => (JS, include_str!("../assets/transport.js")),
+        "published.js" => (JS, include_str!("../assets/published.js")),
         "runs.js" => (JS, include_str!("../assets/runs.js")),
         _ => return None,
     };

@@ -32,6 +32,7 @@
 
 mod card_probabilities;
 mod inquiry;
+mod match_request;
 mod narrator;
 mod page;
 mod reaction;
@@ -44,13 +45,14 @@ mod words;
 
 pub use card_probabilities::CardProbabilities;
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
+pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
 pub use replay::{CARDS_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
 pub use requests::{
-    ActionRequest, Catalogue, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewRequest, TableOption,
-    TableOptions, TableRequest, first_record, position_for_hint, replay_in_json,
+    ActionRequest, Catalogue, ExplainRequest, HintRequest, RequestError, ReviewRequest, TableOption, TableOptions,
+    TableRequest, first_record, position_for_hint, replay_in_json,
 };
 pub use review::{ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
-use cambio_core::rng::{Key, read_seed};
+use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Action, Deal, Players, Playing, Record, Referee, Rules, RulesSpec, Seat};
+use cambio_core::{Action, Deal, Playing, Record, Rules, RulesSpec, Seat};
 use serde::{Deserialize, Serialize};
 
 use crate::reaction::MEDIANS;
@@ -251,11 +251,9 @@ impl Catalogue {
     }
 }
 
-/// Reads the deal of these rules with this seed.
-fn deal(rules: &Rules, seats: usize, seed: &str) -> Result<Deal, RequestError> {
-    rules.covers(seats).map_err(RequestError::invalid)?;
-    let read = read_seed(seed).map_err(|what| RequestError::invalid(format!("the seed is `{seed}`; {what}")))?;
-    Ok(Deal::new(rules, Key::new(read, 0)))
+/// Reads a seed.
+pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {
+    read_seed(text).map_err(|what| RequestError::invalid(format!("the seed is `{text}`; {what}")))
 }
 
 /// The request to open a table.
@@ -372,7 +370,8 @@ impl TableRequest {
         let rules = if self.one_round { rules.of_one_round() } else { rules };
         let person = seat_of_person(self.seat.as_deref(), seats)?;
         let opponents = self.opponents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
-        let deal = deal(&rules, seats, self.seed.as_deref().unwrap_or_default())?;
+        rules.covers(seats).map_err(RequestError::invalid)?;
+        let deal = Deal::new(&rules, Key::new(seed(self.seed.as_deref().unwrap_or_default())?, 0));
         let reaction = self.reaction;
         if let Some(median) = reaction.filter(|median| !MEDIANS.contains(median)) {
             let (from, to) = (MEDIANS.start(), MEDIANS.end());
@@ -521,65 +520,4 @@ pub fn replay_in_json(record: &Record) -> Result<String, RequestError> {
     let replay = Replay::of(record).map_err(RequestError::invalid)?;
     let answer = ReplayAnswer { replay: &replay, record: &record.to_json() };
     Ok(serde_json::to_string(&answer).expect("a replay is plain data"))
-}
-
-/// The request to play a match of agents.
-///
-/// ```
-/// use cambio_view::{Catalogue, MatchRequest, first_record, replay_in_json};
-///
-/// let catalogue = Catalogue::of_browser(cambio_agents::roster());
-/// let request: MatchRequest = serde_json::from_str(r#"{ "rules": "classic", "agents": ["greedy", "sharp"], "seed": "7" }"#)?;
-/// let record = request.play(&catalogue, || unreachable!("the request has a seed"), &|| true)?;
-/// assert_eq!(first_record(&record.to_json())?, record);
-/// assert!(replay_in_json(&record)?.starts_with(r#"{"film":{"title":"greedy against sharp""#));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Deserialize, Clone, Debug)]
-#[serde(deny_unknown_fields)]
-pub struct MatchRequest {
-    /// The name of a preset, or the text of a rule file.
-    rules: String,
-    /// The specs of the agents, seat a first.
-    agents: Vec<String>,
-    #[serde(default)]
-    one_round: bool,
-    #[serde(default)]
-    seed: Option<String>,
-}
-
-impl MatchRequest {
-    /// Plays the match, with `fresh` as the seed if the request has none. Stops between two decisions when `goes_on` returns false.
-    ///
-    /// # Errors
-    /// If a field is not valid, an agent fails, or the match is stopped.
-    ///
-    /// # Panics
-    /// If an agent panics.
-    pub fn play(
-        &self,
-        catalogue: &Catalogue,
-        fresh: impl FnOnce() -> String,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Record, RequestError> {
-        let seats = self.agents.len();
-        if !(2..=MAX_SEATS).contains(&seats) {
-            return Err(RequestError::invalid(format!("there must be 2 to {MAX_SEATS} agents, found {seats}")));
-        }
-        let rules = catalogue.rules(&self.rules)?;
-        let rules = if self.one_round { rules.of_one_round() } else { rules };
-        let agents = self.agents.iter().map(|spec| catalogue.agent(spec)).collect::<Result<Vec<_>, _>>()?;
-        let seed = self.seed.clone().filter(|seed| !seed.is_empty()).unwrap_or_else(fresh);
-        let deal = deal(&rules, seats, &seed)?;
-        let players = Players::all(agents.iter().map(AgentSpec::make));
-        let mut referee = Referee::new(deal, players, ()).map_err(RequestError::invalid)?;
-        while !referee.playing().is_over() {
-            if !goes_on() {
-                return Err(SessionError("the match was stopped".to_owned()).into());
-            }
-            referee.step().map_err(RequestError::invalid)?;
-        }
-        let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
-        Ok(referee.playing().save(&names.iter().map(String::as_str).collect::<Vec<_>>()))
-    }
 }

@@ -6,9 +6,9 @@ use cambio_agents::{Network, Roster, missing_networks};
 use cambio_core::rng::Seed;
 use cambio_core::{Record, RulesSpec};
 use cambio_view::{
-    ActionRequest, Catalogue, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewProgress, ReviewRequest,
-    SavedSession, Session, TableOption, TableRequest, first_record, hint, inquire, position_for_hint, replay_in_json,
-    review,
+    ActionRequest, Catalogue, CheckRequest, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewProgress,
+    ReviewRequest, SavedSession, Session, TableOption, TableRequest, first_record, hint, inquire, position_for_hint,
+    replay_in_json, review,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,7 @@ pub struct Answer {
 /// - `api/tables/N/events?from=M`: the steps of a table from number `M` on, as `{"steps": […]}`, or its current state, as
 ///   `{"hello": …}`, if `M` is missing or too old.
 /// - `api/tables/N/about`: the entry of the table in the list of `api/options`.
+/// - `api/check`: plays a match of a published run again and compares it with its row.
 /// - `api/tables/N/saved`: the table as JSON. A POST with this JSON to `api/tables/N/restore` opens the table again; without the
 ///   field `session`, it opens a new table with the number `N`.
 pub struct Desk {
@@ -131,6 +132,10 @@ impl Desk {
                 let request: MatchRequest = read(body)?;
                 let fresh = self.fresh_seed();
                 replay_in_json(&with_networks(request.play(&self.catalogue, || fresh, &|| true))??)
+            }
+            (["api", "check"], Some(_)) => {
+                let request: CheckRequest = read(body)?;
+                Ok(text(&with_networks(request.check(&self.catalogue, &|| true))??))
             }
             (["api", "film"], Some(body)) => replay_in_json(&first_record(body)?),
             (["api", "explain"], Some(_)) => {

@@ -1,7 +1,11 @@
 //! The requests of pages, answered by the desk.
 
+use std::path::Path;
+
 use cambio_agents::roster;
-use cambio_core::{Record, replay};
+use cambio_core::rng::read_seed;
+use cambio_core::{Record, Seat, replay};
+use cambio_sim::{Experiment, play_block};
 use cambio_web::{Answer, Desk};
 use serde_json::{Value, json};
 
@@ -159,4 +163,42 @@ fn fresh_seeds_differ() {
         })
         .collect();
     assert!(records[0] != records[1] && records[1] != records[2] && records[0] != records[2]);
+}
+
+#[test]
+fn a_changed_row_of_a_published_run_is_found() {
+    let experiment = Experiment {
+        seed: Some(7.into()),
+        agent_seed: Some(read_seed("streams").unwrap()),
+        deals: 2,
+        rules: vec!["original".into(), "classic".into()],
+        ..Experiment::at("classic", 3, &["random", "heuristic(decay=0.1)", "learned"])
+    };
+    let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
+    let mut desk = Desk::new(roster(), 1);
+    for block in plan.blocks() {
+        for row in play_block(&plan, &block).unwrap().matches {
+            let agents = plan.seated(&block, row.key.rotation);
+            let (seed, streams) = (plan.seed.to_string(), plan.agent_seed.to_string());
+            let key = json!({ "rules": row.key.rules, "agents": agents, "seed": seed, "agent_seed": streams, "deal": row.key.deal });
+            let winners: String = row.winners.iter_from(Seat::A).map(Seat::letter).collect();
+            let mut check = |winners: &str, fingerprint: &str| {
+                let request = json!({ "match": key, "winners": winners, "fingerprint": fingerprint });
+                let (status, answer) = post(&mut desk, "api/check", &request);
+                assert_eq!(status, 200, "{answer}");
+                answer["agrees"].as_bool().unwrap()
+            };
+            let fingerprint = row.fingerprint.to_string();
+            assert!(check(&winners, &fingerprint));
+            assert!(!check("abc", &fingerprint) || winners == "abc");
+            let digit = if fingerprint.starts_with('0') { "1" } else { "0" };
+            assert!(!check(&winners, &(digit.to_owned() + &fingerprint[1..])));
+            let (_, film) = post(&mut desk, "api/matches", &key);
+            let record = Record::read(film["record"].as_str().unwrap()).unwrap();
+            assert_eq!((record.rounds.len(), &record.fields["deal"]), (row.rounds, &json!(row.key.deal)));
+        }
+    }
+    let no_seed =
+        json!({ "match": { "rules": "classic", "agents": ["greedy", "greedy"] }, "winners": "a", "fingerprint": "" });
+    assert_eq!(post(&mut desk, "api/check", &no_seed).0, 400);
 }

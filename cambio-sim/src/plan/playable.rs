@@ -73,7 +73,7 @@ impl PlayablePlan {
     }
 
     /// The random key from which the cards and the agents' streams of a deal are derived.
-    pub(crate) fn key(&self, deal: u64) -> Key {
+    pub fn key(&self, deal: u64) -> Key {
         match &self.secret {
             Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },
             None => self.plan.public_key(deal),

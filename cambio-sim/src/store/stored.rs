@@ -162,7 +162,7 @@ impl StoredRun {
     }
 
     /// The version of the program that began the run, and the first digits of its git revision.
-    pub(crate) fn program(&self) -> String {
+    pub fn program(&self) -> String {
         let version = self.manifest["version"].as_str().unwrap_or("unknown");
         format!("{version} ({:.10})", self.build().revision())
     }
