@@ -10,10 +10,10 @@ use cambio_core::{Score, Seat};
 use cambio_exec::{CancelToken, read_up_to, write_whole};
 use cambio_sim::StoredRun;
 use cambio_sim::rows::{MatchRow, PlayerRow, RoundRow};
+use cambio_view::Catalogue;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::ApiError;
-use crate::app_state::AppState;
 use crate::match_records::{MatchRecords, first_guess};
 use crate::sessions::locked;
 
@@ -171,7 +171,7 @@ impl MatchIndex {
     }
 
     /// Searches the records of further matches for guesses, until all are known or the time is over.
-    pub(crate) fn search_guesses(&mut self, state: &AppState, token: &CancelToken) -> Result<(), ApiError> {
+    pub(crate) fn search_guesses(&mut self, catalogue: &Catalogue, token: &CancelToken) -> Result<(), ApiError> {
         let begun = Instant::now();
         while self.guesses < self.len() {
             if token.is_cancelled() || begun.elapsed() > PIECE {
@@ -179,7 +179,7 @@ impl MatchIndex {
             }
             let records = match &mut self.records {
                 Some(records) => records,
-                missing => missing.insert(MatchRecords::open(state, &self.run.path)?),
+                missing => missing.insert(MatchRecords::open(catalogue, &self.run.path)?),
             };
             let facts = &mut self.facts[self.guesses];
             let may_guess = facts.snaps > 0;

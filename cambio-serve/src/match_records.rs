@@ -7,15 +7,25 @@ use std::path::Path;
 use cambio_core::{Action, Card, Observer, Record, Seat, Standing, replay};
 use cambio_exec::{next_line, open_regular};
 use cambio_sim::{Block, Plan, PlayablePlan, StoredRun, play_block};
+use cambio_view::Catalogue;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer::ApiError;
-use crate::app_state::AppState;
-use crate::runs::may_play;
 
 /// The maximum number of bytes in a record.
 const RECORD: u64 = 1 << 26;
+
+/// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
+pub(crate) fn may_play(catalogue: &Catalogue, run: &StoredRun) -> Result<(), ApiError> {
+    run.plan.agents.iter().map(|agent| agent.label.as_str()).try_for_each(|label| {
+        if label.contains('"') {
+            return catalogue.agent(label).map(drop).map_err(ApiError::from);
+        }
+        let agent = catalogue.roster().parse(label).map_err(ApiError::bad)?;
+        if catalogue.is_allowed(label) { Ok(()) } else { Ok(catalogue.check_budget(&agent)?) }
+    })
+}
 
 /// The records of a run.
 #[derive(Debug)]
@@ -51,16 +61,16 @@ impl RecordHeader {
 
 impl MatchRecords {
     /// Opens the records of a run folder.
-    pub(crate) fn open(state: &AppState, path: &Path) -> Result<MatchRecords, ApiError> {
+    pub(crate) fn open(catalogue: &Catalogue, path: &Path) -> Result<MatchRecords, ApiError> {
         match open_regular(&path.join("records.jsonl")) {
             Ok(file) => return Ok(MatchRecords::Stored { file: BufReader::new(file), next: None }),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(unreadable(&error)),
         }
         let mut run = StoredRun::open(path).map_err(ApiError::bad)?;
-        may_play(state, &run)?;
+        may_play(catalogue, &run)?;
         run.plan.records = true;
-        let plan = Box::new(run.playable(state.catalogue.roster()).map_err(ApiError::bad)?);
+        let plan = Box::new(run.playable(catalogue.roster()).map_err(ApiError::bad)?);
         Ok(MatchRecords::Played { plan, block: None })
     }
 

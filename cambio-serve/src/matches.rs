@@ -123,7 +123,7 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
         let path = folder(&own, &wanted.run)?;
         own.indexes.with(&path, token, |index| {
             if wanted.kind == MatchFilter::Guess {
-                index.search_guesses(&own, token)?;
+                index.search_guesses(&own.catalogue, token)?;
             }
             let plan = &index.run.plan;
             let searched = if wanted.kind == MatchFilter::Guess { index.with_guesses() } else { &index.facts };

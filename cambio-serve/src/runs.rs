@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiError, ApiResult, json, show};
 use crate::app_state::AppState;
+use crate::match_records::may_play;
 use crate::request_guard::STORED_POLICY;
 
 /// The maximum number of folders in the list, and their maximum depth below the root.
@@ -169,22 +170,11 @@ fn match_links(name: &str, run: &StoredRun) -> String {
     )
 }
 
-/// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
-pub(crate) fn may_play(state: &AppState, run: &StoredRun) -> Result<(), ApiError> {
-    run.plan.agents.iter().map(|agent| agent.label.as_str()).try_for_each(|label| {
-        if label.contains('"') {
-            return state.catalogue.agent(label).map(drop).map_err(ApiError::from);
-        }
-        let agent = state.catalogue.roster().parse(label).map_err(ApiError::bad)?;
-        if state.catalogue.is_allowed(label) { Ok(()) } else { Ok(state.catalogue.check_budget(&agent)?) }
-    })
-}
-
 async fn replay(State(state): Shared, Query(name): Query<RunName>, Query(which): Query<StoredMatch>) -> ApiResult {
     let own = Arc::clone(&state);
     let record = state.replays.run(move |_| {
         let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
-        may_play(&own, &run)?;
+        may_play(&own.catalogue, &run)?;
         which.play(run, own.catalogue.roster()).map_err(ApiError::bad)
     });
     show(record.await??).await
