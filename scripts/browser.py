@@ -602,8 +602,19 @@ class Checks:
         self.is_well(page, "the page from disk")
         printed = page.pdf()
         expect(len(printed) > 10_000, "the printed page is empty")
+        (self.folder / "analysed.html").unlink(missing_ok=True)
+        # Line 7 is the first match of `classic`, which has one round.
+        words = ["--html", self.folder / "analysed.html", "--analysis", "--line", "7", self.folder / "runs/one/records.jsonl"]
+        subprocess.run([self.cambio, "replay", *words], check=True, capture_output=True)
+        page.goto(f"file://{self.folder}/analysed.html")
+        page.wait_for_selector(".graph svg")
+        expect(page.locator(".costs tbody tr").count() == 3, page.text_content(".chances"))
+        expect(not page.is_visible("text=Analyse this round") and page.locator("text=Try again").count() == 0, "needs a server")
+        page.click(".blunders a >> nth=0")
+        until(page, "document.querySelector('.legend .better')")
+        self.is_well(page, "the page from disk with the analysis")
         page.context.close()
-        return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms"
+        return f"{decisions} decisions, {size // 1000} KB, loaded in {min(times):.0f} ms; another one with its analysis"
 
     def two_bots(self):
         """Two agents play a match, which is shown in the viewer."""

@@ -9,14 +9,17 @@ use cambio_core::play::RoundResult;
 use cambio_core::record::InvalidRecord;
 use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
 use cambio_exec::next_line;
-use cambio_view::{Narrator, Replay};
+use cambio_view::{Narrator, Replay, ReviewProgress, ReviewRequest, review};
 use serde_json::{Value, json};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
+use crate::progress::ProgressDisplay;
+use crate::run::stop_on_signal;
 use crate::say::{count, plain, say};
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each option of the command line is a field")]
 pub(super) struct Args {
     /// A file with one record per line; - reads standard input
     file: PathBuf,
@@ -38,6 +41,10 @@ pub(super) struct Args {
     /// Write a self-contained page that shows one match step by step. FILE must not exist
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// With --html: add the analysis of all rounds, which takes seconds for each round: the chances to win and the costs
+    /// of decisions
+    #[arg(long, requires = "html")]
+    analysis: bool,
     /// With --html: the number of the line whose record is shown
     #[arg(long, value_name = "N", default_value_t = 1, requires = "html", value_parser = clap::value_parser!(u64).range(1..))]
     line: u64,
@@ -77,7 +84,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             continue;
         }
         if page.is_some() && number == args.line {
-            replay = Some(read(&line, args.complete).and_then(|record| Replay::of(&record)));
+            replay = Some(read(&line, args.complete).and_then(|record| Ok((Replay::of(&record)?, record))));
         }
         let checked = check(&line, args, &mut out)?;
         match &checked {
@@ -103,8 +110,9 @@ pub(super) fn run(args: &Args) -> CliResult {
         let (records, line) = (args.file.display(), args.line);
         let lines = count(number, "line");
         let replay = replay.ok_or_else(|| format!("{records} has no record in line {line}; it has {lines}"))?;
-        let replay = replay.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
-        page.write(|out| out.write_all(replay.page().as_bytes()))?;
+        let (replay, record) = replay.map_err(|flaw| format!("{records}, line {line}: {flaw}"))?;
+        let reviews = if args.analysis { analysis(&record)? } else { Vec::new() };
+        page.write(|out| out.write_all(replay.page_with(&reviews).as_bytes()))?;
     }
     let sum = format!("{passed} passed, {failed} failed");
     match (args.format, args.fill) {
@@ -114,6 +122,25 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     out.flush()?;
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// Reviews all rounds of a record.
+fn analysis(record: &Record) -> Result<Vec<ReviewProgress>, Box<dyn std::error::Error>> {
+    let interrupt = stop_on_signal(Exit::Failed)?;
+    let progress = ProgressDisplay::spinner(false);
+    let rounds = record.rounds.len();
+    let review = |round: usize| {
+        let (decisions, mut done) = (record.rounds[round - 1].decisions.len(), 0);
+        let mut tell = |_: &ReviewProgress| {
+            done += 1;
+            progress.status(|| format!("analysis of round {round} of {rounds}: decision {done} of {decisions}"));
+            !interrupt.is_cancelled()
+        };
+        review(record, round, ReviewRequest::PLAYOUTS, &mut tell)
+    };
+    let reviews: Option<Vec<ReviewProgress>> = (1..=rounds).map(review).collect();
+    progress.finish();
+    Ok(reviews.ok_or("interrupted without a result")?)
 }
 
 fn tell(format: Format, line: u64, flaw: Option<&InvalidRecord>, out: &mut impl Write) -> std::io::Result<()> {

@@ -14,7 +14,7 @@ async function show(made) {
     const match = JSON.parse(record);
     watch(main, film, {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
-      chances: (viewer) => chances(film, match, viewer),
+      chances: (viewer) => chances(film, viewer, { ask, record: match }),
       playOn: async (round, decision, seat) => {
         const { table } = await ask("api/tables", { from: { record: match, round, decision }, seat, notes: true });
         location.assign(`play.html?table=${table}`);

@@ -1,6 +1,6 @@
 //! The static files of the pages, compiled into the program.
 
-use cambio_view::{CARDS_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
+use cambio_view::{CARDS_JS, CHANCES_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
@@ -29,7 +29,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "table.js" => (JS, TABLE_JS),
         "watch.js" => (JS, WATCH_JS),
         "common.js" => (JS, include_str!("../assets/common.js")),
-        "chances.js" => (JS, include_str!("../assets/chances.js")),
+        "chances.js" => (JS, CHANCES_JS),
         "story.js" => (JS, include_str!("../assets/story.js")),
         "sounds.js" => (JS, include_str!("../assets/sounds.js")),
         "guide.js" => (JS, include_str!("../assets/guide.js")),

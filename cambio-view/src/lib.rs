@@ -49,12 +49,12 @@ pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
-pub use replay::{CARDS_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
+pub use replay::{CARDS_JS, CHANCES_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
 pub use requests::{
     ActionRequest, Catalogue, ExplainRequest, HintRequest, RequestError, ReviewRequest, TableOption, TableOptions,
     TableRequest, first_record, position_for_hint, replay_in_json,
 };
-pub use review::{ReviewProgress, review};
+pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
 pub use session::{JobResult, SavedSession, Session, SessionConfig, SessionError, SessionJob};
 pub use words::{cards_in_short, rules_in_short, scores_in_words};

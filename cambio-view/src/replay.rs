@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::narrator::Narrator;
+use crate::review::ReviewProgress;
 use crate::scene::{CardMove, KindView, Scene};
 use crate::session::PERSON;
 use crate::words::{action_in_words, rules_in_short, scores_in_words};
@@ -178,15 +179,19 @@ impl Replay {
     }
 
     /// The replay as one self-contained HTML page, which works from disk, offline, and in print.
-    #[expect(clippy::missing_panics_doc, reason = "a replay is plain data")]
     pub fn page(&self) -> String {
-        // `<` is escaped, because a name that contains `</script>` would end the script element.
-        let replay = serde_json::to_string(self).expect("a replay is plain data").replace('<', "\\u003c");
-        let (title, script) = (quoted(&self.title), script());
+        self.page_with(&[])
+    }
+
+    /// Like [`Replay::page`], with the analysis: the finished reviews of the rounds, or an empty slice.
+    pub fn page_with(&self, reviews: &[ReviewProgress]) -> String {
+        let (replay, analysis) = (script_data(self), script_data(&reviews));
+        let (title, script) = (quoted(&self.title), script(!reviews.is_empty()));
         let parts = include_str!("../viewer/page.html").split("{{").map(|part| match part.split_once("}}") {
             Some(("title", rest)) => [&title, rest],
             Some(("style", rest)) => [VIEWER_CSS, rest],
             Some(("script", rest)) => [&script, rest],
+            Some(("reviews", rest)) => [&analysis, rest],
             Some((_, rest)) => [&replay, rest],
             None => ["", part],
         });
@@ -207,6 +212,8 @@ pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
 pub const CARDS_JS: &str = include_str!("../viewer/cards.js");
 /// The JavaScript module that draws a table.
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
+/// The JavaScript module that shows the analysis of a replay.
+pub const CHANCES_JS: &str = include_str!("../viewer/chances.js");
 /// The JavaScript module that steps through a replay.
 pub const WATCH_JS: &str = include_str!("../viewer/watch.js");
 
@@ -219,14 +226,22 @@ pub fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
-/// The three modules as one self-contained script.
-fn script() -> String {
-    let modules = [CARDS_JS, TABLE_JS, WATCH_JS].map(|module| {
-        module.lines().filter(|line| !line.starts_with("import ")).fold(String::new(), |text, line| text + line + "\n")
-    });
+/// Data as JSON for a script element. `<` is escaped, because a name that contains `</script>` would end the element.
+fn script_data(data: &impl Serialize) -> String {
+    serde_json::to_string(data).expect("a replay and its reviews are plain data").replace('<', "\\u003c")
+}
+
+/// The modules as one self-contained script, with the module of the analysis if there is one.
+fn script(has_analysis: bool) -> String {
+    let mut modules = vec![CARDS_JS, TABLE_JS, WATCH_JS];
+    modules.extend(has_analysis.then_some(CHANCES_JS));
+    let lines = modules.iter().flat_map(|module| module.lines()).filter(|line| !line.starts_with("import "));
+    let text = lines.fold(String::new(), |text, line| text + line + "\n");
+    let panel =
+        if has_analysis { "chances: (viewer) => chances(film, viewer, { reviews: data(\"reviews\") })" } else { "" };
     format!(
-        "{}const film = JSON.parse(document.getElementById(\"film\").textContent);\nwatch(document.querySelector(\"main\"), film);\n",
-        modules.concat()
+        "{text}const data = (id) => JSON.parse(document.getElementById(id).textContent);\nconst film = data(\"film\");\n\
+         watch(document.querySelector(\"main\"), film, {{ {panel} }});\n"
     )
 }
 

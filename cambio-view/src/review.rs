@@ -3,7 +3,7 @@
 use cambio_agents::{DecisionReview, MeanEstimate, Regret, Reviewer};
 use cambio_core::play::RoundResult;
 use cambio_core::text::excerpt;
-use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
+use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
 use serde::Serialize;
 
 /// A mean and half the width of its 95 % interval.
@@ -40,10 +40,31 @@ impl From<Regret> for RegretView {
 struct ReviewedDecision {
     by: char,
     action: String,
+    #[serde(skip)]
+    phase: Phase,
     /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
     known: Option<RegretView>,
     open: Option<RegretView>,
     blunder: bool,
+}
+
+/// The cost of a decision with what its seat could know.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DecisionCost<'r> {
+    /// The number of the decision in its round, counted from 1.
+    pub decision: usize,
+    /// The letter of the seat that decided.
+    pub by: char,
+    /// The phase in which the seat decided.
+    pub phase: Phase,
+    /// The decision.
+    pub action: &'r str,
+    /// The best decision found; the decision itself if none was better.
+    pub best: &'r str,
+    /// The chance to win that the best decision would have gained. Noise can make it negative.
+    pub cost: f64,
+    /// Half the width of the 95 % interval of the cost.
+    pub half: f64,
 }
 
 /// The progress of a review of one round.
@@ -80,6 +101,16 @@ impl ReviewProgress {
             over: false,
             trouble: None,
         }
+    }
+
+    /// The costs of the decisions so far that had an alternative, without those that are too uncertain.
+    pub fn costs(&self) -> impl Iterator<Item = DecisionCost<'_>> {
+        self.decisions.iter().enumerate().filter_map(|(index, decided)| {
+            let RegretView { best, cost: MeanInterval { mean, half }, .. } =
+                decided.known.as_ref().filter(|known| !known.uncertain)?;
+            let ReviewedDecision { by, action, phase, .. } = decided;
+            Some(DecisionCost { decision: index + 1, by: *by, phase: *phase, action, best, cost: *mean, half: *half })
+        })
     }
 }
 
@@ -136,6 +167,7 @@ impl Observer for RoundReviewer<'_> {
         self.progress.decisions.push(ReviewedDecision {
             by: seat.letter(),
             action: action.to_string(),
+            phase: state.table().phase(),
             known: known.map(RegretView::from),
             open: open.map(RegretView::from),
             blunder,

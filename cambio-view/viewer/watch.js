@@ -4,7 +4,7 @@ import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
 // `explain` asks the server for an agent's evaluation, `chances` creates the panel below the table, and `playOn` opens a table after
-// a decision; a page from disk has none of them.
+// a decision; a page from disk has at most the panel.
 export function watch(root, film, { explain, chances, playOn } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
@@ -57,7 +57,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
     playOn ? h("div", { class: "row" }, onward) : null);
 
-  const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: goOn, changed: () => compare() });
+  const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: playOn && goOn, changed: () => compare() });
 
   root.replaceChildren(
     h("h1", {}, film.title),

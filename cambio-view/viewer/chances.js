@@ -1,5 +1,6 @@
-// The review panel: win chances over a round, costs of decisions, and blunders. The server computes a review in the background.
-import { ask, h, inWords, LETTERS, s } from "./common.js";
+// The review panel: win chances over a round, costs of decisions, and blunders. The server computes a review in the background; a page
+// from disk contains the reviews.
+import { h, inWords, LETTERS, s } from "./cards.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
@@ -10,12 +11,13 @@ const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").
 const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
 
 // The number of decisions in the list of the costliest ones.
-const LISTED = 3;
+const COSTLIEST = 3;
 
 // Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
-// `viewer.playOn` opens a table at a position, and `viewer.changed` is called when there are new costs.
-export function chances(film, record, viewer) {
-  const known = new Map();
+// `viewer.playOn` opens a table at a position, if the page can, and `viewer.changed` is called when there are new costs. The reviews of
+// the rounds of a `record` come from requests with `ask`, or they are known: `reviews`.
+export function chances(film, viewer, { ask, record, reviews = [] }) {
+  const known = new Map(reviews.entries());
   let at = [0, 0];
   let timer = null;
   const begin = h("button", { type: "button", onclick: () => work(at[0]) }, "Analyse this round");
@@ -48,7 +50,7 @@ export function chances(film, record, viewer) {
 
   function show(problem) {
     const review = known.get(at[0]);
-    begin.hidden = Boolean(review);
+    begin.hidden = Boolean(review) || !ask;
     bar.hidden = !review || review.over;
     const isBegun = review?.chances.length > 0;
     for (const part of [graph, readout, found]) part.hidden = !isBegun;
@@ -120,9 +122,9 @@ export function chances(film, record, viewer) {
   function write({ decisions, chances, player, playouts, one_round: isRound, least, of }) {
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
     const blunders = numbered.filter((decision) => decision.blunder);
-    const person = record["x-person"]?.seat ?? null;
+    const person = LETTERS[film.agents.indexOf("person")] ?? null;
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
-      .sort((one, other) => other.known.mean - one.known.mean).slice(0, LISTED);
+      .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
     const sum = (seat, what) => {
       const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what]).map((decision) => decision[what]);
       return hundreds({ mean: costs.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...costs.map((one) => one.half)) });
@@ -134,7 +136,7 @@ export function chances(film, record, viewer) {
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
-          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again")))),
+          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again") : ""))),
       h("div", { class: "scroll" }, h("table", { class: "costs" },
         h("thead", {}, h("tr", {}, ...["seat", "blunders", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),
