@@ -30,6 +30,7 @@ mod progress;
 mod replay;
 #[cfg(feature = "report")]
 mod report;
+mod review;
 mod rules;
 mod run;
 mod run_check;
@@ -87,7 +88,7 @@ enum Command {
     Serve(serve::Args),
     /// Check match records: replay every decision, card and result
     #[command(
-        after_help = "Examples:\n  cambio replay match.jsonl\n  cambio replay --events match.jsonl\n  cambio replay --html match.html match.jsonl\n\n`cambio play --record` and `cambio run --records` write such files."
+        after_help = "Examples:\n  cambio replay match.jsonl\n  cambio replay --events match.jsonl\n  cambio replay --html match.html --analysis match.jsonl\n\n`cambio play --record` and `cambio run --records` write such files."
     )]
     Replay(replay::Args),
     /// Run an experiment and write its rows, tables and report
@@ -110,6 +111,11 @@ enum Command {
     /// Check the files of a run and replay some or all of its matches
     #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
     Verify(verify::Args),
+    /// List the costliest decisions of a run's agents, with replays
+    #[command(
+        after_help = "Examples:\n  cambio review runs/quickstart --out review\n  cambio review runs/quickstart --matches 40 --sample 1 --out more\n\nThe command replays a random sample of matches and analyses every decision, as the\nviewer does. This takes seconds for each round. The output depends only on the run\nand the options."
+    )]
+    Review(review::Args),
     /// Write the rows of a run in another format
     #[command(
         after_help = "Examples:\n  cambio export runs/quickstart --out parquet/quickstart\n  cambio export runs/quickstart --format site --out quickstart.json"
@@ -245,6 +251,7 @@ fn run(roster: &Roster) -> Exit {
         #[cfg(feature = "report")]
         Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
+        Command::Review(args) => review::run(&args, roster),
         Command::Export(args) => export::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Units(args) => units::run(&args, roster),

@@ -19,6 +19,7 @@ mod oracle;
 mod reading;
 mod referee;
 mod report;
+mod review;
 mod s3;
 mod solving;
 mod terminal;

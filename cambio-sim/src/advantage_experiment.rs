@@ -86,6 +86,15 @@ const ASKED: [&str; 9] = [
     "a turn's end",
 ];
 
+/// The kind of decision that a seat makes in this phase, in words.
+///
+/// ```
+/// assert_eq!(cambio_sim::decision_kind(cambio_core::Phase::Window), "a snap window");
+/// ```
+pub fn decision_kind(phase: Phase) -> &'static str {
+    ASKED[index(phase)]
+}
+
 fn index(phase: Phase) -> usize {
     match phase {
         Phase::Peek => 0,

@@ -37,7 +37,7 @@ mod store;
 pub mod tune;
 pub mod units;
 
-pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage};
+pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage, decision_kind};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
 pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
 pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};

@@ -1,0 +1,48 @@
+//! `cambio review` and `cambio replay --html --analysis`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::folder::folder;
+
+fn cambio(folder: &Path, words: &str) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap();
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn costly_decisions_of_a_run_are_listed_with_replays_whatever_the_number_of_threads() {
+    let folder = folder("review");
+    let spec = "seed = 5\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    cambio(&folder, "run spec.toml --quiet --out run");
+    let text = cambio(&folder, "review run --matches 2 --quiet --threads 2 --out one");
+    assert!(text.starts_with("2 matches of 12, sample 0; analysed: "), "{text}");
+    assert!(text.contains("\nrandom, a snap window: "), "{text}");
+    assert_eq!(cambio(&folder, "review run --matches 2 --quiet --threads 1 --out other"), text);
+    let page = fs::read_to_string(folder.join("one/index.html")).unwrap();
+    assert_eq!(page, fs::read_to_string(folder.join("other/index.html")).unwrap());
+
+    // Each link leads to a decision of this agent in a page with the analysis.
+    let records = fs::read_to_string(folder.join("run/records.jsonl")).unwrap();
+    let links: Vec<&str> = page.split("href=\"").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+    assert!(links.len() >= 3, "{page}");
+    for link in links {
+        let (place, action) = link.split_once("\">").unwrap();
+        let (file, place) = place.split_once("#round=1&amp;decision=").unwrap();
+        let number: usize = file.strip_prefix("match-").unwrap().strip_suffix(".html").unwrap().parse().unwrap();
+        let record: serde_json::Value = serde_json::from_str(records.lines().nth(number - 1).unwrap()).unwrap();
+        let decision = record["rounds"][0]["decisions"][place.parse::<usize>().unwrap() - 1].as_str().unwrap();
+        assert!(decision[2..].starts_with(action), "{link}: {decision}");
+        assert!(fs::read_to_string(folder.join("one").join(file)).unwrap().contains("\"blunder\":"), "{file}");
+    }
+
+    cambio(&folder, "replay --html plain.html run/records.jsonl");
+    cambio(&folder, "replay --html analysed.html --analysis run/records.jsonl");
+    let [plain, analysed] = ["plain.html", "analysed.html"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    assert!(plain.contains("id=\"reviews\">[]<") && !plain.contains("\"blunder\":"));
+    assert!(analysed.contains("\"blunder\":") && analysed.contains("\"over\":true"));
+}
