@@ -1,8 +1,8 @@
 //! Views of a match for people: the table, events in words, sessions, replays, hints and reviews.
 //!
 //! The crate uses no network, threads or clock, so the same code serves a terminal, a server and a page in a browser. A
-//! [`Session`] is one person's match against agents. The session returns [`SessionJob`]s, which the caller runs on any
-//! thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
+//! [`Session`] is a match of one or more people, with agents in the other seats. It returns [`SessionJob`]s, which the caller
+//! runs on any thread. A [`Replay`] shows a finished match, decision by decision. [`inquire`] shows the candidates that an agent
 //! considers at one decision of a record, and [`review`] computes the cost of each decision in a round.
 //!
 //! # Hidden information
@@ -31,6 +31,7 @@
 //! ```
 
 mod card_probabilities;
+mod catalogue;
 mod inquiry;
 mod match_request;
 mod narrator;
@@ -44,6 +45,7 @@ mod session;
 mod words;
 
 pub use card_probabilities::CardProbabilities;
+pub use catalogue::{Catalogue, RequestError, TableOption, TableOptions};
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
@@ -51,10 +53,10 @@ pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
 pub use replay::{CARDS_JS, CHANCES_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
 pub use requests::{
-    ActionRequest, Catalogue, ExplainRequest, HintRequest, RequestError, ReviewRequest, TableOption, TableOptions,
-    TableRequest, first_record, position_for_hint, replay_in_json,
+    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, first_record,
+    position_for_hint, replay_in_json,
 };
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
-pub use session::{JobResult, SavedSession, Session, SessionConfig, SessionError, SessionJob};
+pub use session::{JobResult, Player, SavedSession, Session, SessionConfig, SessionError, SessionJob};
 pub use words::{cards_in_short, rules_in_short, scores_in_words};

@@ -7,7 +7,8 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Agent, Deal, Observer, Players, Record, Referee, Seat};
 use serde::{Deserialize, Serialize};
 
-use crate::requests::{Catalogue, RequestError, seed};
+use crate::catalogue::{Catalogue, RequestError};
+use crate::requests::seed;
 use crate::session::SessionError;
 
 /// The request to play a match of agents.

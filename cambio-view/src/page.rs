@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::narrator::Narrator;
 use crate::scene::{CardMove, CardValue, KindView, Scene};
+use crate::session::{PERSON_NAME, SessionConfig};
 use crate::words::{rules_in_short, scores_in_words};
 
 /// The number of recent steps that are kept for pages that fell behind.
@@ -32,6 +33,8 @@ pub(crate) struct PageSetup {
     /// Whether the rules have snap windows.
     pub(crate) snaps: bool,
     pub(crate) names: Vec<String>,
+    /// The names of the people, seat a first; `None` for agents.
+    people: Vec<Option<String>>,
     pub(crate) seat: char,
     /// Whether faces that the seat has seen stay visible.
     pub(crate) notes: bool,
@@ -39,11 +42,14 @@ pub(crate) struct PageSetup {
     pub(crate) practice: bool,
     /// The median of the agents' reaction times in milliseconds, if speed decides snap races.
     pub(crate) reaction: Option<u32>,
+    /// The time in milliseconds for which a snap window stays open, if several people play.
+    snap_time: Option<u32>,
 }
 
 impl PageSetup {
-    /// A setup with notes and without practice, in which chance decides snap races.
-    pub(crate) fn new(rules: &Rules, seat: Seat, names: Vec<String>) -> PageSetup {
+    /// The setup for the page of the person in this seat.
+    pub(crate) fn new(config: &SessionConfig, seat: Seat) -> PageSetup {
+        let rules = config.deal.rules();
         PageSetup {
             rules: rules.name(),
             in_short: rules_in_short(rules),
@@ -51,11 +57,13 @@ impl PageSetup {
             hand: rules.spec().hand.get(),
             worth: CardValue::all(rules),
             snaps: rules.spec().window != cambio_core::rules::knob::Window::None,
-            names,
+            names: config.names(PERSON_NAME),
+            people: config.names_of_people(),
             seat: seat.letter(),
-            notes: true,
-            practice: false,
-            reaction: None,
+            notes: config.notes,
+            practice: config.practice,
+            reaction: config.reaction,
+            snap_time: config.is_shared().then_some(config.snap_time),
         }
     }
 }
@@ -197,6 +205,11 @@ impl PageStep {
         PageStep { ask: if trouble.is_some() { None } else { self.ask }, trouble, ..self }
     }
 
+    /// Removes the question if the seat has already decided.
+    pub(crate) fn asking_unless(self, has_decided: bool) -> PageStep {
+        PageStep { ask: self.ask.filter(|_| !has_decided), ..self }
+    }
+
     pub(crate) fn is_worth_showing(&self) -> bool {
         !self.lines.is_empty() || !self.moves.is_empty() || self.ask.is_some() || self.trouble.is_some()
     }
@@ -262,7 +275,8 @@ impl Feed {
         (behind <= self.recent.len()).then(|| self.recent.iter().skip(self.recent.len() - behind).cloned().collect())
     }
 
-    pub(crate) fn setting(&self) -> &PageSetup {
-        &self.setting
+    /// Changes the setting, because the players have changed. Pages receive it with the next [`Feed::hello`].
+    pub(crate) fn set_up(&mut self, setting: PageSetup) {
+        self.setting = setting;
     }
 }

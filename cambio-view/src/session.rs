@@ -1,54 +1,34 @@
-//! Sessions: a person's match against agents, with the jobs of the agents and the steps for the person's page.
+//! Sessions: a match of people and agents, with the jobs of the agents and the steps for each person's page.
 
+mod config;
+mod saved;
+mod shared;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
-use cambio_agents::{AgentSpec, Guarded};
+use cambio_agents::Guarded;
 use cambio_core::engine::RaceOrder;
 use cambio_core::play::{DetachedAgent, MatchError, RoundResult};
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, Observer, Playing, Record, Referee, Seat, Sighting, State,
+    Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Seat, SeatSet, Sighting, State,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
 
+pub(crate) use config::PERSON_NAME;
+pub use config::{Player, SessionConfig};
+pub use saved::SavedSession;
+use shared::SnapWindow;
+
 /// An agent at the table, whose panics become errors.
 type Opponent = Guarded<Box<dyn Agent>>;
 
-/// The configuration of a session.
-#[derive(Clone, Debug)]
-pub struct SessionConfig {
-    /// The deal. Its rules must allow the number of seats, which is the number of opponents plus one.
-    pub deal: Deal,
-    /// The person's seat.
-    pub person: Seat,
-    /// The agents of the other seats, in seat order.
-    pub opponents: Vec<AgentSpec>,
-    /// Whether faces that the person has seen stay visible.
-    pub notes: bool,
-    /// Whether hints and undo are allowed.
-    pub practice: bool,
-    /// The median of the agents' reaction times in milliseconds if speed decides races; with `None`, chance decides.
-    pub reaction: Option<u32>,
-}
-
-impl SessionConfig {
-    /// The names of the players, seat a first; `person` is the person's name.
-    pub fn names(&self, person: &str) -> Vec<String> {
-        let mut names: Vec<String> = self.opponents.iter().map(ToString::to_string).collect();
-        names.insert(self.person.index(), person.to_owned());
-        names
-    }
-}
-
 /// The extra field of a record with the person's seat, whether the match was for practice, and the numbers of hints and undone
-/// decisions. Records of matches without a person do not have it.
+/// decisions; if several people played, with their seats and names. Records of matches without a person do not have it.
 pub(crate) const PERSON: &str = "x-person";
-
-/// The name of a person in a record.
-pub(crate) const PERSON_NAME: &str = "person";
 
 /// The error of a request about a decision that the match does not have.
 pub(crate) fn no_decision(round: usize, decision: usize) -> SessionError {
@@ -63,9 +43,15 @@ pub(crate) const STOPPED: &str = "the computation was stopped";
 #[error("{0}")]
 pub struct SessionError(pub String);
 
-/// One person's match against agents.
+/// A match of one or more people, with agents in the other seats.
 ///
 /// The caller runs each [`SessionJob`] on any thread and passes its result to [`Session::finish`].
+///
+/// # Several people
+/// In a snap window, all people are asked at the same time, although the engine asks one seat after the other. Their
+/// decisions stay secret until the window closes, also the fact that they have decided. The caller closes the window with
+/// [`Session::close_window`] after the [time for snaps](SessionConfig::snap_time). It must not close it earlier: the time would
+/// show whether the last person had to think.
 ///
 /// ```
 /// use cambio_core::{Deal, Rules, Seat, rng::Key};
@@ -73,30 +59,35 @@ pub struct SessionError(pub String);
 ///
 /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
 /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-/// let mut session = Session::new(SessionConfig { deal, person: Seat::A, opponents, notes: true, practice: false, reaction: None });
-/// while session.latest().end.is_none() {
+/// let mut session = Session::new(SessionConfig::alone(deal, Seat::A, opponents));
+/// while session.latest(Seat::A).end.is_none() {
 ///     if let Some(job) = session.job() {
 ///         session.finish(job.run());
 ///         continue;
 ///     }
-///     let step = session.latest();
+///     let step = session.latest(Seat::A);
 ///     let choices = &step.ask.as_ref().expect("the person decides").choices;
 ///     let pass = choices.iter().find(|choice| *choice == "pass" || *choice == "call").unwrap_or(&choices[0]).clone();
-///     session.act(step.n, &pass, None).unwrap();
+///     session.act(Seat::A, step.n, &pass, None).unwrap();
 /// }
 /// assert!(session.record().is_ok(), "the match of one round is over");
 /// ```
 pub struct Session {
     config: SessionConfig,
     narrator: Narrator,
-    /// The match. The person's seat has no agent.
+    /// The match. The seats of the people have no agents.
     referee: Referee<Opponent, DecisionEvents>,
     decisions: Vec<SessionDecision>,
     /// The person's time for the last decision in milliseconds, if the page reported it.
     time: Option<u32>,
-    feed: Feed,
-    /// The first step of the next round, until the person continues.
-    recess: Option<PageStep>,
+    /// The steps for the page of each person who was at the table when the match began.
+    feeds: BTreeMap<Seat, Feed>,
+    /// The first step of the next round for each person, until all people continue.
+    recess: Option<BTreeMap<Seat, PageStep>>,
+    /// The people who want to continue with the next round.
+    ready: SeatSet,
+    /// The open snap window of a shared session.
+    window: SnapWindow,
     trouble: Option<String>,
     /// The number of hints that the person asked for.
     hints: u32,
@@ -142,29 +133,6 @@ impl fmt::Debug for SessionJob {
 impl fmt::Debug for JobResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JobResult").finish_non_exhaustive()
-    }
-}
-
-/// A session as data, from which [`Session::restore`] makes it again: its decisions and counts.
-#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]
-#[serde(deny_unknown_fields)]
-pub struct SavedSession {
-    /// The decisions of all seats, each with whether it is the person's, and with the person's time in milliseconds.
-    decisions: Vec<(String, bool, Option<u32>)>,
-    hints: u32,
-    undone: u32,
-}
-
-impl SavedSession {
-    /// A session in which no decision is the person's yet: at the position of a recorded match after decision `decision` of
-    /// round `round`, both counted from 1.
-    pub(crate) fn at(record: &Record, round: usize, decision: usize) -> Result<SavedSession, SessionError> {
-        let last = record.rounds.get(round.wrapping_sub(1)).and_then(|round| round.decisions.get(..decision));
-        let last = last.ok_or_else(|| no_decision(round, decision))?;
-        let earlier = record.rounds[..round - 1].iter().flat_map(|round| &round.decisions);
-        let action = |text: &String| text.split_once(' ').map_or_else(String::new, |(_, action)| action.to_owned());
-        let decisions = earlier.chain(last).map(|text| (action(text), false, None)).collect();
-        Ok(SavedSession { decisions, hints: 0, undone: 0 })
     }
 }
 
@@ -223,13 +191,15 @@ impl Session {
     /// Starts a session, before the first decision.
     ///
     /// # Panics
-    /// If the person's seat is not at the table, or the rules do not allow the number of seats.
+    /// If no player is a person, or the rules do not allow the number of seats.
     pub fn new(config: SessionConfig) -> Session {
-        let seats = config.opponents.len() + 1;
+        let is_shared = config.is_shared();
+        let (practice, reaction) = (config.practice && !is_shared, config.reaction.filter(|_| !is_shared));
+        let config = SessionConfig { practice, reaction, ..config };
+        let seats = config.players.len();
         let names = config.names(PERSON_NAME);
-        let mut opponents: Vec<Option<Opponent>> =
-            config.opponents.iter().map(|spec| Some(Guarded::new(spec.make()))).collect();
-        opponents.insert(config.person.index(), None);
+        let seated = |player: &Player| player.agent().map(|spec| Guarded::new(spec.make()));
+        let opponents: Vec<Option<Opponent>> = config.players.iter().map(seated).collect();
         let begin = |opponents: Vec<_>| Referee::new(config.deal.clone(), opponents.into(), DecisionEvents::default());
         let (referee, trouble) = match begin(opponents) {
             Ok(referee) => (referee, None),
@@ -238,19 +208,15 @@ impl Session {
                 (empty.expect("the rules allow the number of seats"), Some(trouble_of(&error, &names)))
             }
         };
-        let person = config.person;
-        let shown = PageSetup {
-            notes: config.notes,
-            practice: config.practice,
-            reaction: config.reaction,
-            ..PageSetup::new(config.deal.rules(), person, names)
-        };
+        let feeds = config.people().map(|seat| (seat, Feed::new(PageSetup::new(&config, seat)))).collect();
         let mut session = Session {
             narrator: Narrator::for_players(config.deal.rules()),
             decisions: Vec::new(),
             time: None,
-            feed: Feed::new(shown),
+            feeds,
             recess: None,
+            ready: SeatSet::EMPTY,
+            window: SnapWindow::default(),
             trouble,
             hints: 0,
             undone: 0,
@@ -259,77 +225,28 @@ impl Session {
             referee,
             config,
         };
-        let step = session.step(&seen(session.playing().events(), person));
-        session.feed.push(step);
+        session.tell_all(|session, seat| Some(session.step(seat, &seen(session.playing().events(), seat))));
         session
-    }
-
-    /// The session as data.
-    ///
-    /// ```
-    /// use cambio_core::{Deal, Rules, Seat, rng::Key};
-    /// use cambio_view::{Session, SessionConfig};
-    ///
-    /// let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(42, 0));
-    /// let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-    /// let config = SessionConfig { deal, person: Seat::A, opponents, notes: true, practice: true, reaction: None };
-    /// let mut session = Session::new(config.clone());
-    /// session.act(session.latest().n, "draw", None).unwrap();
-    /// let restored = Session::restore(config, &session.save(), &|| true).unwrap();
-    /// assert_eq!(restored.latest().lines, session.latest().lines);
-    /// assert_eq!(restored.save(), session.save());
-    /// ```
-    pub fn save(&self) -> SavedSession {
-        let saved = |decision: &SessionDecision| (decision.action.to_string(), decision.is_persons, decision.time);
-        let decisions = self.rewind.as_ref().unwrap_or(&self.decisions).iter().map(saved).collect();
-        SavedSession { decisions, hints: self.hints, undone: self.undone }
-    }
-
-    /// Makes a session again from its configuration and its data. The agents decide again, which restores their state; this takes
-    /// as long as it took them in the match, and stops between two decisions when `goes_on` returns false. A round that has just
-    /// ended is shown again.
-    ///
-    /// # Errors
-    /// If a decision is not possible, for example because another version of this program saved the session, or if the
-    /// computation is stopped.
-    ///
-    /// # Panics
-    /// As [`Session::new`].
-    pub fn restore(
-        config: SessionConfig,
-        saved: &SavedSession,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Session, SessionError> {
-        let broken = |number: usize| SessionError(format!("the saved match has an error in decision {}", number + 1));
-        let decisions = saved.decisions.iter().enumerate().map(|(number, (action, is_persons, time))| {
-            let action = action.parse().map_err(|_| broken(number))?;
-            Ok(SessionDecision { action, is_persons: *is_persons, time: *time })
-        });
-        let decisions = decisions.collect::<Result<Vec<_>, SessionError>>()?;
-        let mut session = Session::new(config);
-        session.follow(&decisions, goes_on);
-        if !goes_on() {
-            return Err(SessionError(STOPPED.to_owned()));
-        }
-        if session.decisions.len() < decisions.len() && session.trouble.is_none() {
-            return Err(broken(session.decisions.len()));
-        }
-        (session.hints, session.undone) = (saved.hints, saved.undone);
-        Ok(session)
     }
 
     fn playing(&self) -> &Playing {
         self.referee.playing()
     }
 
-    /// The steps, serialized for pages.
-    pub fn feed(&self) -> &Feed {
-        &self.feed
+    /// The steps for the page of a person, serialized.
+    ///
+    /// # Panics
+    /// If no person was in this seat when the match began.
+    pub fn feed(&self, person: Seat) -> &Feed {
+        &self.feeds[&person]
     }
 
-    /// The last step: the table as the person sees it, and the question.
-    pub fn latest(&self) -> &PageStep {
-        self.feed.last_step()
+    /// The last step of a person: the table as this person sees it, and the question.
+    ///
+    /// # Panics
+    /// As [`Session::feed`].
+    pub fn latest(&self, person: Seat) -> &PageStep {
+        self.feed(person).last_step()
     }
 
     /// The configuration of the session.
@@ -342,23 +259,32 @@ impl Session {
         self.decisions.iter().map(|decision| decision.action).collect()
     }
 
-    /// Creates a step from the person's sightings and the current table.
-    fn step(&self, sightings: &[Sighting]) -> PageStep {
-        let playing = self.playing();
-        let view = playing.state().observe(self.config.person);
+    /// Creates a step for a person from the person's sightings and the current table.
+    fn step(&self, seat: Seat, sightings: &[Sighting]) -> PageStep {
+        let playing = self.moment(seat);
+        let view = playing.state().observe(seat);
         let (round, totals) = (playing.rounds() + 1, playing.totals());
         let step = PageStep::new(&self.narrator, sightings, &view, round, totals, self.config.notes);
-        step.in_trouble(self.trouble.clone())
+        let has_decided = self.window.declared.contains_key(&seat);
+        step.in_trouble(self.trouble.clone()).asking_unless(has_decided)
+    }
+
+    /// Adds a step to the feed of each person for whom there is one.
+    fn tell_all(&mut self, step: impl Fn(&Session, Seat) -> Option<PageStep>) {
+        let steps: Vec<_> = self.feeds.keys().map(|&seat| (seat, step(self, seat))).collect();
+        for (seat, step) in steps {
+            self.feeds.get_mut(&seat).zip(step).into_iter().for_each(|(feed, step)| feed.push(step));
+        }
     }
 
     /// If speed decides races, draws the times of the current or next snap window and sets the order of the race in it.
     fn lay_race(&mut self) -> Option<ReactionTimes> {
         let playing = self.referee.playing();
-        let SessionConfig { reaction, person, deal, .. } = &mut self.config;
+        let median = self.config.reaction?;
         let (round, race) = (playing.rounds(), playing.races());
-        let times = ReactionTimes::draw(playing.key(), round, race, (*reaction)?).with(*person, self.time);
+        let times = ReactionTimes::draw(playing.key(), round, race, median).with(self.config.person(), self.time);
         self.referee.lay_race(round, race, times.order());
-        deal.lay_race(round, race, times.order());
+        self.config.deal.lay_race(round, race, times.order());
         Some(times)
     }
 
@@ -369,33 +295,45 @@ impl Session {
             self.time = time;
         }
         let times = self.lay_race();
+        let was_in_window = self.is_in_window();
         *self.referee.observer_mut() = DecisionEvents::default();
         self.referee.act(action).expect("the decision was checked");
         let events = std::mem::take(self.referee.observer_mut());
         self.decisions.push(decision);
-        let speeds = events.race.zip(times).map(|(order, times)| times.in_words(order));
-        let person = self.config.person;
-        let Some((state, result)) = events.ended else {
-            let step = self.step(&seen(&events.before, person)).adding(speeds);
-            if step.is_worth_showing() {
-                self.feed.push(step);
+        if was_in_window {
+            if events.before.is_empty() && self.is_in_window() {
+                // The decisions in a window are secret until it closes.
+                return;
             }
+            self.window = self.window.next();
+        }
+        let speeds = events.race.zip(times).map(|(order, times)| times.in_words(order));
+        let Some((state, result)) = events.ended else {
+            self.tell_all(|session, seat| {
+                let step = session.step(seat, &seen(&events.before, seat)).adding(speeds.clone());
+                // After a window, a person who has not decided still sees its question.
+                (was_in_window || step.is_worth_showing()).then_some(step)
+            });
             return;
         };
         let playing = self.referee.playing();
         let (rounds, totals) = (playing.rounds(), playing.totals());
         let ranks = playing.result().map(|result| result.ranks);
         let end = RoundEnd::new(playing.rules(), &result, totals, ranks);
-        let sightings = seen(&events.before, person);
-        let last = PageStep::new(&self.narrator, &sightings, &state.observe(person), rounds, totals, self.config.notes);
-        self.feed.push(last.adding(speeds).ending(end, &sightings));
+        self.tell_all(|session, seat| {
+            let (sightings, totals) = (seen(&events.before, seat), session.playing().totals());
+            let view = state.observe(seat);
+            let last = PageStep::new(&session.narrator, &sightings, &view, rounds, totals, session.config.notes);
+            Some(last.adding(speeds.clone()).ending(end.clone(), &sightings))
+        });
         if !self.playing().is_over() {
-            self.recess = Some(self.step(&seen(&events.after, person)));
+            let first = |seat: Seat| self.step(seat, &seen(&events.after, seat));
+            self.recess = Some(self.feeds.keys().map(|&seat| (seat, first(seat))).collect());
         }
     }
 
     /// Rejects a request if the match has ended or stopped, or if the person saw an older step.
-    fn check_open(&self, at: u64) -> Result<(), SessionError> {
+    fn check_open(&self, person: Seat, at: u64) -> Result<(), SessionError> {
         let refuse = |why: &str| Err(SessionError(why.to_owned()));
         if self.playing().is_over() && self.rewind.is_none() {
             return refuse("the match is over");
@@ -403,40 +341,69 @@ impl Session {
         if let Some(trouble) = &self.trouble {
             return Err(SessionError(format!("the match has stopped: {trouble}")));
         }
-        if at != self.feed.last() || self.rewind.is_some() {
+        if at != self.feed(person).last() || self.rewind.is_some() {
             return refuse("the table has changed since then; look at it again");
         }
         Ok(())
     }
 
-    /// Carries out a decision of the person. `at` is the number of the last step that the person saw, and `time` the
+    /// Carries out a decision of a person. `at` is the number of the last step that the person saw, and `time` the
     /// milliseconds since then; without a time, the person is last in a race that speed decides.
     ///
     /// # Errors
     /// If it is not the person's turn to decide, or the decision is not legal.
-    pub fn act(&mut self, at: u64, text: &str, time: Option<u32>) -> Result<(), SessionError> {
-        self.check_open(at)?;
-        let turn = self.referee.turn().filter(|turn| turn.seat == self.config.person && self.recess.is_none());
+    ///
+    /// # Panics
+    /// As [`Session::feed`].
+    pub fn act(&mut self, person: Seat, at: u64, text: &str, time: Option<u32>) -> Result<(), SessionError> {
+        self.check_open(person, at)?;
+        let moment = self.moment(person);
+        let turn = moment.turn().filter(|turn| turn.seat == person && self.recess.is_none());
+        let turn = turn.filter(|_| !self.window.declared.contains_key(&person));
         let Some(turn) = turn else { return Err(SessionError("it is not your turn to decide".to_owned())) };
         let choices = turn.view.choices();
         let action = text.parse::<Action>().map_err(|error| SessionError(error.to_string()))?;
         if !turn.view.allows(action) {
             return Err(SessionError(format!("`{action}` is not possible now; choose one of: {choices}")));
         }
-        self.carry_out(SessionDecision { action: action.canonical(), is_persons: true, time });
+        let decision = SessionDecision { action: action.canonical(), is_persons: true, time };
+        if !self.is_in_window() {
+            self.carry_out(decision);
+            return Ok(());
+        }
+        self.window.declared.insert(person, decision);
+        let step = self.step(person, &[]);
+        self.feeds.get_mut(&person).expect("the person was asked").push(step);
         Ok(())
     }
 
-    /// Continues with the next round.
+    /// Continues with the next round, as soon as all people want to.
     ///
     /// # Errors
     /// If no round has just ended.
-    pub fn go_on(&mut self, at: u64) -> Result<(), SessionError> {
-        self.check_open(at)?;
-        let step = self.recess.take().ok_or_else(|| SessionError("no round has just ended".to_owned()))?;
-        self.feed.new_round();
-        self.feed.push(step);
+    ///
+    /// # Panics
+    /// As [`Session::feed`].
+    pub fn go_on(&mut self, person: Seat, at: u64) -> Result<(), SessionError> {
+        self.check_open(person, at)?;
+        if self.recess.is_none() {
+            return Err(SessionError("no round has just ended".to_owned()));
+        }
+        self.ready.insert(person);
+        self.go_on_if_all_are_ready();
         Ok(())
+    }
+
+    fn go_on_if_all_are_ready(&mut self) {
+        if !self.config.people().all(|seat| self.ready.contains(seat)) {
+            return;
+        }
+        self.ready = SeatSet::EMPTY;
+        for (seat, step) in self.recess.take().unwrap_or_default() {
+            let feed = self.feeds.get_mut(&seat).expect("each step has a feed");
+            feed.new_round();
+            feed.push(step);
+        }
     }
 
     /// Counts a hint. The record contains the number. Call this for each [`hint`](crate::hint) that the person asks for.
@@ -452,7 +419,7 @@ impl Session {
         if !self.config.practice {
             return Err(SessionError("decisions can be taken back only at a practice table".to_owned()));
         }
-        if at != self.feed.last() || self.rewind.is_some() {
+        if at != self.feed(self.config.person()).last() || self.rewind.is_some() {
             return Err(SessionError("the table has changed since then; look at it again".to_owned()));
         }
         let own = |decision: &SessionDecision| decision.is_persons && decision.action != Action::Pass;
@@ -473,7 +440,7 @@ impl Session {
                 return;
             }
             if self.recess.take().is_some() {
-                self.feed.new_round();
+                self.feeds.values_mut().for_each(Feed::new_round);
             }
             self.carry_out(decision);
         }
@@ -506,10 +473,11 @@ impl Session {
                 if self.rewind.is_some() {
                     return;
                 }
-                let name = &self.feed.setting().names[seat.index()];
+                let name = &self.config.names(PERSON_NAME)[seat.index()];
                 match decision {
                     Ok(action) if self.playing().state().allows(action) => {
                         self.carry_out(SessionDecision { action, is_persons: false, time: None });
+                        self.decide_for_people();
                         return;
                     }
                     Ok(action) => {
@@ -517,19 +485,20 @@ impl Session {
                     }
                     Err(error) => self.trouble = Some(format!("{name} in seat {seat} failed: {error}")),
                 }
-                let step = self.step(&[]);
-                self.feed.push(step);
+                self.tell_all(|session, seat| Some(session.step(seat, &[])));
             }
             JobOutcome::Rewound(other) => {
                 let Session { referee, decisions, recess, trouble, .. } = *other;
-                (self.referee, self.decisions) = (referee, decisions);
-                (self.recess, self.trouble, self.rewind) = (recess, trouble, None);
-                let step = self.step(&[]).saying("you undid your decision");
-                self.feed.push(step);
-                if let Some(recess) = self.recess.take() {
-                    self.feed.new_round();
-                    self.feed.push(recess);
+                (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
+                if self.config.is_shared() {
+                    // An agent has replaced a person; nothing has been undone.
+                    self.decide_for_people();
+                    return;
                 }
+                self.recess = recess;
+                self.tell_all(|session, seat| Some(session.step(seat, &[]).saying("you undid your decision")));
+                self.ready.insert(self.config.person());
+                self.go_on_if_all_are_ready();
             }
         }
     }
@@ -539,8 +508,7 @@ impl Session {
         self.is_busy = false;
         self.rewind = None;
         self.trouble = Some("this is a bug in cambio; standard error has the details".to_owned());
-        let step = self.step(&[]);
-        self.feed.push(step);
+        self.tell_all(|session, seat| Some(session.step(seat, &[])));
     }
 
     /// The record of the match.
@@ -554,19 +522,16 @@ impl Session {
                     .to_owned(),
             ));
         }
-        let names: Vec<&str> = self.feed.setting().names.iter().map(String::as_str).collect();
-        let mut record = self.playing().save(&names);
-        let SessionConfig { person, practice, .. } = &self.config;
-        let (seat, hints, undone) = (person.to_string(), self.hints, self.undone);
-        let about = serde_json::json!({ "seat": seat, "practice": practice, "hints": hints, "undone": undone });
-        record.fields.insert(PERSON.to_owned(), about);
+        let names = self.config.recorded_names();
+        let mut record = self.playing().save(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        record.fields.insert(PERSON.to_owned(), self.config.people_in_record(self.hints, self.undone));
         Ok(record)
     }
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("feed", &self.feed).finish_non_exhaustive()
+        f.debug_struct("Session").field("feeds", &self.feeds).finish_non_exhaustive()
     }
 }
 

@@ -53,7 +53,7 @@ fn a_computation_stops_between_two_decisions() {
     let greedy = roster().parse("greedy").unwrap();
     let (notes, practice) = (true, true);
     let opponents = vec![greedy.clone()];
-    let config = SessionConfig { deal, person: Seat::A, opponents, notes, practice, reaction: None };
+    let config = SessionConfig { notes, practice, ..SessionConfig::alone(deal, Seat::A, opponents) };
     let draw = ["draw".parse().unwrap()];
     assert!(hint(&config, &draw, &greedy, &|| true).is_ok());
     assert_eq!(hint(&config, &draw, &greedy, &|| false).unwrap_err().0, STOPPED);

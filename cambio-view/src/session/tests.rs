@@ -1,5 +1,5 @@
 use cambio_core::rng::Key;
-use cambio_core::{Rules, replay};
+use cambio_core::{Deal, Rules, replay};
 use serde_json::json;
 
 use super::*;
@@ -10,16 +10,16 @@ use crate::Replay;
 fn played(practice: bool) -> Record {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
     let opponents = vec![cambio_agents::roster().parse("greedy").unwrap()];
-    let config = SessionConfig { deal, person: Seat::B, opponents, notes: true, practice, reaction: None };
+    let config = SessionConfig { practice, ..SessionConfig::alone(deal, Seat::B, opponents) };
     let mut session = Session::new(config);
     let mut asked = 0;
-    while session.latest().end.is_none() {
+    while session.latest(Seat::B).end.is_none() {
         if let Some(job) = session.job() {
             session.finish(job.run());
             continue;
         }
         asked += 1;
-        let (at, choices) = (session.latest().n, session.latest().ask.as_ref().unwrap().choices.clone());
+        let (at, choices) = (session.latest(Seat::B).n, session.latest(Seat::B).ask.as_ref().unwrap().choices.clone());
         if practice && asked <= 2 {
             session.count_hint();
         }
@@ -28,7 +28,7 @@ fn played(practice: bool) -> Record {
             continue;
         }
         let choice = choices.iter().find(|choice| *choice == "pass").unwrap_or(&choices[0]);
-        session.act(at, choice, None).unwrap();
+        session.act(Seat::B, at, choice, None).unwrap();
     }
     session.record().unwrap()
 }
@@ -65,21 +65,22 @@ fn a_match_goes_on_from_a_position_as_it_went_before() {
     for (round, decision, seat) in [(1, 0, "a"), (1, 11, "b"), (2, 5, "c"), (1, record.rounds[0].decisions.len(), "b")]
     {
         let mut session = open(round, decision, seat).unwrap();
+        let person = session.config().person();
         assert!(session.config().practice, "such a match is for practice");
-        assert!(session.take_back(session.latest().n).is_err(), "no decision is the person's yet");
+        assert!(session.take_back(session.latest(person).n).is_err(), "no decision is the person's yet");
         let texts: Vec<&String> = record.rounds.iter().flat_map(|round| &round.decisions).collect();
         while session.record().is_err() {
             if let Some(job) = session.job() {
                 session.finish(job.run());
                 continue;
             }
-            let at = session.latest().n;
-            if session.latest().end.is_some() {
-                session.go_on(at).unwrap();
+            let at = session.latest(person).n;
+            if session.latest(person).end.is_some() {
+                session.go_on(person, at).unwrap();
                 continue;
             }
             let text = texts[session.actions().len()];
-            session.act(at, text.strip_prefix(&format!("{seat} ")).unwrap(), None).unwrap();
+            session.act(person, at, text.strip_prefix(&format!("{seat} ")).unwrap(), None).unwrap();
         }
         assert_eq!(session.record().unwrap().rounds, record.rounds, "from decision {decision} of round {round}");
     }

@@ -1,0 +1,257 @@
+//! The agents, rules and tables that pages may use.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
+use cambio_core::rules::{MAX_SEATS, PRESETS};
+use cambio_core::{Rules, RulesSpec};
+use serde::Serialize;
+
+use crate::scene::{CardValue, KindView};
+use crate::session::{PERSON_NAME, Session, SessionError};
+use crate::words::rules_in_short;
+
+/// The maximum budgets of a decision. Each of them takes at most some ten seconds.
+const MOST_MILLISECONDS: u32 = 10_000;
+const MOST_ITERATIONS: u32 = 100_000;
+const MOST_WORLDS: u32 = 10_000;
+
+/// The maximum number of rule files that pages may send, because the process keeps each of them in memory.
+const MOST_RULES: usize = 1000;
+
+/// Why a request is rejected: a status code of HTTP and a sentence.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct RequestError {
+    /// The status code.
+    pub status: u16,
+    /// The reason.
+    pub sentence: String,
+}
+
+impl RequestError {
+    /// The request is not valid.
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass owned errors")]
+    pub fn invalid(what: impl ToString) -> RequestError {
+        RequestError { status: 400, sentence: what.to_string() }
+    }
+}
+
+impl From<SessionError> for RequestError {
+    fn from(error: SessionError) -> RequestError {
+        RequestError { status: 409, sentence: error.0 }
+    }
+}
+
+/// The program that answers the requests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Host {
+    /// A server that may use these specs with a quoted text, which start programs or read files.
+    Server { allowed: Vec<String> },
+    /// A page in a browser, which has no programs, no files and no clock.
+    Browser,
+}
+
+/// The agents and rules that pages may use.
+///
+/// ```
+/// use cambio_view::Catalogue;
+///
+/// let catalogue = Catalogue::of_browser(cambio_agents::roster());
+/// assert!(catalogue.agent("rollout(n=200)").is_ok());
+/// let error = catalogue.agent("rollout(time_ms=50)").unwrap_err();
+/// assert!(error.sentence.contains("a time budget, which does not work in a browser"), "{error}");
+/// ```
+#[derive(Debug)]
+pub struct Catalogue {
+    roster: Roster,
+    host: Host,
+    rules_made: AtomicUsize,
+}
+
+/// What a page offers for a new table.
+#[derive(Serialize, Debug)]
+pub struct TableOptions {
+    presets: Vec<PresetOption>,
+    agents: Vec<AgentOption>,
+    tables: Vec<TableOption>,
+}
+
+/// An open table, which the start page lists.
+#[derive(Serialize, Debug)]
+pub struct TableOption {
+    table: u64,
+    rules: &'static str,
+    names: Vec<String>,
+    people: Vec<Option<String>>,
+    seat: char,
+    round: usize,
+    over: bool,
+}
+
+impl TableOption {
+    /// The entry of a table with this number.
+    pub fn new(table: u64, session: &Session) -> TableOption {
+        let config = session.config();
+        let step = session.latest(config.person());
+        TableOption {
+            table,
+            rules: config.deal.rules().name(),
+            names: config.names(PERSON_NAME),
+            people: config.names_of_people(),
+            seat: config.person().letter(),
+            round: step.scene.round,
+            over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
+        }
+    }
+}
+
+#[derive(Serialize, Debug)]
+struct PresetOption {
+    name: &'static str,
+    in_short: [String; 3],
+    seats: usize,
+    kinds: Vec<KindView>,
+    worth: Vec<CardValue>,
+}
+
+#[derive(Serialize, Debug)]
+struct AgentOption {
+    spec: String,
+    about: String,
+    params: String,
+}
+
+impl Catalogue {
+    /// The catalogue of a server. `allowed` contains the specs with a quoted text that pages may use.
+    pub fn of_server(roster: Roster, allowed: Vec<String>) -> Catalogue {
+        Catalogue { roster, host: Host::Server { allowed }, rules_made: AtomicUsize::new(0) }
+    }
+
+    /// The catalogue of a page in a browser.
+    pub fn of_browser(roster: Roster) -> Catalogue {
+        Catalogue { roster, host: Host::Browser, rules_made: AtomicUsize::new(0) }
+    }
+
+    /// The agents.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    fn allowed(&self) -> &[String] {
+        match &self.host {
+            Host::Server { allowed } => allowed,
+            Host::Browser => &[],
+        }
+    }
+
+    /// Whether several people can share a table.
+    pub(crate) fn may_share(&self) -> bool {
+        matches!(self.host, Host::Server { .. })
+    }
+
+    /// Whether this spec is allowed explicitly, so that its text and its budget are not checked.
+    pub fn is_allowed(&self, spec: &str) -> bool {
+        self.allowed().iter().any(|allowed| allowed == spec)
+    }
+
+    /// Parses the spec of an agent from a page.
+    ///
+    /// # Errors
+    /// If the spec is not valid, or pages may not use this agent.
+    pub fn agent(&self, spec: &str) -> Result<AgentSpec, RequestError> {
+        // Checked before parsing, because parsing can read files.
+        if spec.contains('"') && !self.is_allowed(spec) {
+            let what = match self.host {
+                Host::Server { .. } => "is not allowed here; start `cambio serve` with `--with` to allow it",
+                Host::Browser => {
+                    "starts a program or reads a file, which a page cannot do; use it with `cambio serve --with`"
+                }
+            };
+            return Err(RequestError::invalid(format!("agent `{spec}` {what}")));
+        }
+        let agent = self.roster.parse(spec).map_err(RequestError::invalid)?;
+        if agent.sees_all() {
+            let what = "sees hidden cards and cannot play at a table";
+            return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
+        }
+        if !self.is_allowed(spec) {
+            self.check_budget(&agent)?;
+        }
+        Ok(agent)
+    }
+
+    /// Checks the budget of an agent's decision.
+    ///
+    /// # Errors
+    /// If a decision may take longer than pages may ask for, or needs a clock that the program does not have.
+    pub fn check_budget(&self, agent: &AgentSpec) -> Result<(), RequestError> {
+        if self.host == Host::Browser && !agent.is_reproducible() {
+            let what = "has a time budget, which does not work in a browser; give a number of iterations instead";
+            return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
+        }
+        let mut budgets = Vec::new();
+        if let Some(RolloutParams { n, time, .. }) = agent.params() {
+            budgets.extend([("n", *n, MOST_ITERATIONS), ("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS)]);
+        }
+        if let Some(IsmctsParams { iterations, time, .. }) = agent.params() {
+            budgets.push(("iterations", *iterations, MOST_ITERATIONS));
+            budgets.push(("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS));
+        }
+        if let Some(LookaheadParams { worlds, proposals, .. }) = agent.params() {
+            budgets.extend([("worlds", *worlds, MOST_WORLDS), ("proposals", *proposals, MOST_ITERATIONS)]);
+        }
+        let Some((param, found, most)) = budgets.into_iter().find(|(_, found, most)| found > most) else {
+            return Ok(());
+        };
+        let remedy = match self.host {
+            Host::Server { .. } => "; start `cambio serve` with `--with` to allow this agent",
+            Host::Browser => "; `cambio serve --with` can allow more",
+        };
+        let what = format!("parameter `{param}` must be at most {most} here, found {found}{remedy}");
+        Err(RequestError::invalid(format!("agent `{agent}`: {what}")))
+    }
+
+    /// Parses the name of a preset or the text of a rule file.
+    ///
+    /// # Errors
+    /// If the preset does not exist, the rules are not valid, or too many rule files were read.
+    pub fn rules(&self, text: &str) -> Result<Rules, RequestError> {
+        if !text.contains('=') {
+            return Rules::preset(text).map_err(RequestError::invalid);
+        }
+        let spec = RulesSpec::from_toml(text).map_err(RequestError::invalid)?;
+        if self.rules_made.fetch_add(1, Ordering::Relaxed) >= MOST_RULES {
+            let sentence = format!("the server has already loaded {MOST_RULES} rule files; restart it to load more");
+            return Err(RequestError { status: 429, sentence });
+        }
+        spec.validate().map_err(RequestError::invalid)
+    }
+
+    /// What a page offers for a new table; `tables` are the open tables.
+    ///
+    /// # Panics
+    /// Does not panic: the presets are rules.
+    pub fn options(&self, tables: Vec<TableOption>) -> TableOptions {
+        let preset = |name: &'static str| {
+            let rules = Rules::preset(name).expect("the shipped presets are rules");
+            let seats = (2..=MAX_SEATS).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
+            let (kinds, worth) = (KindView::all(&rules), CardValue::all(&rules));
+            PresetOption { name, in_short: rules_in_short(&rules), seats, kinds, worth }
+        };
+        let mut agents = Vec::new();
+        for entry in self.roster.entries().iter().filter(|entry| !entry.sees_all()) {
+            let params: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
+            // Skips agents whose spec needs a quoted text.
+            if self.roster.parse(entry.name()).is_ok() {
+                let (spec, about) = (entry.name().to_owned(), entry.about().to_owned());
+                agents.push(AgentOption { spec, about, params: params.join(", ") });
+            }
+        }
+        for spec in self.allowed() {
+            let about = "Allowed with --with.".to_owned();
+            agents.push(AgentOption { spec: spec.clone(), about, params: String::new() });
+        }
+        TableOptions { presets: PRESETS.map(preset).into(), agents, tables }
+    }
+}
