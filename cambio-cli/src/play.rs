@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     rules.covers(seats)?;
     let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
     let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-    let config = SessionConfig { deal, person, opponents, notes, practice, reaction: None };
+    let config = SessionConfig { notes, practice, ..SessionConfig::alone(deal, person, opponents) };
     let mut out = std::io::stdout();
     let ending = if is_plain {
         writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             if let Some(file) = record {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
-            let end = session.latest().end.as_ref();
+            let end = session.latest(person).end.as_ref();
             // The full screen with the scores is closed, so print the scores; the prompt has already printed them.
             let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
             scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;

@@ -1,6 +1,7 @@
 //! `cambio serve`.
 
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
@@ -22,6 +23,10 @@ pub(super) struct Args {
     /// several times
     #[arg(long, value_name = "AGENT")]
     with: Vec<String>,
+    /// Let friends in a local network join your tables: an address of this machine in this network, such as 192.168.1.5. They
+    /// reach only the seats whose links you give them
+    #[arg(long, value_name = "ADDRESS", value_parser = private_address)]
+    host: Option<IpAddr>,
     /// The maximum number of tables that are open at the same time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = tables)]
     tables: usize,
@@ -31,6 +36,22 @@ fn tables(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or_else(|| "must be a number from 1 to 1000".to_owned())
 }
 
+/// Parses an address in a local network. Other addresses are rejected, because connections are not encrypted.
+fn private_address(text: &str) -> Result<IpAddr, String> {
+    let expected = "must be the address of this machine in a local network, such as 192.168.1.5";
+    let address: IpAddr = text.parse().map_err(|_| expected.to_owned())?;
+    let is_private = match address {
+        IpAddr::V4(address) => address.is_private() || address.is_link_local(),
+        IpAddr::V6(address) => address.is_unique_local(),
+    };
+    match address {
+        _ if is_private => Ok(address),
+        _ if address.is_unspecified() => Err(format!("{expected}; `{text}` stands for all networks")),
+        _ if address.is_loopback() => Err(format!("{expected}; friends who use this machine need no --host")),
+        _ => Err(format!("{expected}; `{text}` is a public address, and connections are not encrypted")),
+    }
+}
+
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for spec in &args.with {
         player(roster, "--with", spec)?;
@@ -38,17 +59,27 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let settings = Settings {
         allowed: args.with.clone(),
         runs: args.runs.clone(),
+        network: args.host,
         tables: args.tables,
         ..Settings::new(roster.clone())
     };
     let port = args.port;
-    let server = Server::bind(port, settings)
-        .map_err(|error| format!("cannot listen on port {port}: {error}; --port 0 picks a free port"))?;
+    let server = Server::bind(port, settings).map_err(|error| {
+        let hosts = args.host.map(|host| format!(" of this machine and {host}")).unwrap_or_default();
+        format!("cannot listen on port {port}{hosts}: {error}; --port 0 picks a free port")
+    })?;
     let interrupt = stop_on_signal(Exit::Done)?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", server.address())?;
     writeln!(out, "open this address in a browser; anyone who knows it can play here. Ctrl-C stops the server")?;
     out.flush()?;
+    if let Some(host) = args.host {
+        say!(
+            "warning: every machine in the network of {host} can connect to this server. With a link that you give away, it \
+             reaches one seat of one table, and nothing else. Connections are not encrypted: whoever can read the traffic of \
+             the network can take the seat"
+        );
+    }
     server.run(|| interrupt.is_cancelled());
     Ok(Exit::Done)
 }

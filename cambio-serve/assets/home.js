@@ -3,7 +3,7 @@ import { picture } from "./cards.js";
 import { ask, h, LETTERS, LEVELS, levelOf, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
-import { at } from "./transport.js";
+import { at, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const FIRST = { rules: "classic", opponents: [LEVELS[1].spec, LEVELS[1].spec], seat: "a", notes: true, practice: true, one_round: false, reaction: null };
@@ -14,6 +14,8 @@ const GAMES = {
   faessler: ["Swiss Jass cards. Several players may call; rounds are added up to 50 points.", ["FR", "UC", "8S", "1E"]],
 };
 const MOST = 7;
+// The opponent that is another person, who gets a link. Only a server can offer this.
+const FRIEND = "person";
 
 function start(options) {
   const wish = { ...FIRST, ...remembered("wish", {}) };
@@ -51,21 +53,39 @@ function start(options) {
     .map(([value, word]) => h("option", { value, selected: String(value) === String(wish.reaction ?? "") }, word)));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
   const guided = check("guided", !remembered("guided", false));
+  const own = h("input", { type: "text", maxlength: 24, autocomplete: "nickname", value: remembered("name", ""), placeholder: "optional" });
+  const snapTime = h("select", { id: "snap-time" }, ...[2, 4, 8, 15].map((seconds) => h("option", { value: seconds * 1000, selected: seconds * 1000 === (wish.snap_time ?? 4000) }, `${seconds} seconds`)));
+  const together = h("fieldset", { class: "columns", id: "together", hidden: true }, h("legend", {}, "With friends"),
+    field("Your name", own, "The others see it."),
+    field("Time for snaps", snapTime, "After each discard, everyone has this time to snap. Hints and undo are off, and chance decides who is first."));
+  // Opens the settings with a seat for a friend.
+  const invite = h("button", { type: "button", id: "invite", onclick: () => {
+    if (!isTogether()) {
+      opponents.replaceChildren();
+      add(FRIEND);
+    }
+    const settings = document.getElementById("settings");
+    settings.open = true;
+    settings.scrollIntoView({ block: "start" });
+    own.focus({ preventScroll: true });
+  } }, "Play with friends");
 
   const specOf = (entry) => entry.querySelector("input").value.trim();
+  const isTogether = () => [...opponents.children].some((entry) => specOf(entry) === FRIEND);
 
   function add(spec) {
     const known = levelOf(spec);
     const about = h("small");
     const input = h("input", { type: "text", list: "agents", value: spec, maxlength: 300, autocomplete: "off", spellcheck: "false", "aria-label": "Agent spec", oninput: describe });
     const level = h("select", { "aria-label": "Level", onchange: () => { if (level.value) input.value = level.value; describe(); } },
-      ...LEVELS.map((one) => h("option", { value: one.spec, selected: one === known }, one.name)), h("option", { value: "", selected: !known }, "Other agent"));
+      ...LEVELS.map((one) => h("option", { value: one.spec, selected: one === known }, one.name)),
+      ...(isServer ? [h("option", { value: FRIEND, selected: spec === FRIEND }, "A friend")] : []), h("option", { value: "", selected: !known && spec !== FRIEND }, "Other agent"));
     const name = h("b", {});
     const entry = h("li", {}, name, level, h("button", { type: "button", class: "remove", onclick: () => { entry.remove(); sit(); more.focus(); } }, "×"), about, input);
     function describe() {
       input.hidden = Boolean(level.value);
       const agent = options.agents.find((one) => one.spec === input.value.split("(")[0].trim());
-      about.textContent = levelOf(input.value)?.about ?? (agent ? `${agent.about}${agent.params ? ` Parameters: ${agent.params}.` : ""}` : "The name of an agent, with parameters if you like: greedy(call_at=7).");
+      about.textContent = input.value === FRIEND ? "Gets a link to this seat." : levelOf(input.value)?.about ?? (agent ? `${agent.about}${agent.params ? ` Parameters: ${agent.params}.` : ""}` : "The name of an agent, with parameters if you like: greedy(call_at=7).");
       update();
     }
     opponents.append(entry);
@@ -84,20 +104,24 @@ function start(options) {
   }
 
   function request() {
+    const shared = isTogether() ? { practice: false, reaction: null, name: own.value.trim(), snap_time: Number(snapTime.value) } : {};
     return { rules: chosenRules() === "file" ? file.value : chosenRules(), opponents: [...opponents.children].map(specOf),
-      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null };
+      seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null, ...shared };
   }
 
   // Updates the names of the opponents and the summary under the button.
   function update() {
     const { opponents: playing } = request();
     const all = [...playing];
-    all.splice(LETTERS.indexOf(seat.value || "a"), 0, "person");
-    const names = people(all, seat.value).filter((_, index) => LETTERS[index] !== seat.value);
+    all.splice(LETTERS.indexOf(seat.value || "a"), 0, FRIEND);
+    const names = people(all, seat.value, all.map((spec) => (spec === FRIEND ? "" : null))).filter((_, index) => LETTERS[index] !== seat.value);
     [...opponents.children].forEach((entry, index) => {
       entry.querySelector("b").textContent = names[index].name;
       entry.querySelector(".remove").setAttribute("aria-label", `Remove ${names[index].name}`);
     });
+    const isShared = isTogether();
+    together.hidden = !isShared;
+    for (const input of [practice, reaction, guided]) input.disabled = isShared;
     summary.textContent = `${rulesName(chosenRules() === "file" ? "your own rules" : chosenRules())}, against ${listed(names.map(({ name, title }) => `${name} (${title})`))}`;
   }
 
@@ -113,11 +137,13 @@ function start(options) {
   async function open(event) {
     event.preventDefault();
     const body = request();
-    if (chosenRules() !== "file") remember("wish", body);
+    if (chosenRules() !== "file") remember("wish", { ...body, practice: practice.checked, reaction: Number(reaction.value) || null });
     try {
-      const { table } = await ask("api/tables", { ...body, one_round: body.one_round || guided.checked, seed: seed.value.trim() || null });
+      const isGuided = guided.checked && !isTogether();
+      if (isTogether()) remember("name", body.name);
+      const { table } = await ask("api/tables", { ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
       remember("opened", { table, where: new URL("play.html", location.href).pathname, request: body });
-      location.href = `play.html?table=${table}${guided.checked ? "&guide" : ""}`;
+      location.href = `play.html?table=${table}${isGuided ? "&guide" : ""}`;
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
@@ -132,6 +158,7 @@ function start(options) {
       h("h1", {}, "Cambio"),
       h("p", { class: "lead" }, "Four cards, face down. You know two of them. Swap, peek and snap your way to the fewest points, then call."),
       h("button", { type: "submit", class: "primary big", id: "deal" }, "Play"),
+      isServer ? invite : "",
       summary, option(guided, "Guide me through the first round")),
     problem,
     dailyPanel(),
@@ -139,6 +166,7 @@ function start(options) {
     h("details", { class: "panel", id: "settings" }, h("summary", {}, "Change the game: rules, opponents, options"),
       h("fieldset", {}, h("legend", {}, "Rules"), games, fileField),
       h("fieldset", {}, h("legend", {}, "Opponents"), opponents, specs, more),
+      together,
       h("fieldset", { class: "columns" }, h("legend", {}, "Options"),
         h("div", {}, option(notes, "Keep showing the cards that I have seen", "If off, you see a card only for a moment and have to remember it."),
           option(practice, "Practice", "Allow hints and undo."), option(round, "Play one round only")),
@@ -153,8 +181,8 @@ function start(options) {
 // The open tables: the rules, the opponents, and whether the match is over.
 function tables(open) {
   if (!open.length) return "";
-  return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, seat, round, over }) => {
-    const bots = people(names, seat).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
+  return h("section", { class: "panel" }, h("h2", {}, "Your tables"), h("ul", { class: "tables" }, ...open.map(({ table, rules, names, people: friends, seat, round, over }) => {
+    const bots = people(names, seat, friends).filter((_, index) => LETTERS[index] !== seat).map(({ name, title }) => `${name} (${title})`);
     const link = (href, words, isPrimary) => h("a", { class: isPrimary ? "button primary" : "button", href, "aria-label": `${words}: table ${table}, ${rulesName(rules)}` }, words);
     const remove = (event) => ask(at(table, "close"), {}).then(() => { event.target.closest("li").remove(); document.getElementById("deal").focus(); });
     return h("li", {}, h("span", {}, h("b", {}, rulesName(rules)), ` against ${listed(bots)}`, h("small", {}, over ? "finished" : `in progress, round ${round}`)),

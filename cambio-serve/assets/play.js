@@ -5,10 +5,11 @@ import { ask, counted, h, inWords, levelOf, people, remember, remembered, rulesN
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { result } from "./result.js";
+import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
 import { prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
-import { at, follow, save } from "./transport.js";
+import { at, follow, isGuest, save } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -37,6 +38,9 @@ const current = {
   armed: null,
 };
 let board = null;
+// If several people play: the page before the match, and the list of people during the match.
+let waitingRoom = null;
+const company = new Company(number);
 let queue = [];
 let isPlaying = false;
 let clock = null;
@@ -69,15 +73,17 @@ const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" 
 const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
 
 function begin(hello) {
-  const isNew = !current.setting;
-  current.setting = hello.setting;
   const { setting } = hello;
+  // The players change when a bot plays on for a person.
+  const isNew = JSON.stringify(current.setting) !== JSON.stringify(setting);
+  current.setting = setting;
   if (isNew) {
-    current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
+    current.cast = { kinds: setting.kinds, people: people(setting.names, setting.seat, setting.people), you: setting.seat, hasTotals: setting.in_short[0].includes("total") };
     main.replaceChildren(h("div", { class: "game" },
       h("div", { class: "theatre" }, stage, sheet, bar),
       h("div", { class: "side" },
         h("h1", {}, `${rulesName(setting.rules)}, ${counted(setting.names.length, "player")}`),
+        isShared() ? company.element : "",
         h("h2", {}, "What happened"), log,
         setting.practice ? h("div", { class: "row" }, hintButton, h("label", {}, "by ", adviser), undoButton) : "",
         h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
@@ -85,12 +91,12 @@ function begin(hello) {
         h("details", { class: "settings" }, h("summary", {}, "Settings"),
           h("label", {}, "Speed", pace),
           setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
-          setting.snaps ? h("label", {}, "Time limit for snaps", seconds) : "",
+          setting.snaps && !isShared() ? h("label", {}, "Time limit for snaps", seconds) : "",
           h("label", {}, "Sounds", soundBox)),
         h("details", {}, h("summary", {}, "Keys"),
           h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
             setting.practice ? " h gives a hint, u undoes your last decision." : "")),
-        h("p", { class: "row" }, h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, "End the match")))));
+        h("p", { class: "row" }, isGuest ? "" : h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, isGuest ? "Leave the match" : "End the match")))));
     // The guide is beside the table if there is room, otherwise below it.
     if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
     else if (guide) stage.after(guide.element);
@@ -101,6 +107,9 @@ function begin(hello) {
   write(hello.lines);
   show(hello.step);
 }
+
+// Whether several people play.
+const isShared = () => current.setting.snap_time !== null;
 
 // Adds lines to the log. Returns their stories.
 function write(lines) {
@@ -218,7 +227,7 @@ function offer() {
     return;
   }
   const { ask: asked } = step;
-  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: performance.now() });
+  if (asking.n !== step.n) Object.assign(asking, { n: step.n, since: isShared() ? step.arrived : performance.now() });
   const verbs = verbsOf(asked.choices);
   const aimed = [...verbs].filter(([, spots]) => spots[0].length);
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
@@ -306,15 +315,16 @@ function risk(action) {
   return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card" : `It is ${cardName(kinds[kind])}`}. A wrong snap can cost a penalty card.`;
 }
 
-// Runs the clock of a snap window. When the time is up, the player passes.
+// Runs the clock of a snap window. When the time is up, the player passes; if several people play, the server does this.
 function tick() {
-  const time = Number(seconds.value) * 1000;
+  const time = current.setting.snap_time ?? Number(seconds.value) * 1000;
   if (!time) return;
   clockBar.hidden = false;
   clock = setInterval(() => {
     const left = 1 - (performance.now() - asking.since) / time;
     clockBar.firstChild.style.setProperty("transform", `scaleX(${Math.max(left, 0)})`);
-    if (left <= 0) act("pass");
+    if (left <= 0 && isShared()) clearInterval(clock);
+    else if (left <= 0) act("pass");
   }, 50);
 }
 
@@ -360,19 +370,32 @@ async function hint() {
   hintButton.disabled = false;
 }
 
-// Ends the match after a confirmation.
+// Continues with the next round, when all people want to.
+async function goOn(event) {
+  if (await send("next", { at: current.step.n }) && isShared()) {
+    event.target.replaceWith(h("span", { role: "status" }, "Waiting for the others…"));
+  }
+}
+
+const gone = (heading, text) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), isGuest ? "" : h("p", {}, h("a", { class: "button primary", href: "./" }, "Play another match"))));
+
+// Ends the match, or leaves it as a guest, after a confirmation.
 function leave() {
+  const [heading, text, button, act] = isGuest
+    ? ["Leave this match?", "A bot plays on in your seat, and your link is no longer valid.", "Leave the match", async () => { if (await send("leave", {})) gone("You have left the match", "A bot plays on in your seat."); box.close(); }]
+    : ["End this match?", `The match is deleted${isShared() ? " for everyone" : ""} and cannot be continued. To continue it later, go back to the start instead: the table stays open.`, "End the match", async () => { await send("close", {}); location.href = "./"; }];
   const box = h("dialog", { class: "confirm", "aria-labelledby": "leave", onclose: () => box.remove() },
-    h("h2", { id: "leave" }, "End this match?"),
-    h("p", {}, "The match is deleted and cannot be continued. To continue it later, go back to the start instead: the table stays open."),
+    h("h2", { id: "leave" }, heading), h("p", {}, text),
     h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => box.close() }, "Keep playing"),
-      h("button", { type: "button", onclick: async () => { await send("close", {}); location.href = "./"; } }, "End the match")));
+      h("button", { type: "button", onclick: act }, button)));
   document.body.append(box);
   box.showModal();
 }
 
-// Opens a table like this one, if this browser opened this one; otherwise goes to the start page.
+// Opens a table like this one, if this browser opened this one; otherwise goes to the start page. Several people play on at the
+// same table.
 async function again() {
+  if (isShared()) return send("begin", {});
   const { table, where, request } = remembered("opened", {});
   if (String(table) !== number || where !== location.pathname) return location.assign("./");
   try {
@@ -396,9 +419,10 @@ function end(step) {
   const [heading, table] = result(step, current.cast);
   sheet.replaceChildren(h("div", { class: "head" }, heading,
     h("div", { class: "row" }, ...(isOver
-      ? [h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"), h("a", { class: "button", href: `watch.html?table=${number}` }, "Replay"),
-        h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), h("a", { class: "button", href: "./" }, "New game")]
-      : [h("button", { type: "button", class: "primary", id: "next", onclick: () => send("next", { at: current.step.n }) }, "Next round")]),
+      ? [isGuest ? "" : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
+        h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
+        h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
+      : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),
     h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), table, guide?.topic === "score" ? guide.element : "");
   // Not modal, and below the table, so that the table with all cards turned up stays visible.
   if (!sheet.open) sheet.show();
@@ -447,10 +471,15 @@ document.addEventListener("keydown", (event) => {
 
 // After a lost connection the whole current state arrives again.
 follow(number, {
-  hello: begin,
-  step(step) { queue.push(step); play(); },
-  lost() { question.textContent = "No connection to the server. Trying again…"; },
-  gone(text) {
-    main.replaceChildren(h("div", { class: "page" }, h("h1", {}, "This table is closed"), h("p", { class: "trouble" }, text), h("p", {}, h("a", { class: "button primary", href: "./" }, "Play another match"))));
+  hello(hello) { begin({ ...hello, step: { ...hello.step, arrived: performance.now() } }); },
+  step(step) { queue.push({ ...step, arrived: performance.now() }); play(); },
+  room(room) {
+    company.update(room);
+    if (room.has_begun) return;
+    waitingRoom ??= new WaitingRoom(number);
+    if (!waitingRoom.element.isConnected) main.replaceChildren(waitingRoom.element);
+    waitingRoom.update(room);
   },
+  lost() { question.textContent = "No connection to the server. Trying again…"; },
+  gone(text) { gone("This table is closed", text); },
 });

@@ -4,6 +4,9 @@
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
 
+// Whether this page is for a guest, who reaches only one table.
+export const isGuest = Boolean(document.querySelector('meta[name="access"][content="guest"]'));
+
 // The path of a request about a table.
 export const at = (table, what) => `api/tables/${encodeURIComponent(table)}/${what}`;
 
@@ -14,8 +17,8 @@ export async function ask(path, body) {
   return isServer ? askServer(path, text) : askPlace(path, text);
 }
 
-// Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `lost` is
-// called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
+// Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `room`
+// receives the state of the people if there are several; before their match begins, there is no other state. `lost` is called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
 export function follow(table, handlers) {
   if (isServer) followServer(table, handlers);
   else followPlace(table, handlers);
@@ -67,10 +70,11 @@ async function askServer(path, body) {
 }
 
 function followServer(table, handlers) {
-  const { hello, step, lost, gone } = handlers;
+  const { hello, step, room, lost, gone } = handlers;
   const source = new EventSource(at(table, "events"));
   let isKnown = false;
   source.addEventListener("hello", (event) => { isKnown = true; hello(JSON.parse(event.data)); });
+  source.addEventListener("room", (event) => { isKnown = true; room(JSON.parse(event.data)); });
   source.addEventListener("step", (event) => step(JSON.parse(event.data)));
   source.addEventListener("error", async () => {
     if (isKnown && source.readyState !== EventSource.CLOSED) return lost();

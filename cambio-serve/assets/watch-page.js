@@ -4,6 +4,7 @@ import { watch } from "./watch.js";
 import { ask, h, LEVELS, RULES, rulesName } from "./common.js";
 import { linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
+import { isGuest, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -12,7 +13,8 @@ async function show(made) {
   try {
     const { film, record } = await made;
     const match = JSON.parse(record);
-    watch(main, film, {
+    // A guest reaches only the match, not the agents that explain and review it.
+    watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       chances: (viewer) => chances(film, viewer, { ask, record: match }),
       playOn: async (round, decision, seat) => {
@@ -35,6 +37,10 @@ async function read(file, line) {
 }
 
 function begin(problem) {
+  if (isGuest) {
+    main.replaceChildren(h("h1", {}, "Replay a match"), h("p", { class: "trouble", role: "alert" }, problem ?? "There is no match to show."));
+    return;
+  }
   const line = h("input", { type: "number", min: 1, value: 1, "aria-label": "Number of the match in the file" });
   const file = h("input", { type: "file", accept: ".jsonl,.json", "aria-label": "File with matches", onchange: () => file.files[0] && show(read(file.files[0], Number(line.value))) });
   const drop = h("div", {

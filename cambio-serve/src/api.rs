@@ -1,34 +1,43 @@
 //! The HTTP API of the pages.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use cambio_core::Record;
+use cambio_core::Seat;
 use cambio_sim::fresh_seed;
 use cambio_view::{
     ActionRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, Session, SessionError, TableOption,
-    TableRequest, first_record, hint, inquire, position_for_hint,
+    TableRequest, first_record, hint, inquire, position_for_hint, replay_in_json,
 };
 use futures_util::stream::{self, Stream};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
 
-use crate::answer::{ApiError, ApiResult, json, show};
+use crate::answer::{ApiError, ApiResult, json, json_text, show};
 use crate::app_state::AppState;
 use crate::assets;
 use crate::matches;
+use crate::request_guard::Access;
+use crate::room::checked_name;
 use crate::runs;
+use crate::sessions::{OpenPage, OpenSession};
 
 /// The maximum size in bytes of a request's body, and of a body that contains a record.
 const BODY: usize = 64 * 1024;
 const RECORD: usize = 8 * 1024 * 1024;
+/// The maximum size of the body of a guest's request.
+const GUEST_BODY: usize = 4 * 1024;
 
 type Shared = State<Arc<AppState>>;
 
@@ -43,14 +52,11 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/assets/{file}", get(|Path(name): Path<String>| async move { file(assets::file(&name)) }))
         .route("/api/options", get(options))
         .route("/api/tables", post(open))
-        .route("/api/tables/{table}/events", get(events))
-        .route("/api/tables/{table}/act", post(act))
-        .route("/api/tables/{table}/next", post(go_on))
         .route("/api/tables/{table}/undo", post(take_back))
         .route("/api/tables/{table}/hint", post(advise))
+        .route("/api/tables/{table}/begin", post(begin))
+        .route("/api/tables/{table}/replace", post(replace))
         .route("/api/tables/{table}/close", post(close))
-        .route("/api/tables/{table}/record", get(record))
-        .route("/api/tables/{table}/film", get(replay_of_table))
         .route("/api/explain", post(explain).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/appraisals", post(begin_review).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/appraisals/{number}", get(review_progress))
@@ -58,8 +64,32 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/api/film", post(replay_of_record).layer(DefaultBodyLimit::max(RECORD)))
         .merge(runs::router())
         .merge(matches::router())
+        .merge(table_routes())
         .fallback(|| async { ApiError::missing("there is no such page") })
         .layer(DefaultBodyLimit::max(BODY))
+        .with_state(state)
+}
+
+/// The requests of the people at a table.
+fn table_routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/api/tables/{table}/events", get(events))
+        .route("/api/tables/{table}/act", post(act))
+        .route("/api/tables/{table}/next", post(go_on))
+        .route("/api/tables/{table}/record", get(record))
+        .route("/api/tables/{table}/film", get(replay_of_table))
+}
+
+/// All that a guest may reach: the pages of the table, their files, and the requests of the guest's seat.
+pub(crate) fn guest_router(state: Arc<AppState>) -> Router {
+    Router::new()
+        .route("/{page}", get(|Path(name): Path<String>| async move { file(assets::guest_page(&name)) }))
+        .route("/assets/{file}", get(|Path(name): Path<String>| async move { file(assets::file(&name)) }))
+        .route("/api/tables/{table}/sit", post(sit))
+        .route("/api/tables/{table}/leave", post(leave))
+        .merge(table_routes())
+        .fallback(|| async { ApiError::missing("there is no such page for a guest") })
+        .layer(DefaultBodyLimit::max(GUEST_BODY))
         .with_state(state)
 }
 
@@ -83,96 +113,207 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, Api
 }
 
 async fn options(State(state): Shared) -> ApiResult {
-    let tables = state.sessions.all().into_iter().map(|(table, opened)| TableOption::new(table, &opened.session()));
+    let tables = state.sessions.all().into_iter().map(|(table, opened)| {
+        let host = opened.room().host;
+        TableOption::new(table, &opened.session(), host)
+    });
     Ok(json(&state.catalogue.options(tables.collect())))
 }
 
 async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: TableRequest = read(&headers, &body)?;
     let request = request.seeded(fresh_seed);
-    let host = Arc::clone(&state);
+    let (own, host, name) = (Arc::clone(&state), request.seat(), checked_name(request.name()).map_err(ApiError::bad)?);
     let session = if request.has_position() {
-        state.questions.run(move |token| request.open(&host.catalogue, &|| !token.is_cancelled())).await?
+        state.questions.run(move |token| request.open(&own.catalogue, &|| !token.is_cancelled())).await??
     } else {
-        // Runs on a blocking thread, because agents may read a network from disk.
-        tokio::task::spawn_blocking(move || request.open(&host.catalogue, &|| true)).await.map_err(|_| {
-            let what = "an agent could not be started; this is a bug in cambio";
-            ApiError(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
-        })?
-    }?;
-    let table =
-        state.sessions.open(session).map_err(|refusal| ApiError(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
+        start_agents(move || Ok(request.open(&own.catalogue, &|| true)?)).await?
+    };
+    let opened = state.sessions.open(session, host, name);
+    let table = opened.map_err(|refusal| ApiError(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))
 }
 
-/// Streams the steps of a table. A page that connects, or has missed too many steps, receives the full current state.
+/// Starts agents on a blocking thread, because they may read a network from disk.
+async fn start_agents<T: Send + 'static>(
+    start: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(start).await.map_err(|_| {
+        let what = "an agent could not be started; this is a bug in cambio";
+        ApiError(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
+    })?
+}
+
+/// A page that follows a table.
+struct Follower {
+    state: Arc<AppState>,
+    opened: Arc<OpenSession>,
+    seat: Seat,
+    changes: watch::Receiver<Option<u64>>,
+    /// The room that was sent last, if several people play.
+    room: String,
+    /// The edition of the room and the number of the next step.
+    next: Option<(u64, u64)>,
+    _page: OpenPage,
+}
+
+impl Follower {
+    fn new(state: &Arc<AppState>, opened: Arc<OpenSession>, seat: Seat) -> Result<Follower, ApiError> {
+        let page = OpenPage::new(&opened, seat).map_err(|error| ApiError(StatusCode::TOO_MANY_REQUESTS, error.0))?;
+        let (state, changes) = (Arc::clone(state), opened.watch());
+        Ok(Follower { state, changes, opened, seat, room: String::new(), next: None, _page: page })
+    }
+
+    /// The events that the page has not received; `None` if the table is closed or the seat has been given up. A page that
+    /// connects, has missed too many steps, or shows other players, receives the full current state.
+    fn news(&mut self) -> Option<Vec<Event>> {
+        (*self.changes.borrow_and_update())?;
+        let room = self.opened.room();
+        let session = self.opened.session();
+        if !room.has(self.seat) {
+            return None;
+        }
+        let (edition, mut events) = (room.edition, Vec::new());
+        if session.config().is_shared() {
+            let origin = self.state.network.get().unwrap_or(&self.state.loopback);
+            let view = room.view(self.seat, session.config(), origin, self.opened.number);
+            let view = serde_json::to_string(&view).expect("plain data serializes");
+            if view != self.room {
+                events.push(Event::default().event("room").data(&view));
+                self.room = view;
+            }
+        }
+        if edition > 0 {
+            let feed = session.feed(self.seat);
+            let known = self.next.filter(|(known, _)| *known == edition).and_then(|(_, from)| feed.since(from));
+            match known {
+                None => events.push(Event::default().event("hello").data(feed.hello())),
+                Some(steps) => events.extend(steps.iter().map(|step| Event::default().event("step").data(&**step))),
+            }
+            self.next = Some((edition, feed.last() + 1));
+        }
+        Some(events)
+    }
+}
+
+/// Streams the room and the steps of a table.
 async fn events(
     State(state): Shared,
+    Extension(access): Extension<Access>,
     Path(table): Path<u64>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let opened = state.open_session(table)?;
+    let (opened, seat) = state.seat(access, table)?;
     state.sessions.think(&opened);
-    let steps = stream::unfold(
-        (opened.watch(), opened, None::<u64>, Vec::new()),
-        |(mut changes, opened, from, mut due)| async move {
-            loop {
-                if let Some(event) = due.pop() {
-                    return Some((Ok(event), (changes, opened, from, due)));
-                }
-                let is_closed = changes.borrow_and_update().is_none();
-                if is_closed {
-                    return None;
-                }
-                let (last, steps, hello) = {
-                    let session = opened.session();
-                    let feed = session.feed();
-                    let steps = from.and_then(|from| feed.since(from));
-                    let hello = steps.is_none().then(|| feed.hello());
-                    (feed.last(), steps.unwrap_or_default(), hello)
-                };
-                due = match hello {
-                    Some(hello) => vec![Event::default().event("hello").data(hello)],
-                    None => steps.iter().rev().map(|step| Event::default().event("step").data(&**step)).collect(),
-                };
-                let from = Some(last + 1);
-                if let Some(event) = due.pop() {
-                    return Some((Ok(event), (changes, opened, from, due)));
-                }
-                if changes.changed().await.is_err() {
-                    return None;
-                }
+    let follower = Follower::new(&state, opened, seat)?;
+    let events = stream::unfold((follower, VecDeque::new()), async |(mut follower, mut due)| {
+        loop {
+            if let Some(event) = due.pop_front() {
+                return Some((Ok(event), (follower, due)));
             }
-        },
-    );
-    Ok(Sse::new(steps).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+            due.extend(follower.news()?);
+            if due.is_empty() {
+                follower.changes.changed().await.ok()?;
+            }
+        }
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
 /// Handles a request at a table, then lets the agents of this table continue.
 fn at_table(
     state: &Arc<AppState>,
-    table: u64,
+    (Extension(access), Path(table)): TablePath,
     headers: &HeaderMap,
     body: &Bytes,
-    act: impl FnOnce(&mut Session, &ActionRequest) -> Result<(), SessionError>,
+    act: impl FnOnce(&mut Session, Seat, &ActionRequest) -> Result<(), SessionError>,
 ) -> ApiResult {
     let request: ActionRequest = read(headers, body)?;
-    let opened = state.open_session(table)?;
-    let acted = act(&mut opened.session(), &request);
-    acted?;
+    let (opened, seat) = state.seat(access, table)?;
+    {
+        let room = opened.room();
+        if room.edition == 0 || !room.has(seat) {
+            return Err(SessionError("the match has not begun".to_owned()).into());
+        }
+        act(&mut opened.session(), seat, &request)?;
+    }
     state.sessions.think(&opened);
     Ok(done())
 }
 
-async fn act(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
-    at_table(&state, table, &headers, &body, |session, request| session.act(request.at, &request.action, request.time))
+/// The table in a request's path, with what the request may reach.
+type TablePath = (Extension<Access>, Path<u64>);
+
+async fn act(State(state): Shared, at: TablePath, headers: HeaderMap, body: Bytes) -> ApiResult {
+    at_table(&state, at, &headers, &body, |session, seat, request| {
+        session.act(seat, request.at, &request.action, request.time)
+    })
 }
 
-async fn go_on(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
-    at_table(&state, table, &headers, &body, |session, request| session.go_on(request.at))
+async fn go_on(State(state): Shared, at: TablePath, headers: HeaderMap, body: Bytes) -> ApiResult {
+    at_table(&state, at, &headers, &body, |session, seat, request| session.go_on(seat, request.at))
 }
 
-async fn take_back(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
-    at_table(&state, table, &headers, &body, |session, request| session.take_back(request.at))
+async fn take_back(State(state): Shared, at: TablePath, headers: HeaderMap, body: Bytes) -> ApiResult {
+    at_table(&state, at, &headers, &body, |session, _, request| session.take_back(request.at))
+}
+
+/// The wish of a guest to take a seat.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SitRequest {
+    name: String,
+}
+
+async fn sit(
+    State(state): Shared,
+    (Extension(access), Path(table)): TablePath,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let request: SitRequest = read(&headers, &body)?;
+    let (opened, seat) = state.seat(access, table)?;
+    let name = checked_name(&request.name).map_err(ApiError::bad)?;
+    // When all seats are taken, the match begins.
+    start_agents(move || Ok(state.sessions.sit(&opened, seat, name, &state.substitute)?)).await?;
+    Ok(done())
+}
+
+async fn leave(
+    State(state): Shared,
+    (Extension(access), Path(table)): TablePath,
+    headers: HeaderMap,
+    body: Bytes,
+) -> ApiResult {
+    let NoFields {} = read(&headers, &body)?;
+    let (opened, seat) = state.seat(access, table)?;
+    state.sessions.leave(&opened, seat, state.substitute.clone())?;
+    Ok(done())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoFields {}
+
+async fn begin(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
+    let NoFields {} = read(&headers, &body)?;
+    let opened = state.open_session(table)?;
+    start_agents(move || Ok(state.sessions.begin(&opened, &state.substitute)?)).await?;
+    Ok(done())
+}
+
+/// The host's wish that a bot plays on for a person.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplaceRequest {
+    seat: char,
+}
+
+async fn replace(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
+    let request: ReplaceRequest = read(&headers, &body)?;
+    let opened = state.open_session(table)?;
+    let seat = Seat::from_letter(request.seat).ok_or_else(|| ApiError::bad("the seat must be a letter from a to h"))?;
+    state.sessions.leave(&opened, seat, state.substitute.clone())?;
+    Ok(done())
 }
 
 async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
@@ -201,24 +342,24 @@ async fn close(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
 }
 
 /// Returns the record of a table, from a blocking thread, because a session is locked while agents receive events.
-async fn record_of(state: &Arc<AppState>, table: u64) -> Result<Record, ApiError> {
-    let opened = state.open_session(table)?;
+async fn record_of(state: &Arc<AppState>, (Extension(access), Path(table)): TablePath) -> Result<Record, ApiError> {
+    let (opened, _) = state.seat(access, table)?;
     let record = tokio::task::spawn_blocking(move || opened.session().record()).await;
     Ok(record.map_err(|_| {
         ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be made; this is a bug in cambio".to_owned())
     })??)
 }
 
-async fn record(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
-    let record = record_of(&state, table).await?;
-    let name = format!("attachment; filename=\"cambio-{table}.jsonl\"");
+async fn record(State(state): Shared, at: TablePath) -> ApiResult {
+    let name = format!("attachment; filename=\"cambio-{}.jsonl\"", at.1.0);
+    let record = record_of(&state, at).await?;
     let head = [(header::CONTENT_TYPE, "application/jsonl".to_owned()), (header::CONTENT_DISPOSITION, name)];
     Ok((head, format!("{}\n", record.to_json())).into_response())
 }
 
-async fn replay_of_table(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
-    let record = record_of(&state, table).await?;
-    show(record).await
+async fn replay_of_table(State(state): Shared, at: TablePath) -> ApiResult {
+    let record = record_of(&state, at).await?;
+    Ok(json_text(state.replays.run(move |_| replay_in_json(&record)).await??))
 }
 
 async fn replay_of_record(body: Bytes) -> ApiResult {

@@ -1,11 +1,12 @@
 //! The application: maps requests to responses.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Uri, header};
 use axum::response::IntoResponse as _;
 use cambio_view::{Session, SessionError};
 use tower::ServiceExt as _;
@@ -13,7 +14,7 @@ use tower::ServiceExt as _;
 use crate::answer::ApiError;
 use crate::api;
 use crate::app_state::AppState;
-use crate::request_guard::{HEADERS, POLICY, RequestGuard};
+use crate::request_guard::{Access, HEADERS, POLICY, RequestGuard};
 use crate::settings::Settings;
 
 /// The time limit from the head of a request to the response. Longer computations run in the background.
@@ -41,27 +42,48 @@ const ANSWER: Duration = Duration::from_secs(60);
 pub struct App {
     guard: Arc<RequestGuard>,
     state: Arc<AppState>,
+    /// The requests of the owner and of guests.
     router: Router,
+    guests: Router,
 }
 
 impl App {
     /// An application for this port of the loopback address. The path of each request must begin with the token.
     pub fn new(settings: Settings, token: String, port: u16) -> App {
-        let state = Arc::new(AppState::new(settings));
-        App { guard: Arc::new(RequestGuard::new(token, port)), router: api::router(Arc::clone(&state)), state }
+        let state = Arc::new(AppState::new(settings, port));
+        App {
+            guard: Arc::new(RequestGuard::new(token, port)),
+            router: api::router(Arc::clone(&state)),
+            guests: api::guest_router(Arc::clone(&state)),
+            state,
+        }
     }
 
-    /// Opens a table for a session, and returns its number. The agents start to decide when a page connects.
+    /// The same application at an address in a local network. There it accepts only the links to seats, whose requests reach
+    /// only the pages of their table. Links that the host sees from now on begin with this address.
+    #[must_use]
+    pub fn in_network(&self, address: SocketAddr) -> App {
+        self.state.network.get_or_init(|| format!("http://{address}/"));
+        App { guard: Arc::new(RequestGuard::of_network(address)), ..self.clone() }
+    }
+
+    /// Opens a table for a session, and returns its number. The agents start to decide when a page connects. If several people
+    /// play, the first of them is the host.
     ///
     /// # Errors
     /// If the maximum number of tables is open.
     pub fn open(&self, session: Session) -> Result<u64, SessionError> {
-        self.state.sessions.open(session)
+        let host = session.config().person();
+        self.state.sessions.open(session, host, String::new())
     }
 
-    /// Whether a request has the token, the host and the origin of this server.
+    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(Access, String), ApiError> {
+        self.guard.admit(method, uri, headers, |token| self.state.sessions.linked(token))
+    }
+
+    /// Whether a request has a token, the host and the origin of this server.
     pub(crate) fn admits(&self, request: &Request<Body>) -> bool {
-        self.guard.admit(request.method(), request.uri(), request.headers()).is_ok()
+        self.admit(request.method(), request.uri(), request.headers()).is_ok()
     }
 
     /// Responds to a request.
@@ -79,8 +101,8 @@ impl App {
 
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let (mut head, body) = request.into_parts();
-        let path = match self.guard.admit(&head.method, &head.uri, &head.headers) {
-            Ok(path) => path,
+        let (access, path) = match self.admit(&head.method, &head.uri, &head.headers) {
+            Ok(admitted) => admitted,
             Err(problem) => return problem.into_response(),
         };
         let path = head.uri.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
@@ -88,7 +110,9 @@ impl App {
             Ok(uri) => head.uri = uri,
             Err(_) => return ApiError(StatusCode::BAD_REQUEST, "the address is not valid".to_owned()).into_response(),
         }
-        let answer = self.router.clone().oneshot(Request::from_parts(head, body));
+        head.extensions.insert(access);
+        let router = if access == Access::Owner { &self.router } else { &self.guests };
+        let answer = router.clone().oneshot(Request::from_parts(head, body));
         match tokio::time::timeout(ANSWER, answer).await {
             Ok(Ok(response)) => response,
             Ok(Err(never)) => match never {},

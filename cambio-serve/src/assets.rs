@@ -1,10 +1,12 @@
 //! The static files of the pages, compiled into the program.
 
+use std::borrow::Cow;
+
 use cambio_view::{CARDS_JS, CHANCES_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
-    pub(crate) text: &'static str,
+    pub(crate) text: Cow<'static, str>,
 }
 
 /// The page at a path that does not begin with a slash. The names end in `.html`, because any host of files serves these.
@@ -16,7 +18,14 @@ pub(crate) fn page(path: &str) -> Option<Asset> {
         "runs.html" => include_str!("../assets/runs.html"),
         _ => return None,
     };
-    Some(Asset { kind: "text/html; charset=utf-8", text })
+    Some(Asset { kind: "text/html; charset=utf-8", text: Cow::Borrowed(text) })
+}
+
+/// A page for a guest at a table. A mark tells its scripts that they reach only this table.
+pub(crate) fn guest_page(path: &str) -> Option<Asset> {
+    let page = page(path).filter(|_| ["play.html", "watch.html"].contains(&path))?;
+    let mark = "<meta name=\"access\" content=\"guest\">\n<title>";
+    Some(Asset { text: page.text.replacen("<title>", mark, 1).into(), ..page })
 }
 
 pub(crate) fn file(name: &str) -> Option<Asset> {
@@ -34,6 +43,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "sounds.js" => (JS, include_str!("../assets/sounds.js")),
         "guide.js" => (JS, include_str!("../assets/guide.js")),
         "deck.js" => (JS, include_str!("../assets/deck.js")),
+        "room.js" => (JS, include_str!("../assets/room.js")),
         "result.js" => (JS, include_str!("../assets/result.js")),
         "home.js" => (JS, include_str!("../assets/home.js")),
         "play.js" => (JS, include_str!("../assets/play.js")),
@@ -44,5 +54,5 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "runs.js" => (JS, include_str!("../assets/runs.js")),
         _ => return None,
     };
-    Some(Asset { kind, text })
+    Some(Asset { kind, text: Cow::Borrowed(text) })
 }

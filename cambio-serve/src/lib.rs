@@ -23,6 +23,7 @@ mod match_records;
 mod matches;
 mod request_guard;
 mod reviews;
+mod room;
 mod runs;
 mod searches;
 mod server;

@@ -1,13 +1,26 @@
 //! The request guard: checks the token, the host and the origin of every request.
 
+use std::net::SocketAddr;
+
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use cambio_core::Seat;
 
 use crate::answer::ApiError;
+
+/// What a request may reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// Everything: the request has the token of the server.
+    Owner,
+    /// One seat of one table: the request has the token of a link.
+    Guest { table: u64, seat: Seat },
+}
 
 /// Checks requests before they are handled.
 #[derive(Debug)]
 pub(crate) struct RequestGuard {
-    token: String,
+    /// The token of the server; `None` if only links are accepted.
+    token: Option<String>,
     /// The accepted `Host` values.
     hosts: Vec<String>,
 }
@@ -15,11 +28,23 @@ pub(crate) struct RequestGuard {
 impl RequestGuard {
     /// A guard for a server at this port of the loopback address.
     pub(crate) fn new(token: String, port: u16) -> RequestGuard {
-        RequestGuard { token, hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec() }
+        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")).to_vec();
+        RequestGuard { token: Some(token), hosts }
     }
 
-    /// Returns the path after the token if the request is allowed.
-    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<String, ApiError> {
+    /// A guard for an address in a local network, which accepts only links to seats.
+    pub(crate) fn of_network(address: SocketAddr) -> RequestGuard {
+        RequestGuard { token: None, hosts: vec![address.to_string()] }
+    }
+
+    /// Returns what the request may reach, and the path after the token. `linked` returns the table and the seat of a link.
+    pub(crate) fn admit(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        linked: impl Fn(&str) -> Option<(u64, Seat)>,
+    ) -> Result<(Access, String), ApiError> {
         let turn = |status, why: &str| Err(ApiError(status, why.to_owned()));
         let of = |name: header::HeaderName| {
             let mut values = headers.get_all(name).iter();
@@ -30,6 +55,9 @@ impl RequestGuard {
         // Prevents DNS rebinding: the host name of another site that resolves to this machine.
         match of(header::HOST) {
             (Some(host), false) if is_ours(host) => {}
+            _ if self.token.is_none() => {
+                return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be the address in the link");
+            }
             _ => return turn(StatusCode::MISDIRECTED_REQUEST, "the host must be 127.0.0.1 or localhost"),
         }
         match of(header::ORIGIN) {
@@ -47,13 +75,23 @@ impl RequestGuard {
         let path = uri.path().strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
         // Compares hashes, because this takes constant time.
-        if blake3::hash(token.as_bytes()) != blake3::hash(self.token.as_bytes()) {
+        let is_owners = |own: &String| blake3::hash(token.as_bytes()) == blake3::hash(own.as_bytes());
+        let access = if self.token.as_ref().is_some_and(is_owners) {
+            Access::Owner
+        } else if let Some((table, seat)) = linked(token) {
+            Access::Guest { table, seat }
+        } else if self.token.is_none() {
+            return turn(
+                StatusCode::FORBIDDEN,
+                "this link is not valid: the table is closed, or a bot plays in this seat now; ask the host for another link",
+            );
+        } else {
             return turn(
                 StatusCode::FORBIDDEN,
                 "this address does not contain the token of this server; open the address that `cambio serve` printed",
             );
-        }
-        Ok(format!("/{rest}"))
+        };
+        Ok((access, format!("/{rest}")))
     }
 }
 

@@ -17,30 +17,32 @@ use tokio::task::AbortHandle;
 use tower::service_fn;
 
 use crate::app::App;
+use crate::room::fresh_token;
 use crate::settings::Settings;
 
-/// The maximum number of simultaneous connections. A browser opens up to six for each window.
+/// The maximum number of simultaneous connections of a listener. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
 /// The maximum size of the head of a request in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
-/// The interval at which the accept loop calls `stop`.
+/// The interval at which the server calls `stop`, and after which it tries to accept connections again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A server bound to an address.
+/// A server bound to an address of this machine and, if the settings ask for it, to one in a local network.
 #[derive(Debug)]
 pub struct Server {
     runtime: tokio::runtime::Runtime,
-    listener: TcpListener,
-    app: App,
+    /// Each listener with the application that answers its requests.
+    listeners: Vec<(TcpListener, App)>,
     address: String,
     patience: Duration,
 }
 
 impl Server {
-    /// Binds a port of the loopback address; port 0 selects a free one. The address contains a random token.
+    /// Binds a port of the loopback address; port 0 selects a free one. The address contains a random token. If the settings have
+    /// an address in a local network, binds the same port there for the links of guests.
     ///
     /// # Errors
-    /// If the port is in use, or the machine cannot provide random bytes or threads.
+    /// If the port is in use, this machine does not have the address, or it cannot provide random bytes or threads.
     ///
     /// ```
     /// use cambio_serve::{Server, Settings};
@@ -53,12 +55,17 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
         let port = listener.local_addr()?.port();
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        let token = format!("{:032x}", u128::from_le_bytes(bytes));
+        let token = fresh_token()?;
         let address = format!("http://127.0.0.1:{port}/{token}/");
-        let patience = settings.patience;
-        Ok(Server { app: App::new(settings, token, port), runtime, listener, address, patience })
+        let (patience, network) = (settings.patience, settings.network);
+        let app = App::new(settings, token, port);
+        let mut listeners = vec![(listener, app.clone())];
+        if let Some(host) = network {
+            let listener = runtime.block_on(TcpListener::bind((host, port)))?;
+            let guests = app.in_network(listener.local_addr()?);
+            listeners.push((listener, guests));
+        }
+        Ok(Server { runtime, listeners, address, patience })
     }
 
     /// The address to open in a browser. Anyone who knows it may play and read the runs.
@@ -68,29 +75,37 @@ impl Server {
 
     /// Serves requests until `stop` returns true. `stop` is called ten times a second.
     pub fn run(self, mut stop: impl FnMut() -> bool) {
-        let Server { runtime, listener, app, patience, .. } = self;
+        let Server { runtime, listeners, patience, .. } = self;
+        for (listener, app) in listeners {
+            runtime.spawn(listen(listener, app, patience));
+        }
         runtime.block_on(async {
-            let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-            let mut strangers = VecDeque::new();
             while !stop() {
-                let next = tokio::time::timeout(LOOK_EVERY, accept(&listener, &places, &mut strangers)).await;
-                let Ok(next) = next else { continue };
-                let Some((stream, place)) = next else {
-                    // No file descriptors left, or the client has disconnected: try again later.
-                    tokio::time::sleep(LOOK_EVERY).await;
-                    continue;
-                };
-                let (app, is_known) = (app.clone(), Arc::<AtomicBool>::default());
-                let known = Arc::clone(&is_known);
-                let task = tokio::spawn(async move {
-                    serve(app, stream, patience, known).await;
-                    drop(place);
-                });
-                strangers.push_back(Stranger { is_known, task: task.abort_handle() });
+                tokio::time::sleep(LOOK_EVERY).await;
             }
         });
         // Does not wait for searches that are still running.
         runtime.shutdown_background();
+    }
+}
+
+/// Accepts connections. Each listener has its own places, so that the local network cannot take those of this machine.
+async fn listen(listener: TcpListener, app: App, patience: Duration) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut strangers = VecDeque::new();
+    loop {
+        let Some((stream, place)) = accept(&listener, &places, &mut strangers).await else {
+            // No file descriptors left, or the client has disconnected: try again later.
+            tokio::time::sleep(LOOK_EVERY).await;
+            continue;
+        };
+        let (app, is_known) = (app.clone(), Arc::<AtomicBool>::default());
+        let known = Arc::clone(&is_known);
+        let task = tokio::spawn(async move {
+            serve(app, stream, patience, known).await;
+            drop(place);
+        });
+        strangers.push_back(Stranger { is_known, task: task.abort_handle() });
     }
 }
 

@@ -4,16 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cambio_agents::AgentSpec;
+use cambio_core::Seat;
+use cambio_view::{Session, SessionError};
 use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, watch};
 
-use cambio_view::{Session, SessionError};
+use crate::room::Room;
 
 /// A table: a session that pages can connect to.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
+    pub(crate) number: u64,
+    /// Locked before the session, if both are locked.
+    room: Mutex<Room>,
+    /// The match. Before the match of several people begins, this session only has its configuration.
     session: Mutex<Session>,
-    /// The number of the last step; `None` when the table is closed.
+    /// Counts the changes of the room and the session; `None` when the table is closed.
     changed: watch::Sender<Option<u64>>,
     touched: Mutex<Instant>,
     /// Limits hints to one at a time.
@@ -28,6 +35,10 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl OpenSession {
     pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
         locked(&self.session)
+    }
+
+    pub(crate) fn room(&self) -> MutexGuard<'_, Room> {
+        locked(&self.room)
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Option<u64>> {
@@ -52,14 +63,34 @@ impl OpenSession {
         self.changed.receiver_count() == 0 && locked(&self.touched).elapsed() > after
     }
 
-    fn tell(&self, last: u64) {
-        self.changed.send_if_modified(|known| match known {
-            Some(known) if *known != last => {
-                *known = last;
-                true
-            }
-            _ => false,
+    /// Notifies the pages of a change.
+    fn tell(&self) {
+        self.changed.send_if_modified(|changes| {
+            *changes = changes.map(|changes| changes + 1);
+            changes.is_some()
         });
+    }
+}
+
+/// A page that a person has open at a table.
+pub(crate) struct OpenPage {
+    opened: Arc<OpenSession>,
+    seat: Seat,
+}
+
+impl OpenPage {
+    /// Fails if the person has too many open pages.
+    pub(crate) fn new(opened: &Arc<OpenSession>, seat: Seat) -> Result<OpenPage, SessionError> {
+        opened.room().open_page(seat)?;
+        opened.tell();
+        Ok(OpenPage { opened: Arc::clone(opened), seat })
+    }
+}
+
+impl Drop for OpenPage {
+    fn drop(&mut self) {
+        self.opened.room().close_page(self.seat);
+        self.opened.tell();
     }
 }
 
@@ -68,6 +99,15 @@ impl OpenSession {
 struct SessionTable {
     last: u64,
     sessions: BTreeMap<u64, Arc<OpenSession>>,
+    /// The tables and seats of the links. The keys are hashes, so that a comparison reveals nothing about a token.
+    links: BTreeMap<[u8; 32], (u64, Seat)>,
+}
+
+impl SessionTable {
+    /// Removes the links of a table, except to the seats for which `is_kept` returns true.
+    fn remove_links(&mut self, number: u64, is_kept: impl Fn(Seat) -> bool) {
+        self.links.retain(|_, (table, seat)| *table != number || is_kept(*seat));
+    }
 }
 
 #[derive(Debug)]
@@ -87,19 +127,31 @@ impl Sessions {
         Sessions { open: Mutex::default(), most, idle, thinkers, abandoned }
     }
 
-    /// Closes idle tables, then opens a table. Fails if the maximum number of tables is open.
-    pub(crate) fn open(&self, session: Session) -> Result<u64, SessionError> {
+    /// Closes idle tables, then opens a table. The person in seat `host` opens it and has this name. Fails if the maximum number of
+    /// tables is open.
+    pub(crate) fn open(&self, session: Session, host: Seat, name: String) -> Result<u64, SessionError> {
+        let room = Room::new(session.config(), host, name).map_err(|error| SessionError(error.to_string()))?;
         let mut open = locked(&self.open);
-        open.sessions.retain(|_, opened| !opened.is_idle(self.idle));
+        let SessionTable { sessions, links, .. } = &mut *open;
+        sessions.retain(|_, opened| !opened.is_idle(self.idle));
+        links.retain(|_, (table, _)| sessions.contains_key(table));
         if open.sessions.len() >= self.most {
             let most = self.most;
             return Err(SessionError(format!("all {most} tables are in use: leave one, or wait until one is idle")));
         }
         open.last += 1;
         let number = open.last;
-        let changed = watch::Sender::new(Some(session.feed().last()));
-        let touched = Mutex::new(Instant::now());
-        let opened = OpenSession { session: Mutex::new(session), changed, touched, hints: Arc::new(Semaphore::new(1)) };
+        for (token, seat) in room.links() {
+            open.links.insert(blake3::hash(token.as_bytes()).into(), (number, seat));
+        }
+        let opened = OpenSession {
+            number,
+            room: Mutex::new(room),
+            session: Mutex::new(session),
+            changed: watch::Sender::new(Some(0)),
+            touched: Mutex::new(Instant::now()),
+            hints: Arc::new(Semaphore::new(1)),
+        };
         open.sessions.insert(number, Arc::new(opened));
         Ok(number)
     }
@@ -114,17 +166,79 @@ impl Sessions {
         locked(&self.open).sessions.iter().map(|(&number, opened)| (number, Arc::clone(opened))).collect()
     }
 
+    /// The table and the seat of a link with this token.
+    pub(crate) fn linked(&self, token: &str) -> Option<(u64, Seat)> {
+        locked(&self.open).links.get(blake3::hash(token.as_bytes()).as_bytes()).copied()
+    }
+
     /// Closes a table and notifies its pages.
     pub(crate) fn close(&self, number: u64) {
-        if let Some(opened) = locked(&self.open).sessions.remove(&number) {
+        let mut open = locked(&self.open);
+        open.remove_links(number, |_| false);
+        if let Some(opened) = open.sessions.remove(&number) {
             opened.changed.send_replace(None);
         }
     }
 
-    /// Runs the agents of a table in the background until the person has to decide, and notifies the pages.
+    /// A person takes a seat. When all seats are taken, the match begins.
+    pub(crate) fn sit(
+        &self,
+        opened: &Arc<OpenSession>,
+        seat: Seat,
+        name: String,
+        substitute: &AgentSpec,
+    ) -> Result<(), SessionError> {
+        let is_full = opened.room().sit(seat, name)?;
+        opened.tell();
+        if is_full { self.begin(opened, substitute) } else { Ok(()) }
+    }
+
+    /// Begins the match of several people, or another match with the same people. Fails if a match is in progress.
+    pub(crate) fn begin(&self, opened: &Arc<OpenSession>, substitute: &AgentSpec) -> Result<(), SessionError> {
+        {
+            let mut room = opened.room();
+            let mut session = opened.session();
+            if room.edition > 0 && session.record().is_err() {
+                return Err(SessionError("the match is in progress".to_owned()));
+            }
+            *session = Session::new(room.begin(session.config(), substitute));
+            locked(&self.open).remove_links(opened.number, |seat| room.has(seat));
+        }
+        self.think(opened);
+        Ok(())
+    }
+
+    /// A person leaves, and an agent plays on if the match is in progress.
+    pub(crate) fn leave(
+        &self,
+        opened: &Arc<OpenSession>,
+        seat: Seat,
+        substitute: AgentSpec,
+    ) -> Result<(), SessionError> {
+        {
+            let mut room = opened.room();
+            if !room.has(seat) || seat == room.host {
+                return Err(SessionError(format!("no guest is in seat {seat}")));
+            }
+            let mut session = opened.session();
+            if room.edition > 0 && session.record().is_err() {
+                session.replace(seat, substitute)?;
+            }
+            room.leave(seat);
+            if room.edition > 0 {
+                locked(&self.open).remove_links(opened.number, |seat| room.has(seat));
+            }
+        }
+        self.think(opened);
+        Ok(())
+    }
+
+    /// Runs the agents of a table in the background until people have to decide, closes snap windows, and notifies the pages.
     pub(crate) fn think(&self, opened: &Arc<OpenSession>) {
-        let last = opened.session().feed().last();
-        opened.tell(last);
+        opened.tell();
+        if opened.room().edition == 0 {
+            return;
+        }
         let opened = Arc::clone(opened);
         let (thinkers, abandoned) = (Arc::clone(&self.thinkers), Arc::clone(&self.abandoned));
         tokio::spawn(async move {
@@ -133,7 +247,22 @@ impl Sessions {
                 if opened.is_closed() {
                     return;
                 }
-                let Some(job) = opened.session().job() else { return };
+                let (job, window) = {
+                    let mut session = opened.session();
+                    (session.job(), session.open_window().zip(Some(session.config().snap_time)))
+                };
+                let Some(job) = job else {
+                    let Some((window, time)) = window else { return };
+                    drop(permit);
+                    let edition = opened.room().edition;
+                    tokio::time::sleep(Duration::from_millis(time.into())).await;
+                    // Another match may have begun in the meantime.
+                    if opened.room().edition == edition {
+                        opened.session().close_window(window);
+                        opened.tell();
+                    }
+                    continue;
+                };
                 let own = Arc::clone(&opened);
                 let done = tokio::task::spawn_blocking(move || job.run_while(&|| !own.is_closed()));
                 let done = match select(done, Box::pin(opened.closed())).await {
@@ -148,15 +277,11 @@ impl Sessions {
                         return;
                     }
                 };
-                let last = {
-                    let mut session = opened.session();
-                    match done {
-                        Ok(done) => session.finish(done),
-                        Err(_) => session.fail(),
-                    }
-                    session.feed().last()
-                };
-                opened.tell(last);
+                match done {
+                    Ok(done) => opened.session().finish(done),
+                    Err(_) => opened.session().fail(),
+                }
+                opened.tell();
             }
         });
     }

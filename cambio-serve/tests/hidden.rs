@@ -2,11 +2,13 @@
 //!
 //! A match is played with random decisions and stopped when the person has to decide. The second world exchanges cards
 //! of the deck that the seat has not seen, and changes the secret declarations of other seats in an open window. Both
-//! worlds are played through the app, with agents that follow the script. `CAMBIO_FULL=1` plays ten thousand pairs.
+//! worlds are played through the app: alone with agents that follow the script, or with a person in every seat.
+//! `CAMBIO_FULL=1` plays ten thousand pairs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::asking::{Page, amount, get, post, read, run};
+use crate::asking::{Page, TOKEN, amount, get, get_as, links, post, post_as, read, run};
 use cambio_agents::roster;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::rules::PRESETS;
@@ -14,7 +16,7 @@ use cambio_core::{
     Action, Agent, AgentError, Briefing, Card, Deal, Observation, Phase, Playing, Rules, Seat, Sighting,
 };
 use cambio_serve::{App, Settings};
-use cambio_view::{ReactionTimes, Session, SessionConfig};
+use cambio_view::{Player, ReactionTimes, Session, SessionConfig};
 
 /// An agent that takes the decisions of its seat from a script.
 struct Scripted {
@@ -73,7 +75,7 @@ fn choose(view: &Observation<'_>, stream: &mut Stream) -> Action {
 
 impl World {
     /// A random match up to a decision of the person; `None` if the match ended before such a decision.
-    fn play(key: Key, stream: &mut Stream) -> Option<World> {
+    fn play(key: Key, stream: &mut Stream, is_shared: bool) -> Option<World> {
         let rules = Rules::preset(PRESETS[stream.below(6) as usize]).unwrap();
         let seats = 2 + stream.below(3) as usize;
         let deal = Deal::new(&rules, key);
@@ -81,7 +83,7 @@ impl World {
         let mut playing = Playing::observed(deal.clone(), seats, &mut ()).unwrap();
         let mut script = Vec::new();
         let least = stream.below(60) as usize;
-        let reaction = stream.chance(1, 2).then_some(900);
+        let reaction = (stream.chance(1, 2) && !is_shared).then_some(900);
         loop {
             let turn = playing.turn()?;
             if script.len() >= least && turn.seat == person {
@@ -168,10 +170,10 @@ impl World {
         });
         let opponents = vec![roster.parse("scripted").unwrap(); self.seats - 1];
         let deal = self.deal.clone();
-        let app = App::new(Settings::new(roster), crate::asking::TOKEN.to_owned(), 8417);
-        let (person, reaction) = (self.person, self.reaction);
-        let table = app.open(Session::new(SessionConfig { deal, person, opponents, notes, practice: true, reaction }));
-        let table = table.unwrap();
+        let app = App::new(Settings::new(roster), TOKEN.to_owned(), 8417);
+        let config = SessionConfig::alone(deal, self.person, opponents);
+        let config = SessionConfig { notes, practice: true, reaction: self.reaction, ..config };
+        let table = app.open(Session::new(config)).unwrap();
         let mut page = Page::of(&app, table).await;
         let mut sent = String::new();
         let mut own = own.into_iter();
@@ -205,6 +207,120 @@ impl World {
         again.next().await;
         sent + &again.all
     }
+
+    /// Plays the match through an app with a person in every seat, and returns every byte that the person's pages received, with
+    /// the time of each step. In snap windows, the other people decide after times that follow from `delays`.
+    async fn played_with_friends(&self, notes: bool, delays: u64) -> String {
+        // The clock jumps to the end of each snap window as soon as nothing else can happen.
+        tokio::time::pause();
+        let app = App::new(Settings::new(roster()), TOKEN.to_owned(), 8417);
+        let people: Vec<Player> = (0..self.seats).map(|number| Player::Person(number.to_string())).collect();
+        let config = SessionConfig::alone(self.deal.clone(), Seat::A, Vec::new());
+        let table = app.open(Session::new(SessionConfig { players: people, notes, ..config })).unwrap();
+        let links = links(&app, table).await;
+        let token = |seat: Seat| links.iter().find(|(own, _)| *own == seat.letter()).map_or(TOKEN, |(_, token)| token);
+        let mut pages = Vec::new();
+        for seat in Seat::ALL.into_iter().take(self.seats) {
+            pages.push((seat, Page::linked(&app, token(seat), table).await));
+        }
+        for (_, token) in &links {
+            let (status, text) = read(post_as(&app, token, "api/tables/1/sit", r#"{"name":"x"}"#).await).await;
+            assert_eq!(status.as_u16(), 200, "{text}");
+        }
+        let mut own = None;
+        let mut others = Vec::new();
+        for (seat, mut page) in pages {
+            while page.next().await.unwrap()["scene"].is_null() {}
+            let actions: Vec<Action> =
+                self.script.iter().filter(|(actor, _)| *actor == seat).map(|(_, action)| *action).collect();
+            let (app, token) = (app.clone(), token(seat).to_owned());
+            let delays = (seat != self.person).then(|| Key::new(44, delays).agent(seat));
+            let played = follow(app, token, page, actions, delays);
+            if seat == self.person { own = Some(played) } else { others.push(tokio::spawn(played)) }
+        }
+        let (page, mut sent) = own.expect("the person has a page").await;
+        sent += &page.all;
+        let own = token(self.person);
+        for request in [
+            post_as(&app, own, "api/tables/1/act", r#"{"at":0,"action":"keep h9"}"#).await,
+            get_as(&app, own, "api/tables/1/record").await,
+            get_as(&app, own, "api/tables/1/film").await,
+        ] {
+            let (status, text) = read(request).await;
+            sent = format!("{sent}{status} {text}\n");
+        }
+        let mut again = Page::linked(&app, own, table).await;
+        while again.next().await.unwrap()["scene"].is_null() {}
+        sent += &again.all;
+        others.iter().for_each(tokio::task::JoinHandle::abort);
+        // The tokens are random.
+        links.iter().fold(sent, |sent, (seat, token)| sent.replace(token.as_str(), &seat.to_string()))
+    }
+}
+
+/// Follows a table, and carries out these decisions of its person. The person who is observed has no delays, and the match ends
+/// after that person's decisions.
+async fn follow(
+    app: App,
+    token: String,
+    mut page: Page,
+    actions: Vec<Action>,
+    mut delays: Option<Stream>,
+) -> (Page, String) {
+    let begun = tokio::time::Instant::now();
+    let mut actions = actions.into_iter();
+    let mut sent = String::new();
+    // The step in the first message.
+    let mut step = page.last.clone();
+    loop {
+        let at = &step["n"];
+        sent += &format!("{at} after {} ms\n", begun.elapsed().as_millis());
+        if let Some(stream) = delays.as_mut().filter(|_| step["ask"]["window"] == true) {
+            tokio::time::sleep(Duration::from_millis(stream.below(3900).into())).await;
+        }
+        let answer = if !step["end"].is_null() {
+            Some(post_as(&app, &token, "api/tables/1/next", format!(r#"{{"at":{at}}}"#)).await)
+        } else if step["ask"].is_null() {
+            None
+        } else if let Some(action) = actions.next() {
+            let body = format!(r#"{{"at":{at},"action":"{action}"}}"#);
+            Some(post_as(&app, &token, "api/tables/1/act", body).await)
+        } else if delays.is_none() {
+            return (page, sent);
+        } else {
+            None
+        };
+        if let Some(answer) = answer {
+            let (status, text) = read(answer).await;
+            assert_eq!(status.as_u16(), 200, "{text}");
+            sent += &text;
+        }
+        step = page.next().await.expect("the table is open");
+    }
+}
+
+#[test]
+fn a_person_among_friends_gets_the_same_bytes_in_two_worlds_that_the_person_cannot_distinguish() {
+    let pairs = amount(40, 2_000);
+    let (mut compared, mut differ, mut bytes) = (0, 0, 0);
+    for deal in 0.. {
+        let key = Key::new(42, deal);
+        let mut stream = key.agent(Seat::H);
+        let Some(world) = World::play(key, &mut stream, true) else { continue };
+        let forged = world.forged(&mut stream);
+        let notes = stream.chance(1, 2);
+        let sent = [(&world, 0), (&forged, 1)].map(|(world, delays)| run(world.played_with_friends(notes, delays)));
+        assert!(sent[0] == sent[1], "deal {deal}:\n{}\n\n{}", sent[0], sent[1]);
+        assert!(sent[0].contains("the match is in progress"), "{}", sent[0]);
+        differ += u64::from(world.faces() != forged.faces());
+        bytes += sent[0].len();
+        compared += 1;
+        if compared == pairs {
+            break;
+        }
+    }
+    assert!(differ * 10 > compared * 9, "only {differ} of {compared} pairs differ in a hidden card");
+    assert!(bytes as u64 > compared * 2_000, "{bytes} bytes");
 }
 
 #[test]
@@ -214,7 +330,7 @@ fn two_worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
     for deal in 0.. {
         let key = Key::new(41, deal);
         let mut stream = key.agent(Seat::H);
-        let Some(world) = World::play(key, &mut stream) else { continue };
+        let Some(world) = World::play(key, &mut stream, false) else { continue };
         let forged = world.forged(&mut stream);
         let notes = stream.chance(1, 2);
         let sent = [&world, &forged].map(|world| run(world.played(notes)));
@@ -239,7 +355,7 @@ fn bytes_differ_if_the_seat_can_distinguish_the_worlds() {
     for deal in 0..30 {
         let key = Key::new(43, deal);
         let mut stream = key.agent(Seat::H);
-        let Some(world) = World::play(key, &mut stream) else { continue };
+        let Some(world) = World::play(key, &mut stream, false) else { continue };
         let (playing, sightings) = world.perceived().unwrap();
         let mut other = world.clone();
         let mut deck = other.deal.deck(playing.rounds()).to_vec();
@@ -252,6 +368,11 @@ fn bytes_differ_if_the_seat_can_distinguish_the_worlds() {
         }
         tried += 1;
         told += u64::from(run(world.played(true)) != run(other.played(true)));
+        let shared = [world, other].map(|world| World { reaction: None, ..world });
+        if shared.iter().all(|world| world.perceived().is_some()) {
+            let [one, two] = shared.map(|world| run(world.played_with_friends(true, 0)));
+            assert_ne!(one, two, "deal {deal}");
+        }
     }
     assert!(tried > 0 && told == tried, "{told} of {tried}");
 }

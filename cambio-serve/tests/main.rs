@@ -2,6 +2,7 @@
 
 mod abuse;
 mod asking;
+mod friends;
 mod hidden;
 mod limits;
 mod matches;

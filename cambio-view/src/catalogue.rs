@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Rules, RulesSpec};
+use cambio_core::{Rules, RulesSpec, Seat};
 use serde::Serialize;
 
 use crate::scene::{CardValue, KindView};
@@ -90,16 +90,15 @@ pub struct TableOption {
 }
 
 impl TableOption {
-    /// The entry of a table with this number.
-    pub fn new(table: u64, session: &Session) -> TableOption {
-        let config = session.config();
-        let step = session.latest(config.person());
+    /// The entry of a table with this number, for the person in this seat.
+    pub fn new(table: u64, session: &Session, person: Seat) -> TableOption {
+        let (config, step) = (session.config(), session.latest(person));
         TableOption {
             table,
             rules: config.deal.rules().name(),
             names: config.names(PERSON_NAME),
             people: config.names_of_people(),
-            seat: config.person().letter(),
+            seat: person.letter(),
             round: step.scene.round,
             over: step.end.as_ref().is_some_and(|end| end.ranks.is_some()),
         }

@@ -99,14 +99,31 @@ pub struct Replay {
     pub hand: i64,
     /// The kinds of the deck; scenes contain indices into this list.
     pub kinds: Vec<KindView>,
-    /// The players, seat a first.
+    /// The agents, seat a first; `person` for a person.
     pub agents: Vec<String>,
+    /// The names of the people who gave one, seat a first; empty if nobody did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<Option<String>>,
     /// The rounds.
     pub rounds: Vec<RoundReplay>,
     /// The ranks, seat a first; empty if the record has none.
     pub ranks: Vec<u64>,
     /// The error in the record, if it has one; the frames end before the error.
     pub flaw: Option<String>,
+}
+
+/// The names in the record of a match of several people; empty if there are none.
+fn names_of_people(record: &Record, seats: usize) -> Vec<Option<String>> {
+    let people = record.fields.get(PERSON).and_then(|about| about["people"].as_array());
+    let mut names = vec![None; seats];
+    for person in people.into_iter().flatten() {
+        let seat = person["seat"].as_str().and_then(|letters| Seat::from_letter(letters.chars().next()?));
+        let name = person["name"].as_str().filter(|name| !name.is_empty());
+        if let Some(own) = seat.and_then(|seat| names.get_mut(seat.index())) {
+            *own = name.map(|name| excerpt(name).up_to(TITLE).to_string());
+        }
+    }
+    if names.iter().all(Option::is_none) { Vec::new() } else { names }
 }
 
 impl Replay {
@@ -154,7 +171,11 @@ impl Replay {
             agents.iter().map(|agent| agent.as_str().unwrap_or_default().to_owned()).collect()
         });
         let agents = if agents.len() == seats { agents } else { vec!["unnamed".to_owned(); seats] };
-        let mut distinct = agents.clone();
+        let people = names_of_people(record, seats);
+        let mut distinct: Vec<&str> = agents.iter().map(String::as_str).collect();
+        for (player, person) in distinct.iter_mut().zip(&people) {
+            *player = person.as_deref().unwrap_or(player);
+        }
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
@@ -167,6 +188,7 @@ impl Replay {
             hand: rules.spec().hand.get(),
             kinds: KindView::all(&rules),
             agents,
+            people,
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,

@@ -38,6 +38,9 @@ pub struct TableRequest {
     opponents: Vec<String>,
     #[serde(default)]
     seat: Option<String>,
+    /// The name of the person who opens the table, for the other people.
+    #[serde(default)]
+    name: String,
     #[serde(default)]
     one_round: bool,
     #[serde(default)]
@@ -88,8 +91,19 @@ impl TableRequest {
         TableRequest { seed: self.seed.filter(|seed| !seed.is_empty()).or_else(|| Some(fresh())), ..self }
     }
 
+    /// The seat of the person who opens the table. [`TableRequest::open`] checks that the table has this seat.
+    pub fn seat(&self) -> Seat {
+        let letter = self.seat.as_deref().and_then(|text| text.chars().next());
+        letter.and_then(Seat::from_letter).unwrap_or(Seat::A)
+    }
+
+    /// The name of the person who opens the table; it may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether several people play.
-    pub fn is_shared(&self) -> bool {
+    fn is_shared(&self) -> bool {
         self.opponents.iter().any(|spec| spec == PERSON_NAME)
     }
 

@@ -491,7 +491,11 @@ impl Session {
                 let Session { referee, decisions, recess, trouble, .. } = *other;
                 (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
                 if self.config.is_shared() {
-                    // An agent has replaced a person; nothing has been undone.
+                    // An agent has replaced a person, and nothing has been undone. The pages ask again, because requests were
+                    // rejected in the meantime.
+                    if self.recess.is_none() && !self.playing().is_over() {
+                        self.tell_all(|session, seat| Some(session.step(seat, &[])).filter(PageStep::is_worth_showing));
+                    }
                     self.decide_for_people();
                     return;
                 }

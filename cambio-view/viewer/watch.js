@@ -24,8 +24,9 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const lines = h("ul", { class: "lines" });
   const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
   const seats = film.agents.map((name, index) => LETTERS[index]);
+  const players = film.agents.map((name, index) => film.people?.[index] ?? name);
   const viewer = h("select", { onchange: () => look(viewer.value) },
-    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${film.agents[index]})`)));
+    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${players[index]})`)));
   const rounds = h("select", { onchange: () => go(place(Number(rounds.value), 0)) },
     ...film.rounds.map((_, r) => h("option", { value: r }, `round ${r + 1}`)));
   const speed = h("select", {}, ...[["slow", 2400], ["normal", 1200], ["fast", 500], ["very fast", 150]].map(([word, time]) =>
@@ -72,7 +73,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
         h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
-  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: film.agents.map((name) => ({ name })) });
+  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: players.map((name) => ({ name })) });
 
   function place(round, decision) {
     const r = Math.min(Math.max(round, 0), film.rounds.length - 1);

@@ -80,6 +80,11 @@ fn with_networks<T>(value: T) -> Result<T> {
     Err(RequestError { status: Desk::NEEDS_NETWORK, sentence: networks.join(" ") })
 }
 
+/// The entry of a table in the list of tables.
+fn about(number: u64, session: &Session) -> TableOption {
+    TableOption::new(number, session, session.config().person())
+}
+
 /// The bundled network for the table of a record.
 fn network_of(record: &Record) -> Option<Network> {
     let rules = RulesSpec::from_json(record.fields.get("rules")?).ok()?.validate().ok()?;
@@ -118,7 +123,7 @@ impl Desk {
         let number = |text: &str| text.parse::<u64>().map_err(|_| missing("there is no such page"));
         match (&parts[..], body) {
             (["api", "options"], None) => {
-                let tables = self.tables.iter().map(|(&number, table)| TableOption::new(number, &table.session));
+                let tables = self.tables.iter().map(|(&number, table)| about(number, &table.session));
                 Ok(text(&self.catalogue.options(tables.collect())))
             }
             (["api", "tables"], Some(_)) => {
@@ -178,13 +183,13 @@ impl Desk {
         let closed = || missing("this table is not open");
         let Table { request, session } = self.tables.get_mut(&number).ok_or_else(closed)?;
         let done = "{}".to_owned();
-        let is_post = body.is_some();
+        let (is_post, person) = (body.is_some(), session.config().person());
         match what {
             "act" | "next" | "undo" if is_post => {
                 let action: ActionRequest = read(body)?;
                 match what {
-                    "act" => session.act(action.at, &action.action, action.time)?,
-                    "next" => session.go_on(action.at)?,
+                    "act" => session.act(person, action.at, &action.action, action.time)?,
+                    "next" => session.go_on(person, action.at)?,
                     _ => session.take_back(action.at)?,
                 }
                 Ok(done)
@@ -202,14 +207,14 @@ impl Desk {
             }
             "events" => {
                 let from = query.strip_prefix("from=").and_then(|from| from.parse().ok());
-                let feed = session.feed();
+                let feed = session.feed(person);
                 Ok(match from.and_then(|from| feed.since(from)) {
                     Some(steps) => format!(r#"{{"steps":[{}]}}"#, steps.join(",")),
                     None => format!(r#"{{"hello":{}}}"#, feed.hello()),
                 })
             }
             "saved" => Ok(text(&SavedTable { request: request.clone(), session: Some(session.save()) })),
-            "about" => Ok(text(&TableOption::new(number, session))),
+            "about" => Ok(text(&about(number, session))),
             "record" => Ok(session.record()?.to_json()),
             "film" => replay_in_json(&session.record()?),
             _ => Err(missing("there is no such page")),

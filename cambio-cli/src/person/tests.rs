@@ -63,7 +63,7 @@ fn played(input: &'static str, notes: bool) -> (String, SessionEnd) {
     let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
     let opponents = vec![cambio_agents::roster().parse("random(pass=1)").unwrap()];
     let person = Seat::A;
-    let config = SessionConfig { deal, person, opponents, notes, practice: false, reaction: None };
+    let config = SessionConfig { notes, ..SessionConfig::alone(deal, person, opponents) };
     let mut out = Vec::new();
     let ending = Person::new(input.as_bytes(), &mut out, CancelToken::new()).play(Session::new(config));
     (String::from_utf8(out).unwrap(), ending)

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
-use cambio_core::{Rules, Spot};
+use cambio_core::{Rules, Seat, Spot};
 use cambio_view::{JobResult, KindView, PageStep, Session, hint};
 use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Stylize as _;
@@ -42,7 +42,7 @@ pub(super) struct SessionView {
     pub(super) session: Session,
     rules: Rules,
     names: Vec<String>,
-    own: char,
+    own: Seat,
     adviser: Option<AgentSpec>,
     pub(super) kinds: Vec<KindView>,
     /// The latest step of the session.
@@ -68,12 +68,12 @@ impl SessionView {
         let config = session.config();
         let rules = *config.deal.rules();
         let mut seat = SessionView {
-            own: config.person.letter(),
+            own: config.person(),
             adviser: adviser.filter(|_| config.practice),
             kinds: KindView::all(&rules),
             names: config.names("you"),
             rules,
-            step: session.latest().clone(),
+            step: session.latest(config.person()).clone(),
             log: Vec::new(),
             read: 0,
             verb: None,
@@ -93,8 +93,9 @@ impl SessionView {
 
     /// Shows the latest step of the session, if it is new.
     pub(super) fn look(&mut self) {
-        if self.session.latest().n != self.step.n {
-            self.take_in(self.session.latest().clone());
+        let latest = self.session.latest(self.own);
+        if latest.n != self.step.n {
+            self.take_in(latest.clone());
         }
     }
 
@@ -162,7 +163,7 @@ impl SessionView {
     fn act(&mut self, action: &str) {
         self.read = self.log.len();
         self.glimpses.clear();
-        match self.session.act(self.step.n, action, None) {
+        match self.session.act(self.own, self.step.n, action, None) {
             Ok(()) => self.look(),
             Err(refusal) => self.said = refusal.to_string(),
         }
@@ -247,7 +248,7 @@ impl SessionView {
             },
             KeyCode::Enter | KeyCode::Char(' ') if self.is_over() => self.is_left = key == KeyCode::Enter,
             KeyCode::Enter if self.step.end.is_some() => {
-                if let Err(refusal) = self.session.go_on(self.step.n) {
+                if let Err(refusal) = self.session.go_on(self.own, self.step.n) {
                     self.said = refusal.to_string();
                 }
                 self.look();
@@ -333,7 +334,7 @@ impl SessionView {
     fn marks(&self) -> Marks {
         let asked = self.step.ask.is_some();
         Marks {
-            own: Some(self.own),
+            own: Some(self.own.letter()),
             offered: if asked { self.offered() } else { Vec::new() },
             focus: self.focus.clone(),
             matches: self.first.as_ref().map_or(self.matches().to_vec(), |first| vec![first.clone()]),
@@ -348,7 +349,7 @@ impl SessionView {
             return (format!("The match has stopped: {trouble}"), "Enter: leave".to_owned());
         }
         if let Some(end) = &self.step.end {
-            let own = self.own as usize - 'a' as usize;
+            let own = self.own.index();
             return match &end.ranks {
                 Some(ranks) => {
                     let text = match (ranks[own], ranks.iter().filter(|rank| **rank == 1).count()) {
@@ -358,7 +359,7 @@ impl SessionView {
                     };
                     (text, "Enter: leave".to_owned())
                 }
-                None if end.winners.contains(self.own) => {
+                None if end.winners.contains(self.own.letter()) => {
                     ("You win the round.".to_owned(), "Enter: next round".to_owned())
                 }
                 None => (format!("{}.", end.winners_in_words()), "Enter: next round".to_owned()),

@@ -28,7 +28,7 @@ fn seated(rules: &str, opponents: &[&str], seed: u64, notes: bool) -> SessionVie
     let deal = Deal::new(&Rules::preset(rules).unwrap(), Key::new(seed, 0));
     let person = cambio_core::Seat::A;
     let adviser = Some(roster.parse("greedy").unwrap());
-    let config = SessionConfig { deal, person, opponents, notes, practice: true, reaction: None };
+    let config = SessionConfig { notes, practice: true, ..SessionConfig::alone(deal, person, opponents) };
     SessionView::new(cambio_view::Session::new(config), adviser)
 }
 

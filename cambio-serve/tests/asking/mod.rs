@@ -20,12 +20,21 @@ pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 pub(crate) async fn get(app: &App, path: &str) -> Response<Body> {
-    let request = Request::get(format!("/{TOKEN}/{path}")).header("host", HOST).body(Body::empty()).unwrap();
-    app.respond(request).await
+    get_as(app, TOKEN, path).await
 }
 
 pub(crate) async fn post(app: &App, path: &str, body: impl Into<Body>) -> Response<Body> {
-    let request = Request::post(format!("/{TOKEN}/{path}"));
+    post_as(app, TOKEN, path, body).await
+}
+
+/// A request with the token of a link.
+pub(crate) async fn get_as(app: &App, token: &str, path: &str) -> Response<Body> {
+    let request = Request::get(format!("/{token}/{path}")).header("host", HOST).body(Body::empty()).unwrap();
+    app.respond(request).await
+}
+
+pub(crate) async fn post_as(app: &App, token: &str, path: &str, body: impl Into<Body>) -> Response<Body> {
+    let request = Request::post(format!("/{token}/{path}"));
     let request = request.header("host", HOST).header("content-type", "application/json");
     app.respond(request.body(body.into()).unwrap()).await
 }
@@ -44,19 +53,33 @@ pub(crate) async fn sentence(response: Response<Body>) -> (u16, String) {
     (status.as_u16(), told["error"].as_str().unwrap_or_default().to_owned())
 }
 
+/// The tokens of the guests' links at a table, with the letters of their seats.
+pub(crate) async fn links(app: &App, table: u64) -> Vec<(char, String)> {
+    let room = Page::of(app, table).await.next().await.unwrap();
+    let links = room["players"].as_array().unwrap().iter().zip('a'..);
+    let token = |link: &str| link.split('/').nth(3).unwrap().to_owned();
+    links.filter_map(|(player, seat)| Some((seat, token(player["link"].as_str()?)))).collect()
+}
+
 /// The event stream of a page.
 pub(crate) struct Page {
     body: Body,
     rest: String,
     /// All bytes so far.
     pub(crate) all: String,
+    /// The last step or room.
+    pub(crate) last: Value,
 }
 
 impl Page {
     pub(crate) async fn of(app: &App, table: u64) -> Page {
-        let response = get(app, &format!("api/tables/{table}/events")).await;
+        Page::linked(app, TOKEN, table).await
+    }
+
+    pub(crate) async fn linked(app: &App, token: &str, table: u64) -> Page {
+        let response = get_as(app, token, &format!("api/tables/{table}/events")).await;
         assert_eq!(response.status(), StatusCode::OK);
-        Page { body: response.into_body(), rest: String::new(), all: String::new() }
+        Page { body: response.into_body(), rest: String::new(), all: String::new(), last: Value::Null }
     }
 
     /// The step of the next event; `None` when the table is closed.
@@ -71,7 +94,8 @@ impl Page {
                     continue;
                 }
                 let told: Value = serde_json::from_str(&data).unwrap();
-                return Some(if told["step"].is_object() { told["step"].clone() } else { told });
+                self.last = if told["step"].is_object() { told["step"].clone() } else { told };
+                return Some(self.last.clone());
             }
             let frame = self.body.frame().await?.unwrap();
             let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
