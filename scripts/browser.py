@@ -8,7 +8,8 @@
 Needs chromium, which it installs with apt-get if it is root, and two packages of PyPI, which it installs into
 target/browser-venv. If they cannot be installed, it prints a message and skips all checks. Exits with 1 if a check fails.
 
-The checks are: a whole match on each preset against two agents; reloading a page during a match; two pages of one table;
+The checks are: a whole match on each preset against two agents; reloading a page during a match; two pages of one table; two
+friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
@@ -311,6 +312,62 @@ class Checks:
         until(one, "!document.querySelector('.question').textContent.startsWith('You hold')")
         one.context.close()
         return "both pages are updated, and a decision counts once"
+
+    def friends_at_one_table(self):
+        """Two pages play a whole match at one table, from the invitation to the replay."""
+        host, guest = self.page(), self.page(400, "dark")
+        ready = "localStorage.setItem('cambio.pace', '\"at once\"'); localStorage.setItem('cambio.windows', '\"always\"')"
+        host.goto(self.address)
+        host.evaluate(ready)
+        host.click("#invite")
+        host.fill("#together input", "Ann")
+        # The shortest time that the server allows, so that the check does not take long.
+        host.evaluate("document.querySelector('#snap-time option').value = 1000")
+        host.select_option("#snap-time", "1000")
+        host.click("#open")
+        host.wait_for_selector(".room .link input")
+        self.is_well(host, "the waiting room of the host")
+        guest.goto(host.input_value(".room .link input"))
+        guest.evaluate(ready)
+        guest.reload()
+        guest.wait_for_selector("#sit")
+        expect(not guest.is_visible("nav"), "a guest sees links to pages that guests cannot open")
+        self.is_well(guest, "the waiting room of the guest")
+        guest.fill("#sit input", "Bob")
+        guest.click("#sit button")
+        # With keys, because a click on a card waits for the card even if the time for snaps is over.
+        people = [Person(page, number, keys_only=True, calls=0.3) for number, page in enumerate([host, guest])]
+        is_over = "Boolean(document.querySelector('.result[open] a[href^=\"watch\"]'))"
+        is_asked = "Boolean(document.querySelector('#next, .bar button, .card.offered'))"
+        end = time.monotonic() + 240
+        while not all(page.evaluate(is_over) for page in [host, guest]):
+            expect(time.monotonic() < end, "the match is not over")
+            for person in people:
+                if not person.page.evaluate(is_asked) or person.page.evaluate(is_over):
+                    continue
+                can = person.wait()
+                if can["verbs"] or can["cards"]:
+                    person.decide(can)
+        names = lambda page: page.evaluate("[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace('★ ', '')).sort()")
+        expect((names(host), names(guest)) == (["Bob", "You"], ["Ann", "You"]), f"{names(host)}, {names(guest)}")
+        self.is_well(host, "the result of the host")
+        self.is_well(guest, "the result of the guest")
+        with guest.context.expect_page() as opened:
+            guest.click('.result a[href^="watch"]')
+        replay = opened.value
+        replay.wait_for_selector(".board .card")
+        expect("Bob" in replay.text_content("h1"), replay.text_content("h1"))
+        expect(replay.locator("text=Explain this decision").count() == 0, "a guest cannot ask for explanations")
+        # Another match with the same people.
+        host.click("#again")
+        until(guest, "!document.querySelector('.result[open]')")
+        guest.click("text=Leave the match")
+        guest.click("dialog >> text=Leave the match")
+        guest.wait_for_selector("text=You have left the match")
+        until(host, "!document.querySelector('.board').textContent.includes('Bob')")
+        host.context.close()
+        guest.context.close()
+        return f"{sum(person.decisions for person in people)} decisions"
 
     def hints_and_taking_back(self):
         page = self.page()
@@ -851,6 +908,7 @@ def main():
                     checks.keys_alone,
                     checks.a_page_that_is_loaded_again,
                     checks.two_pages_of_one_table,
+                    checks.friends_at_one_table,
                     checks.hints_and_taking_back,
                     checks.speed_decides_races,
                     checks.risky_choices,

@@ -9,6 +9,7 @@ use cambio_serve::{Server, Settings};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
+use crate::say::say;
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]

@@ -57,7 +57,8 @@ function start(options) {
   const snapTime = h("select", { id: "snap-time" }, ...[2, 4, 8, 15].map((seconds) => h("option", { value: seconds * 1000, selected: seconds * 1000 === (wish.snap_time ?? 4000) }, `${seconds} seconds`)));
   const together = h("fieldset", { class: "columns", id: "together", hidden: true }, h("legend", {}, "With friends"),
     field("Your name", own, "The others see it."),
-    field("Time for snaps", snapTime, "After each discard, everyone has this time to snap. Hints and undo are off, and chance decides who is first."));
+    field("Time for snaps", snapTime, "After each discard, everyone has this time to snap. Hints and undo are off, and chance decides who is first."),
+    h("button", { type: "submit", class: "primary", id: "open" }, "Open the table"));
   // Opens the settings with a seat for a friend.
   const invite = h("button", { type: "button", id: "invite", onclick: () => {
     if (!isTogether()) {

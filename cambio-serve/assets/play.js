@@ -136,22 +136,26 @@ function flights(moves) {
 async function play() {
   if (isPlaying) return;
   isPlaying = true;
-  while (queue.length) {
-    const step = queue.shift();
+  const steps = queue;
+  while (steps.length) {
+    const step = steps.shift();
     silence();
-    const [flight, pause] = queue.length > 12 || document.hidden ? [0, 0] : PACES[pace.value] ?? PACES.normal;
+    const [flight, pause] = steps.length > 12 || document.hidden ? [0, 0] : PACES[pace.value] ?? PACES.normal;
     const stories = write(step.lines);
     board.tell([], stories.flatMap(({ eyed }) => eyed ?? []), pause ? stories.filter(({ seat, deed }) => deed && seat !== current.cast.you).map(({ seat, deed }) => [seat, deed]) : []);
     for (const moves of flights(step.moves)) {
       sounds.play("card");
       await board.fly(moves, flight, step.scene.turn);
     }
+    // The whole current state has arrived in the meantime.
+    if (queue !== steps) break;
     if (step.lines.some((line) => / snaps /.test(line))) sounds.play("snap");
     if (step.lines.some((line) => / calls$/.test(line))) sounds.play("call");
     show(step, stories);
     if (pause && !step.ask) await wait(pause);
   }
   isPlaying = false;
+  if (queue.length) play();
 }
 
 // Removes all choices. The focus stays in the bar, so that it is not lost with a button or card.

@@ -56,6 +56,7 @@ export class WaitingRoom {
     this.list.replaceChildren(...players.map((player, index) => h("li", {},
       h("b", {}, index === own && player.name ? `${player.name} (you)` : shown[index].name), h("span", { class: "state" }, state(player)), this.fields[index])));
     this.note.hidden = !players.some(({ link }) => link?.startsWith("http://127.0.0.1"));
+    this.begin.classList.toggle("primary", !empty);
     this.begin.textContent = empty ? `Start now, with ${empty === 1 ? "a bot in the empty seat" : `bots in ${empty} empty seats`}` : "Start";
     const isSeated = players[own].name !== null;
     this.take.textContent = isSeated ? "Change the name" : "Take the seat";

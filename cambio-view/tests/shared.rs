@@ -89,7 +89,8 @@ fn two_to_four_people_finish_matches_on_all_presets() {
             let named: Vec<&str> =
                 about["people"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
             assert_eq!(named.concat(), players.replace('-', ""));
-            let names = players.chars().map(|letter| if letter == '-' { "greedy".to_owned() } else { letter.to_string() });
+            let names =
+                players.chars().map(|letter| if letter == '-' { "greedy".to_owned() } else { letter.to_string() });
             assert_eq!(Replay::of(&record).unwrap().title, names.collect::<Vec<_>>().join(" against "));
         }
     }
