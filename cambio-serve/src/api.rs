@@ -203,8 +203,8 @@ async fn events(
     Path(table): Path<u64>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let (opened, seat) = state.seat(access, table)?;
-    state.sessions.think(&opened);
     let follower = Follower::new(&state, opened, seat)?;
+    state.sessions.think(&follower.opened);
     let events = stream::unfold((follower, VecDeque::new()), async |(mut follower, mut due)| {
         loop {
             if let Some(event) = due.pop_front() {

@@ -88,7 +88,8 @@ impl RequestGuard {
         } else {
             return turn(
                 StatusCode::FORBIDDEN,
-                "this address does not contain the token of this server; open the address that `cambio serve` printed",
+                "this address contains neither the token of this server nor a valid link to a table; open the address that \
+                 `cambio serve` printed, or ask the host for a link",
             );
         };
         Ok((access, format!("/{rest}")))

@@ -25,6 +25,8 @@ pub(crate) struct OpenSession {
     touched: Mutex<Instant>,
     /// Limits hints to one at a time.
     pub(crate) hints: Arc<Semaphore>,
+    /// Limits the tasks that wait for the end of a snap window to one at a time.
+    timer: Semaphore,
 }
 
 /// Locks a mutex and ignores poisoning, because the data is consistent between calls.
@@ -151,6 +153,7 @@ impl Sessions {
             changed: watch::Sender::new(Some(0)),
             touched: Mutex::new(Instant::now()),
             hints: Arc::new(Semaphore::new(1)),
+            timer: Semaphore::new(1),
         };
         open.sessions.insert(number, Arc::new(opened));
         Ok(number)
@@ -254,13 +257,10 @@ impl Sessions {
                 let Some(job) = job else {
                     let Some((window, time)) = window else { return };
                     drop(permit);
-                    let edition = opened.room().edition;
+                    let Ok(_timer) = opened.timer.try_acquire() else { return };
                     tokio::time::sleep(Duration::from_millis(time.into())).await;
-                    // Another match may have begun in the meantime.
-                    if opened.room().edition == edition {
-                        opened.session().close_window(window);
-                        opened.tell();
-                    }
+                    opened.session().close_window(window);
+                    opened.tell();
                     continue;
                 };
                 let own = Arc::clone(&opened);

@@ -1,6 +1,6 @@
 //! Hostile clients, malformed requests and broken agents get a clear error and do not affect other matches.
 
-use crate::asking::{HOST, Page, TOKEN, amount, get, post, read, run, sentence};
+use crate::asking::{HOST, Page, TOKEN, amount, get, links, post, read, run, sentence};
 use axum::body::Body;
 use axum::http::Request;
 use cambio_agents::{Roster, roster};
@@ -30,8 +30,7 @@ fn requests_without_the_token_or_from_elsewhere_are_rejected() {
     let home = format!("/{TOKEN}/");
     assert_eq!(ask(&home, ours, "GET"), (200, String::new()));
     assert_eq!(ask(&home, &[("host", "localhost:8417"), ("origin", "http://localhost:8417")], "GET").0, 200);
-    let no_token =
-        "this address does not contain the token of this server; open the address that `cambio serve` printed";
+    let no_token = "this address contains neither the token of this server nor a valid link to a table; open the address that `cambio serve` printed, or ask the host for a link";
     for path in
         ["/", "/play", "/0123456789abcdee/", "/0123456789abcdef0/", "/%30123456789abcdef/", "//0123456789abcdef/"]
     {
@@ -195,10 +194,10 @@ fn a_thousand_tables_are_refused_beyond_the_bound() {
 }
 
 /// A random request that combines valid and invalid parts.
-fn fuzzed(stream: &mut Stream) -> Request<Body> {
+fn fuzzed(stream: &mut Stream, link: &str) -> Request<Body> {
     let mut pick = |list: &[&str]| list[stream.below(list.len() as u32) as usize].to_owned();
     let method = pick(&["GET", "GET", "POST", "POST", "POST", "HEAD", "PUT"]);
-    let token = pick(&[TOKEN, TOKEN, TOKEN, TOKEN, "x", ""]);
+    let token = pick(&[TOKEN, TOKEN, TOKEN, TOKEN, link, link, "x", ""]);
     let path = pick(&[
         "",
         "play.html",
@@ -213,6 +212,11 @@ fn fuzzed(stream: &mut Stream) -> Request<Body> {
         "api/tables/1/next",
         "api/tables/1/hint",
         "api/tables/2/act",
+        "api/tables/2/sit",
+        "api/tables/2/begin",
+        "api/tables/2/next",
+        "api/tables/2/replace",
+        "api/tables/2/leave",
         "api/tables/-1/act",
         "api/tables/99999999999999999999/act",
         "api/tables/1/record",
@@ -233,6 +237,9 @@ fn fuzzed(stream: &mut Stream) -> Request<Body> {
         r#"{"at":2,"action":"pass"}"#,
         r#"{"at":3,"action":"swap a1 b1"}"#,
         r#"{"at":-1}"#,
+        r#"{"name":"x"}"#,
+        r#"{"seat":"b"}"#,
+        "{}",
         r#"{"agent":"greedy"}"#,
         r#"{"agent":"learned(\"x\")"}"#,
         r#"{"rules":"mini-m0","opponents":["random"]}"#,
@@ -258,10 +265,12 @@ fn fuzzed_requests_get_an_answer_and_no_server_error() {
     run(async {
         let app = app_with(roster());
         read(post(&app, "api/tables", wish("classic", "greedy")).await).await;
+        read(post(&app, "api/tables", r#"{"rules":"classic","opponents":["person"]}"#).await).await;
+        let (_, link) = links(&app, 2).await.remove(0);
         let mut stream = Key::new(7, 0).agent(Seat::A);
         let mut counts = std::collections::BTreeMap::new();
         for number in 0..requests {
-            let request = fuzzed(&mut stream);
+            let request = fuzzed(&mut stream, &link);
             let shown = format!("{} {}", request.method(), request.uri());
             let response = app.respond(request).await;
             let status = response.status().as_u16();

@@ -1,4 +1,4 @@
-//! Slow clients are disconnected, and do not delay other clients.
+//! Connections over a network: slow clients are disconnected and do not delay other clients, and the local network reaches only links.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -44,6 +44,59 @@ fn serving(patience: Duration, test: impl FnOnce(&Address)) {
     let told = Arc::clone(&stop);
     let serving = std::thread::spawn(move || server.run(|| told.load(Ordering::Relaxed)));
     test(&address);
+    stop.store(true, Ordering::Relaxed);
+    serving.join().unwrap();
+}
+
+// On Linux, every address that begins with 127 is an address of this machine, so this one stands for a local network.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_local_network_reaches_links_and_not_the_pages_of_the_server() {
+    let network = Some("127.0.0.2".parse().unwrap());
+    let server = Server::bind(0, Settings { network, ..Settings::new(cambio_agents::roster()) }).unwrap();
+    let (own, token) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let (own, token) = (own.to_owned(), token.trim_end_matches('/').to_owned());
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    let serving = std::thread::spawn(move || server.run(|| told.load(Ordering::Relaxed)));
+    // Sends a request, and returns the beginning of the answer up to a text that it contains.
+    let ask = |host: &str, request: &str, until: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let (line, body) = request.split_once('|').unwrap_or((request, ""));
+        let length = body.len();
+        let head =
+            format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close");
+        write!(stream, "{line} HTTP/1.1\r\n{head}\r\n\r\n{body}").unwrap();
+        let (mut answer, mut bytes) = (String::new(), [0; 4096]);
+        while !answer.contains(until) {
+            match stream.read(&mut bytes).unwrap() {
+                0 => break,
+                read => answer += &String::from_utf8_lossy(&bytes[..read]),
+            }
+        }
+        answer
+    };
+    let opened = ask(
+        &own,
+        &format!(r#"POST /{token}/api/tables|{{"rules":"classic","opponents":["person"]}}"#),
+        r#"{"table":1}"#,
+    );
+    assert!(opened.starts_with("HTTP/1.1 200"), "{opened}");
+    let room = ask(&own, &format!("GET /{token}/api/tables/1/events"), "play.html?table=1");
+    let link = room.split("http://").nth(1).unwrap().split("play.html").next().unwrap();
+    let (network, path) = link.split_once('/').unwrap();
+    assert_eq!(network, own.replace("127.0.0.1", "127.0.0.2"));
+    for (host, path, status) in [
+        (network, format!("/{path}play.html"), "200"),
+        (network, format!("/{path}api/options"), "404"),
+        (network, format!("/{token}/"), "403"),
+        (&own, format!("/{path}play.html"), "200"),
+        (&own, format!("/{token}/"), "200"),
+    ] {
+        let answer = ask(host, &format!("GET {path}"), "\r\n");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}{path}: {answer}");
+    }
     stop.store(true, Ordering::Relaxed);
     serving.join().unwrap();
 }

@@ -133,6 +133,12 @@ fn what_cannot_be_answered_is_refused_with_a_sentence() {
         ),
         ("api/tables", table("external(\"bot\")"), 400, "starts a program or reads a file, which a page cannot do"),
         ("api/tables", table("oracle"), 400, "sees hidden cards"),
+        (
+            "api/tables",
+            table("person"),
+            400,
+            "people can play together only on a server; start one with `cambio serve`",
+        ),
         ("api/tables", table("rollout(n=1000000)"), 400, "parameter `n` must be at most 100000 here"),
         ("api/tables", json!({ "rules": "classic" }), 400, "there must be 1 to 7 opponents, found 0"),
         (
