@@ -267,7 +267,9 @@ fn replay_round<W: Observer>(
         }
     }
     if round.deck.iter().any(|label| label == UNKNOWN) {
-        return Err(InvalidRecord::new("the deck has unknown cards (`?`); `--complete` or `Record::complete` replaces them"));
+        return Err(InvalidRecord::new(
+            "the deck has unknown cards (`?`); `--complete` or `Record::complete` replaces them",
+        ));
     }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
