@@ -109,17 +109,18 @@ def build(folder, cambio=None, runs=()):
     publish(cambio or command(), folder / "runs", runs)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     version = hashlib.sha256(b"".join(hashlib.sha256((folder / file).read_bytes()).digest() for file in files)).hexdigest()[:16]
-    networks = [file for file in files if file.endswith(".net")]
-    listed = {"version": version, "files": ["./", *(file for file in files if file not in networks)], "networks": networks}
+    networks, published = [file for file in files if file.endswith(".net")], [file for file in files if file.startswith("runs/")]
+    rest = [file for file in files if file not in networks + published]
+    listed = {"version": version, "files": ["./", *rest], "later": networks + published}
     worker = (web / "service-worker.js").read_text()
     for name, value in listed.items():
         worker = worker.replace("{{" + name + "}}", value if isinstance(value, str) else ", ".join(f'"{file}"' for file in value))
     (folder / "service-worker.js").write_text(worker)
     size = lambda names: sum(len(gzip.compress((folder / name).read_bytes())) for name in names) // 1000
-    rest = [file for file in files if file not in networks and file != "assets/cambio.wasm"]
+    rest.remove("assets/cambio.wasm")
     print(
         f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
-        f"program {size(['assets/cambio.wasm'])} KB, networks {size(networks)} KB"
+        f"program {size(['assets/cambio.wasm'])} KB, networks {size(networks)} KB, published runs {size(published)} KB"
     )
 
 

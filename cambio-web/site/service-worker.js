@@ -1,9 +1,9 @@
 // Keeps the files of a site without a server, so that it works offline. `scripts/website.py` fills in the version and the files.
 const VERSION = "{{version}}";
 const NAME = `cambio-${VERSION}`;
-// The files of the pages and the program, and the networks, which are loaded after them.
+// The files of the pages and the program, and the networks and published runs, which are loaded after them.
 const FILES = [{{files}}];
-const NETWORKS = [{{networks}}];
+const LATER = [{{later}}];
 
 // Bypasses the browser's own cache, which may have files of different versions.
 const fresh = (files) => files.map((file) => new Request(file, { cache: "no-cache" }));
@@ -18,8 +18,8 @@ self.addEventListener("activate", (event) => {
     await Promise.all(old.map((name) => caches.delete(name)));
     await self.clients.claim();
   })());
-  // Not awaited, because pages do not need the networks to begin.
-  if (!navigator.connection?.saveData) caches.open(NAME).then((cache) => cache.addAll(fresh(NETWORKS))).catch(() => {});
+  // Not awaited, because pages do not need these files to begin.
+  if (!navigator.connection?.saveData) caches.open(NAME).then((cache) => cache.addAll(fresh(LATER))).catch(() => {});
 });
 
 // Answers with the kept files. The query of a page's address is read by the page.
@@ -31,7 +31,7 @@ self.addEventListener("fetch", (event) => {
     const kept = await cache.match(event.request, { ignoreSearch: true });
     if (kept) return kept;
     const answer = await fetch(event.request);
-    if (answer.ok && NETWORKS.some((file) => address.pathname.endsWith(`/${file}`))) cache.put(event.request, answer.clone());
+    if (answer.ok && LATER.some((file) => address.pathname.endsWith(`/${file}`))) cache.put(event.request, answer.clone());
     return answer;
   })());
 });
