@@ -128,7 +128,35 @@ fn the_index_of_a_run_is_used_again_and_ignored_if_it_is_not_of_its_rows() {
     // The index cannot be written, because a folder has its name.
     std::fs::remove_file(&index).unwrap();
     std::fs::create_dir(&index).unwrap();
-    assert_eq!([list("kind=all"), list("kind=guess")], [all, guesses]);
+    assert_eq!([list("kind=all"), list("kind=guess")], [all.clone(), guesses.clone()]);
+
+    // Reading a named pipe would block.
+    #[cfg(unix)]
+    {
+        std::fs::remove_dir(&index).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&index).status().unwrap().success());
+        assert_eq!([list("kind=all"), list("kind=guess")], [all, guesses]);
+    }
+}
+
+#[test]
+fn a_search_of_a_run_that_has_grown_gives_the_same_list_as_a_new_search() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
+    play(&path, false);
+    let new = || App::new(Settings { runs: root.path().to_owned(), ..Settings::new(roster()) }, TOKEN.to_owned(), 8417);
+    let (app, query) = (new(), "run=run&kind=guess");
+    let (ledger, index) = (path.join("ledger.jsonl"), path.join("matches.index"));
+    let whole = std::fs::read_to_string(&ledger).unwrap();
+    // The run when it had two batches.
+    std::fs::write(&ledger, whole.split_inclusive('\n').take(2).collect::<String>()).unwrap();
+    let part = list(&app, query);
+    assert!(part["of"] == 32 && part["fitting"].as_u64() > Some(0) && !index.exists(), "{part}");
+    std::fs::write(&ledger, &whole).unwrap();
+    let grown = list(&app, query);
+    assert!(grown["of"] == 72 && index.exists(), "{grown}");
+    std::fs::remove_file(&index).unwrap();
+    assert_eq!(list(&new(), query), grown);
 }
 
 #[test]
