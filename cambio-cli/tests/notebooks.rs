@@ -20,11 +20,12 @@ const NOTEBOOKS: [&str; 6] = [
 ];
 
 /// The notebooks that import the package `cambio_game`, whose own tests execute them.
-const OF_THE_PACKAGE: [&str; 4] = [
+const OF_THE_PACKAGE: [&str; 5] = [
     "07_environment.ipynb",
     "08_learning_in_python.ipynb",
     "09_tournament_from_python.ipynb",
     "10_many_machines.ipynb",
+    "11_exact_exploitability.ipynb",
 ];
 
 fn home() -> PathBuf {

@@ -21,6 +21,7 @@ NOTEBOOKS = [
     pytest.param("07_environment", 2, None),
     pytest.param("08_learning_in_python", 2, "jax"),
     pytest.param("09_tournament_from_python", 2, None),
+    pytest.param("11_exact_exploitability", 2, "jax"),
     pytest.param(
         "10_many_machines", 2, "ray", marks=pytest.mark.skipif(not FULL, reason="CAMBIO_FULL=1 runs it where Ray is installed")
     ),
@@ -31,7 +32,7 @@ NOTEBOOKS = [
 def test_a_notebook_runs_from_scratch(name: str, pictures: int, needs: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     if needs is not None:
         pytest.importorskip(needs)
-    # Without trained weights, notebook 08 trains for a few seconds.
+    # Without trained weights, notebooks 08 and 11 train for a few seconds.
     monkeypatch.setenv("CAMBIO_RUNS", "/nowhere")
     notebook = nbformat.read(HOME / f"{name}.ipynb", as_version=4)
     client = nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(HOME)}})
