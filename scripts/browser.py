@@ -348,7 +348,9 @@ class Checks:
                 can = person.wait()
                 if can["verbs"] or can["cards"]:
                     person.decide(can)
-        names = lambda page: page.evaluate("[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace('★ ', '')).sort()")
+        names = lambda page: page.evaluate(
+            "[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace('★ ', '')).sort()"
+        )
         expect((names(host), names(guest)) == (["Bob", "You"], ["Ann", "You"]), f"{names(host)}, {names(guest)}")
         self.is_well(host, "the result of the host")
         self.is_well(guest, "the result of the guest")
