@@ -118,10 +118,10 @@ ASK = "async ([path, body]) => (await import(new URL('assets/transport.js', docu
 
 
 class Person:
-    """A person at a table who decides at random, with clicks or keys."""
+    """A person at a table who decides at random, with clicks or keys. At a table of friends, a choice may be over before it is made."""
 
-    def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85):
-        self.page, self.random, self.keys_only = page, random.Random(seed), keys_only
+    def __init__(self, page, seed, keys_only=False, calls=0.5, passes=0.85, among_friends=False):
+        self.page, self.random, self.keys_only, self.among_friends = page, random.Random(seed), keys_only, among_friends
         self.decisions, self.calls, self.passes = 0, calls, passes
 
     def sit(self, address, rules, opponents, **options):
@@ -174,9 +174,10 @@ class Person:
         if page.locator("[data-confirm]").count():
             page.keyboard.press("Enter") if self.keys_only or dice.random() < 0.5 else page.click("[data-confirm]")
         # Wait until the page shows the result of the decision.
+        is_over = "!document.querySelector('.bar button, .card.offered')" if self.among_friends else "false"
         until(
             page,
-            f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button')",
+            f"(before) => {look} !== before || document.querySelector('.result[open]') || document.querySelector('.bar button') || {is_over}",
             before,
         )
 
@@ -336,7 +337,7 @@ class Checks:
         guest.fill("#sit input", "Bob")
         guest.click("#sit button")
         # With keys, because a click on a card waits for the card even if the time for snaps is over.
-        people = [Person(page, number, keys_only=True, calls=0.3) for number, page in enumerate([host, guest])]
+        people = [Person(page, number, keys_only=True, calls=0.3, among_friends=True) for number, page in enumerate([host, guest])]
         is_over = "Boolean(document.querySelector('.result[open] a[href^=\"watch\"]'))"
         is_asked = "Boolean(document.querySelector('#next, .bar button, .card.offered'))"
         end = time.monotonic() + 240

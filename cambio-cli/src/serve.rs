@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(host) = args.host {
         say!(
             "warning: every machine in the network of {host} can connect to this server. With a link that you give away, it \
-             reaches one seat of one table, and nothing else. Connections are not encrypted: whoever can read the traffic of \
+             reaches one seat of one table, and nothing else. Connections are not encrypted: anyone who can read the traffic of \
              the network can take the seat"
         );
     }

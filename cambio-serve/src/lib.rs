@@ -3,7 +3,7 @@
 //! [`Server`] binds a port of the loopback address. [`App`] maps requests to responses, also without a network.
 //!
 //! # Hidden information
-//! A player's page receives the steps of a [`Session`](cambio_view::Session), which contain only observations,
+//! Each player's page receives the steps of a [`Session`](cambio_view::Session), which contain only observations,
 //! sightings and public information. The state of the match stays in the server. `tests/hidden.rs` replays matches from
 //! decks that differ only in cards that the seat has not seen, and compares every byte. A match can be replayed only
 //! when it is over.
@@ -12,6 +12,9 @@
 //! The address contains a random token. The `Host` must be this machine and the `Origin` this server. The sizes of
 //! requests, the numbers of connections and tables, and all times are limited. Specs that start programs or read files
 //! are rejected unless the settings allow them.
+//!
+//! Several people can sit at one table. Each guest has a link with a token that reaches one seat of this table and nothing else. If the
+//! settings have an address in a local network, only such links work there.
 
 mod answer;
 mod api;

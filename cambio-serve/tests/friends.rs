@@ -144,7 +144,7 @@ fn a_link_reaches_one_seat_of_one_table_and_nothing_else() {
         let room = Page::linked(&app, bob, table).await.next().await.unwrap();
         assert_eq!((&room["seat"], &room["host"], &room["has_begun"]), (&json!("b"), &json!("a"), &json!(false)));
         assert!(!room.to_string().contains(bob.as_str()) && !room.to_string().contains(eve.as_str()), "{room}");
-        // Before the match, nobody can act; a request acts for the seat of its link.
+        // Before the match, no person can act; a request acts for the seat of its link.
         let act = async |token: &str| {
             sentence(post_as(&app, token, "api/tables/1/act", r#"{"at":0,"action":"draw"}"#).await).await
         };

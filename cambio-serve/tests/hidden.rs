@@ -274,7 +274,7 @@ async fn follow(
     let mut step = page.last.clone();
     loop {
         let at = &step["n"];
-        sent += &format!("{at} after {} ms\n", begun.elapsed().as_millis());
+        sent = format!("{sent}{at} after {} ms\n", begun.elapsed().as_millis());
         if let Some(stream) = delays.as_mut().filter(|_| step["ask"]["window"] == true) {
             tokio::time::sleep(Duration::from_millis(stream.below(3900).into())).await;
         }

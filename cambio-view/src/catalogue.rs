@@ -7,8 +7,9 @@ use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::{Rules, RulesSpec, Seat};
 use serde::Serialize;
 
+use crate::config::PERSON_NAME;
 use crate::scene::{CardValue, KindView};
-use crate::session::{PERSON_NAME, Session, SessionError};
+use crate::session::{Session, SessionError};
 use crate::words::rules_in_short;
 
 /// The maximum budgets of a decision. Each of them takes at most some ten seconds.

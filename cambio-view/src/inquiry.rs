@@ -11,7 +11,8 @@ use cambio_core::{
 use serde::Serialize;
 
 use crate::card_probabilities::{BeliefTracker, CardProbabilities};
-use crate::session::{STOPPED, SessionConfig, SessionError, no_decision};
+use crate::config::SessionConfig;
+use crate::session::{STOPPED, SessionError, no_decision};
 use crate::words::action_in_words;
 
 /// A candidate decision with its value.

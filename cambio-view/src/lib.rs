@@ -32,6 +32,7 @@
 
 mod card_probabilities;
 mod catalogue;
+mod config;
 mod inquiry;
 mod match_request;
 mod narrator;
@@ -46,6 +47,7 @@ mod words;
 
 pub use card_probabilities::CardProbabilities;
 pub use catalogue::{Catalogue, RequestError, TableOption, TableOptions};
+pub use config::{Player, SessionConfig};
 pub use inquiry::{Hint, InquiryResult, hint, inquire};
 pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
@@ -58,5 +60,5 @@ pub use requests::{
 };
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
-pub use session::{JobResult, Player, SavedSession, Session, SessionConfig, SessionError, SessionJob};
+pub use session::{JobResult, SavedSession, Session, SessionError, SessionJob};
 pub use words::{cards_in_short, rules_in_short, scores_in_words};

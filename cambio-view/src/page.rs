@@ -11,9 +11,9 @@ use cambio_core::play::RoundResult;
 use cambio_core::{Event, Observation, Phase, Rules, Score, Seat, Sighting};
 use serde::Serialize;
 
+use crate::config::{PERSON_NAME, SessionConfig};
 use crate::narrator::Narrator;
 use crate::scene::{CardMove, CardValue, KindView, Scene};
-use crate::session::{PERSON_NAME, SessionConfig};
 use crate::words::{rules_in_short, scores_in_words};
 
 /// The number of recent steps that are kept for pages that fell behind.

@@ -101,7 +101,7 @@ pub struct Replay {
     pub kinds: Vec<KindView>,
     /// The agents, seat a first; `person` for a person.
     pub agents: Vec<String>,
-    /// The names of the people who gave one, seat a first; empty if nobody did.
+    /// The names of the people, seat a first; empty if the record has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub people: Vec<Option<String>>,
     /// The rounds.

@@ -6,9 +6,10 @@ use cambio_core::{Action, Deal, Playing, Record, Seat};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, RequestError};
+use crate::config::{PERSON_NAME, Player, SessionConfig};
 use crate::reaction::MEDIANS;
 use crate::replay::Replay;
-use crate::session::{PERSON_NAME, Player, SavedSession, Session, SessionConfig, SessionError};
+use crate::session::{SavedSession, Session, SessionError};
 
 /// Reads a seed.
 pub(crate) fn seed(text: &str) -> Result<Seed, RequestError> {

@@ -1,6 +1,5 @@
 //! Sessions: a match of people and agents, with the jobs of the agents and the steps for each person's page.
 
-mod config;
 mod saved;
 mod shared;
 
@@ -14,12 +13,11 @@ use cambio_core::{
     Action, Agent, AgentError, Card, Event, Observer, Playing, Record, Referee, Seat, SeatSet, Sighting, State,
 };
 
+use crate::config::{PERSON_NAME, Player, SessionConfig};
 use crate::narrator::Narrator;
 use crate::page::{Feed, PageSetup, PageStep, RoundEnd};
 use crate::reaction::ReactionTimes;
 
-pub(crate) use config::PERSON_NAME;
-pub use config::{Player, SessionConfig};
 pub use saved::SavedSession;
 use shared::SnapWindow;
 
@@ -80,7 +78,7 @@ pub struct Session {
     decisions: Vec<SessionDecision>,
     /// The person's time for the last decision in milliseconds, if the page reported it.
     time: Option<u32>,
-    /// The steps for the page of each person who was at the table when the match began.
+    /// The steps for the pages of all people at the beginning of the match.
     feeds: BTreeMap<Seat, Feed>,
     /// The first step of the next round for each person, until all people continue.
     recess: Option<BTreeMap<Seat, PageStep>>,
@@ -311,7 +309,7 @@ impl Session {
         let Some((state, result)) = events.ended else {
             self.tell_all(|session, seat| {
                 let step = session.step(seat, &seen(&events.before, seat)).adding(speeds.clone());
-                // After a window, a person who has not decided still sees its question.
+                // After a window, the page of a person without a decision still has its question.
                 (was_in_window || step.is_worth_showing()).then_some(step)
             });
             return;

@@ -61,7 +61,7 @@ fn play(session: &mut Session, stream: &mut Stream, mut stop: impl FnMut(&Sessio
         }
         let everyone = people.iter().filter(|_| !went_on).any(|&seat| decide(session, seat, stream));
         think(session);
-        assert!(went_on || everyone || session.record().is_ok(), "somebody can always go on");
+        assert!(went_on || everyone || session.record().is_ok(), "no person and no agent can go on");
     }
 }
 
@@ -89,9 +89,9 @@ fn two_to_four_people_finish_matches_on_all_presets() {
             let named: Vec<&str> =
                 about["people"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
             assert_eq!(named.concat(), players.replace('-', ""));
-            let names =
+            let seated =
                 players.chars().map(|letter| if letter == '-' { "greedy".to_owned() } else { letter.to_string() });
-            assert_eq!(Replay::of(&record).unwrap().title, names.collect::<Vec<_>>().join(" against "));
+            assert_eq!(Replay::of(&record).unwrap().title, seated.collect::<Vec<_>>().join(" against "));
         }
     }
 }

@@ -3,7 +3,8 @@
 use cambio_core::Record;
 use serde::{Deserialize, Serialize};
 
-use super::{STOPPED, Session, SessionConfig, SessionDecision, SessionError, no_decision};
+use super::{STOPPED, Session, SessionDecision, SessionError, no_decision};
+use crate::config::SessionConfig;
 
 /// A session as data, from which [`Session::restore`] makes it again: its decisions and counts.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug, Default)]

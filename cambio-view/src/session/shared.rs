@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use cambio_agents::AgentSpec;
 use cambio_core::{Action, Phase, Playing, Seat};
 
-use super::{Player, Session, SessionDecision, SessionError};
+use super::{Session, SessionDecision, SessionError};
+use crate::config::Player;
 use crate::page::PageSetup;
 
 /// The open snap window of a shared session, or the next one.
