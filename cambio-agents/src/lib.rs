@@ -86,7 +86,7 @@ pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, 
 pub use playout::PlayoutKnowledge;
 pub use policy::{Blueprint, BlueprintHistory, NetworkPolicy, Policy, PolicyAgent, PublicHistory, ValuePolicy};
 pub use random::{Random, RandomParams};
-pub use review::{DecisionReview, MeanEstimate, Regret, Reviewer};
+pub use review::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};
 pub use search::{Arm, BeliefKind, BlueprintName, FinalChoice, SearchParams, TimeParams};

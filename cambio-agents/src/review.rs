@@ -8,13 +8,17 @@
 //! Worlds are resampled by their likelihood, so several playouts may use copies of one world. Standard errors are
 //! clustered by world, and a cost is certain only if the effective number of worlds is at least [`LEAST_WORLDS`].
 
+mod parts;
+
 use std::cmp::Reverse;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
 
 use cambio_core::engine::Dice;
 use cambio_core::rng::{Key, Seed};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Action, Briefing, Card, Event, Observation, Rules, Seat, Spot, Standing, State};
+use cambio_core::{Action, Briefing, Card, Event, Observation, Phase, Rules, Seat, Spot, Standing, State};
 
 use crate::bits::{Bits, mix};
 use crate::heuristic::HeuristicParams;
@@ -23,6 +27,7 @@ use crate::playout::is_plausible;
 use crate::policy::{Blueprint, BlueprintHistory, HistorySink, NetworkPolicy, Policy as _};
 use crate::search::strided;
 use crate::value::{Utility, Valuer};
+pub use parts::ResultParts;
 
 /// The maximum number of decisions that are compared with the decision taken.
 const MOST: usize = 12;
@@ -35,6 +40,10 @@ const DEVIATION: f64 = 0.1;
 const MOST_PROPOSALS: usize = 64;
 /// A cost near the size of a blunder is measured with up to this multiple of the number of playouts.
 const MOST_MEASURED: u32 = 40;
+/// The chances before and after the deal are measured with this multiple of the number of playouts.
+const DEAL: u32 = 10;
+/// A decision that is not the decision of the policy is measured with this multiple of the number of playouts.
+const UNUSUAL: u32 = 3;
 /// The seed of all reviews.
 const SEED: u64 = 0x0a99_4a15;
 /// Makes the random bits of the measurement different from the random bits of the search.
@@ -57,6 +66,32 @@ impl MeanEstimate {
     /// ```
     pub fn half(&self) -> f64 {
         1.96 * self.error
+    }
+}
+
+/// The sum of two independent estimates.
+impl Add for MeanEstimate {
+    type Output = MeanEstimate;
+
+    fn add(self, other: MeanEstimate) -> MeanEstimate {
+        let error = (self.error * self.error + other.error * other.error).sqrt();
+        MeanEstimate { mean: self.mean + other.mean, error }
+    }
+}
+
+/// The difference of two independent estimates.
+impl Sub for MeanEstimate {
+    type Output = MeanEstimate;
+
+    fn sub(self, other: MeanEstimate) -> MeanEstimate {
+        self + MeanEstimate { mean: -other.mean, ..other }
+    }
+}
+
+/// The sum of independent estimates.
+impl Sum for MeanEstimate {
+    fn sum<I: Iterator<Item = MeanEstimate>>(estimates: I) -> MeanEstimate {
+        estimates.fold(MeanEstimate::default(), Add::add)
     }
 }
 
@@ -114,6 +149,8 @@ pub struct Regret {
     pub best: Action,
     /// The value of the best decision minus the value of the decision taken. Noise can make it negative.
     pub cost: MeanEstimate,
+    /// The same difference in the value for each seat, seat a first. It equals `cost` for the seat that decided.
+    pub by_seat: [MeanEstimate; MAX_SEATS],
     /// Whether enough different worlds fit the decisions of the other seats. Otherwise, the error of the cost is
     /// unreliable.
     pub is_certain: bool,
@@ -122,8 +159,18 @@ pub struct Regret {
 /// The review of a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DecisionReview {
+    /// The seat that decided.
+    pub seat: Seat,
+    /// The phase of the decision.
+    pub phase: Phase,
     /// The chance of each seat to win, before the decision and given the true cards on the table; seat a first.
     pub chances: Vec<MeanEstimate>,
+    /// The chance of each seat after the decision minus its chance after the decision of the policy, given the true cards on
+    /// the table. 0 if the policy decides the same.
+    pub advantages: Vec<MeanEstimate>,
+    /// The chance of `seat` to win before the decision, given only its information; `None` if there was no alternative, or
+    /// if too few different worlds fit the decisions of the other seats.
+    pub own_chance: Option<MeanEstimate>,
     /// The cost of the decision, given the information of its seat; `None` if there was no alternative.
     pub known: Option<Regret>,
     /// The cost if the seat knew all cards on the table for this decision; `None` if there was no alternative.
@@ -136,14 +183,22 @@ impl DecisionReview {
     ///
     /// ```
     /// use cambio_agents::{DecisionReview, MeanEstimate, Regret};
-    /// use cambio_core::Action;
+    /// use cambio_core::{Action, Phase, Seat};
     ///
-    /// let known = Regret { best: Action::Call, cost: MeanEstimate { mean: 0.2, error: 0.05 }, is_certain: true };
-    /// let review = DecisionReview { chances: Vec::new(), known: Some(known), open: None };
+    /// let cost = MeanEstimate { mean: 0.2, error: 0.05 };
+    /// let known = Some(Regret { best: Action::Call, cost, by_seat: Default::default(), is_certain: true });
+    /// let (chances, advantages) = (Vec::new(), Vec::new());
+    /// let (seat, phase, own_chance, open) = (Seat::A, Phase::Close, None, None);
+    /// let review = DecisionReview { seat, phase, chances, advantages, own_chance, known, open };
     /// assert!(review.is_blunder(0.05) && !review.is_blunder(0.15));
     /// ```
     pub fn is_blunder(&self, least: f64) -> bool {
-        self.known.is_some_and(|regret| regret.is_certain && regret.cost.mean - regret.cost.half() >= least)
+        self.judged().is_some_and(|regret| regret.cost.mean - regret.cost.half() >= least)
+    }
+
+    /// The cost with the information of the seat, if it is certain.
+    fn judged(&self) -> Option<&Regret> {
+        self.known.as_ref().filter(|regret| regret.is_certain)
     }
 }
 
@@ -170,6 +225,8 @@ impl DecisionReview {
 #[derive(Clone, Debug)]
 pub struct Reviewer {
     policy: Blueprint,
+    /// The public history before a deal.
+    fresh: BlueprintHistory,
     seats: Vec<Inference<Blueprint>>,
     valuer: Valuer,
     playouts: u32,
@@ -199,6 +256,7 @@ impl Reviewer {
         Reviewer {
             seats: seated.collect(),
             policy,
+            fresh: past,
             valuer: Valuer::new(if is_one_round { Utility::Win } else { Utility::Match }),
             playouts: playouts.max(8),
             is_one_round,
@@ -239,6 +297,26 @@ impl Reviewer {
         self.policy.round_begins(standing);
     }
 
+    /// The chance of each seat to win before the round is dealt, seat a first: the mean over random deals, in which all seats
+    /// play the policy. Call it after [`Reviewer::round_begins`] with the same standing.
+    pub fn before_deal(&mut self, standing: &Standing<'_>) -> Vec<MeanEstimate> {
+        let seats = standing.setup.seats;
+        let mut sums = [MeanAccumulator::default(); MAX_SEATS];
+        let base = mix(self.seed ^ mix(!self.at.0));
+        for number in 0..DEAL * self.playouts {
+            let (mut past, mut dice) = (self.fresh.clone(), Dice(Bits::new(base, number)));
+            let dealt = State::deal_latent(&standing.setup, &mut dice, &mut HistorySink(&mut past));
+            let mut world = dealt.expect("the rules allow the number of seats");
+            if !self.policy.gambles() {
+                world.ask_knowing_only();
+            }
+            self.policy.play_out(&mut world, &mut past, &mut dice);
+            let values = self.valuer.values(&world);
+            sums.iter_mut().zip(values).for_each(|(sums, value)| sums.add(value));
+        }
+        sums[..seats].iter().map(MeanAccumulator::estimate).collect()
+    }
+
     /// Adds an event, as the referee sees it.
     pub fn event(&mut self, event: &Event<Card>) {
         for (inference, seat) in self.seats.iter_mut().zip(Seat::ALL) {
@@ -268,19 +346,30 @@ impl Reviewer {
         let seat = state.actor().expect("a seat is to act");
         let view = state.observe(seat);
         let base = mix(self.seed ^ mix(self.at.0 << 32 | self.at.1));
-        let blunder = self.blunder();
+        let (blunder, is_first) = (self.blunder(), self.at.1 == 0);
         let Reviewer { policy, seats, valuer, playouts, .. } = self;
         let inference = &seats[seat.index()];
         let mut table = ReviewPlayouts { policy, valuer, past: inference.past(), seat, number: *playouts, blunder };
         let choice = table.policy.decide(&view, table.past);
         let truth = inference.around(&view, |spot| state.face(spot));
 
-        let mut sums = [MeanAccumulator::default(); MAX_SEATS];
-        for number in 0..*playouts {
-            let values = table.values(&truth, choice, Bits::new(base, number));
-            sums.iter_mut().zip(values).for_each(|(sums, value)| sums.add(value));
+        let mut sums = [[MeanAccumulator::default(); MAX_SEATS]; 2];
+        let multiple = match () {
+            () if is_first => DEAL,
+            () if choice != taken => UNUSUAL,
+            () => 1,
+        };
+        for number in 0..multiple * *playouts {
+            let bits = Bits::new(base, number);
+            let values = table.values(&truth, choice, bits);
+            let after = if choice == taken { values } else { table.values(&truth, taken, bits) };
+            for (index, (value, after)) in values.into_iter().zip(after).enumerate() {
+                sums[0][index].add(value);
+                sums[1][index].add(after - value);
+            }
         }
-        let chances = sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect();
+        let [chances, advantages] =
+            sums.map(|sums| sums[..state.table().seats()].iter().map(MeanAccumulator::estimate).collect());
 
         let rivals = table.rivals(&view, taken);
         let known_to_seat = (!rivals.is_empty()).then(|| {
@@ -295,18 +384,18 @@ impl Reviewer {
                 };
                 inference.sample(&view, policy, &settings, enough, base ^ purpose)
             };
-            table.regret(rivals, taken, &mut draw, base ^ 3)
+            let search = draw(table.policy, 1, *playouts);
+            (table.own_chance(choice, &search, base ^ 6), table.regret(rivals, taken, &search, &mut draw, base ^ 3))
         });
+        let (own_chance, known_to_seat) = known_to_seat.map_or((None, None), |(own, regret)| (own, Some(regret)));
         let rivals = table.open_rivals(&view, taken, &truth);
         // The seat knows this world, so one world is enough.
-        let mut known = |_: &mut Blueprint, _, _| WorldSample {
-            worlds: vec![truth.clone()],
-            draws: vec![0],
-            effective: f64::INFINITY,
-        };
-        let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, &mut known, base ^ 4));
+        let known = WorldSample { worlds: vec![truth], draws: vec![0], effective: f64::INFINITY };
+        let mut draw = |_: &mut Blueprint, _, _| known.clone();
+        let open = (!rivals.is_empty()).then(|| table.regret(rivals, taken, &known, &mut draw, base ^ 4));
         self.decides(state);
-        DecisionReview { chances, known: known_to_seat, open }
+        let phase = state.table().phase();
+        DecisionReview { seat, phase, chances, advantages, own_chance, known: known_to_seat, open }
     }
 
     /// The chance of each seat to win, after the end of the round, seat a first.
@@ -364,16 +453,26 @@ impl ReviewPlayouts<'_> {
         few(taken, std::iter::once(preferred).chain(more))
     }
 
-    /// The cost of the decision. The best rival is selected in one sample of worlds and measured in another. `draw` draws
-    /// a sample, given its number and the number of draws.
+    /// The chance of the seat to win if it decides by the policy, as a mean over the worlds, unless there are too few.
+    fn own_chance(&mut self, choice: Action, sample: &WorldSample, base: u64) -> Option<MeanEstimate> {
+        let mut sums = ClusterAccumulator::default();
+        for number in 0..self.number {
+            let value = self.values(world_of(sample, number), choice, Bits::new(base, number))[self.seat.index()];
+            sums.add(sample.draws[draw_of(sample, number)], value);
+        }
+        (sample.effective >= LEAST_WORLDS).then(|| sums.estimate())
+    }
+
+    /// The cost of the decision. The best rival is selected in the sample `search` of worlds and measured in another one.
+    /// `draw` draws a sample, given its number and the number of draws.
     fn regret(
         &mut self,
         rivals: Vec<Action>,
         taken: Action,
+        search: &WorldSample,
         draw: &mut dyn FnMut(&mut Blueprint, u64, u32) -> WorldSample,
         base: u64,
     ) -> Regret {
-        let search = draw(self.policy, 1, self.number);
         let mut live: Vec<(Action, MeanAccumulator)> =
             rivals.into_iter().map(|action| (action, MeanAccumulator::default())).collect();
         let mut number = 0;
@@ -381,7 +480,7 @@ impl ReviewPlayouts<'_> {
         for _ in 0..halvings {
             let each = (2 * self.number / (halvings * (live.len() as u32 + 1))).max(4);
             for _ in 0..each {
-                let (world, bits) = (world_of(&search, number), Bits::new(base, number));
+                let (world, bits) = (world_of(search, number), Bits::new(base, number));
                 let least = self.values(world, taken, bits)[self.seat.index()];
                 for (action, sums) in &mut live {
                     sums.add(self.values(world, *action, bits)[self.seat.index()] - least);
@@ -396,35 +495,49 @@ impl ReviewPlayouts<'_> {
         // Noise alone can make one of many rivals look better, usually by less than one standard error.
         if lead.mean <= lead.error {
             let is_certain = search.effective >= LEAST_WORLDS;
-            return Regret { best: taken, cost: MeanEstimate::default(), is_certain };
+            let nothing = MeanEstimate::default();
+            return Regret { best: taken, cost: nothing, by_seat: [nothing; MAX_SEATS], is_certain };
         }
         // A cost that is too small for a blunder is measured with fewer playouts.
         let may_be_large = lead.mean + lead.half() >= self.blunder;
         let number = if may_be_large { 2 * self.number } else { self.number / 4 };
         let mut measure = draw(self.policy, 2, number);
-        let mut cost = self.measure([best, taken], &measure, base ^ PLAYOUTS, number);
+        let mut by_seat = self.measure([best, taken], &measure, base ^ PLAYOUTS, number);
+        let cost = by_seat[self.seat.index()];
         let is_clear = (cost.mean - cost.half() - self.blunder).abs() > 3.0 * cost.error;
         if may_be_large && !is_clear {
             // Only the new playouts count: the earlier ones decided that there are more.
             measure = draw(self.policy, 5, MOST_MEASURED / 4 * self.number);
-            cost = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MOST_MEASURED * self.number);
+            by_seat = self.measure([best, taken], &measure, base ^ !PLAYOUTS, MOST_MEASURED * self.number);
         }
-        Regret { best, cost, is_certain: measure.effective >= LEAST_WORLDS }
+        let is_certain = measure.effective >= LEAST_WORLDS;
+        Regret { best, cost: by_seat[self.seat.index()], by_seat, is_certain }
     }
 
-    /// The value of the first decision minus the value of the second, in worlds of this sample with the same random
-    /// numbers.
-    fn measure(&mut self, pair: [Action; 2], sample: &WorldSample, base: u64, number: u32) -> MeanEstimate {
-        let mut sums = ClusterAccumulator::default();
+    /// The value of the first decision minus the value of the second for each seat, in worlds of this sample with the same
+    /// random numbers.
+    fn measure(
+        &mut self,
+        pair: [Action; 2],
+        sample: &WorldSample,
+        base: u64,
+        number: u32,
+    ) -> [MeanEstimate; MAX_SEATS] {
+        let seats = sample.worlds[0].table().seats();
+        let mut sums = vec![ClusterAccumulator::default(); seats];
         for number in 0..number {
             let (world, bits) = (world_of(sample, number), Bits::new(base, number));
-            let [best, taken] = pair.map(|action| self.values(world, action, bits)[self.seat.index()]);
+            let [best, taken] = pair.map(|action| self.values(world, action, bits));
             // Playouts in a known world are independent; those in copies of one sampled world are not.
             let cluster =
                 if sample.worlds.len() == 1 { number as usize } else { sample.draws[draw_of(sample, number)] };
-            sums.add(cluster, best - taken);
+            for (index, sums) in sums.iter_mut().enumerate() {
+                sums.add(cluster, best[index] - taken[index]);
+            }
         }
-        sums.estimate()
+        let mut by_seat = [MeanEstimate::default(); MAX_SEATS];
+        by_seat.iter_mut().zip(&sums).for_each(|(estimate, sums)| *estimate = sums.estimate());
+        by_seat
     }
 }
 

@@ -1,6 +1,6 @@
-//! Reviews: the chances of the seats and the costs of the decisions.
+//! Reviews: the chances of the seats, the costs of the decisions, and the parts of the result.
 
-use cambio_agents::{DecisionReview, Reviewer, roster};
+use cambio_agents::{DecisionReview, Luck, MeanEstimate, ResultParts, Reviewer, roster};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::knob::MatchEnd;
@@ -11,13 +11,22 @@ use crate::play::amount;
 /// Reviews every decision of a match of one round.
 struct Watcher {
     reviewer: Reviewer,
+    before: Vec<MeanEstimate>,
     told: Vec<(Seat, Action, DecisionReview)>,
     outcome: Vec<f64>,
+}
+
+impl Watcher {
+    fn parts(&self) -> ResultParts {
+        let reviews: Vec<DecisionReview> = self.told.iter().map(|(_, _, review)| review.clone()).collect();
+        ResultParts::of(&self.before, &reviews, &self.outcome)
+    }
 }
 
 impl Observer for Watcher {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         self.reviewer.round_begins(standing);
+        self.before = self.reviewer.before_deal(standing);
     }
 
     fn event(&mut self, event: &Event<Card>) {
@@ -44,12 +53,17 @@ fn round() -> Rules {
 }
 
 fn watch(rules: Rules, agents: &[&str], deal: u64, playouts: u32) -> Watcher {
-    let reviewer = Reviewer::new(&rules, agents.len(), playouts);
-    let mut watcher = Watcher { reviewer, told: Vec::new(), outcome: Vec::new() };
+    watch_with(Reviewer::new(&rules, agents.len(), playouts), rules, agents, deal).0
+}
+
+/// The review of a match, and the luck by the bundled outcome model.
+fn watch_with(reviewer: Reviewer, rules: Rules, agents: &[&str], deal: u64) -> (Watcher, Luck) {
+    let watcher = Watcher { reviewer, before: Vec::new(), told: Vec::new(), outcome: Vec::new() };
     let mut agents: Vec<_> = agents.iter().map(|spec| roster().parse(spec).unwrap().make()).collect();
     let match_setup = MatchSetup { rules, seats: agents.len(), key: Key::new(18, deal) };
-    play_match(&match_setup, &mut agents, &mut watcher).unwrap();
-    watcher
+    let mut observers = (watcher, Luck::new(&rules, agents.len()));
+    play_match(&match_setup, &mut agents, &mut observers).unwrap();
+    observers
 }
 
 #[test]
@@ -101,4 +115,107 @@ fn where_no_network_knows_the_cards_the_heuristic_plays_on() {
     let watcher = watch(Rules::preset("mini-dpk").unwrap(), &["greedy", "random"], 1, 8);
     assert_eq!(watcher.reviewer.player(), "heuristic");
     assert!(watcher.told.iter().any(|(_, _, review)| review.known.is_some()));
+}
+
+#[test]
+fn the_parts_of_a_result_add_up_to_it() {
+    for (agents, deal, playouts) in [(&["random", "greedy"][..], 1, 120), (&["heuristic", "random", "learned"], 2, 8)] {
+        let watcher = watch(round(), agents, deal, playouts);
+        let parts = watcher.parts();
+        let (mut luck, mut decisions) = (0.0, 0.0);
+        for seat in 0..agents.len() {
+            let decided: f64 = parts.decisions.iter().map(|by| by[seat].mean).sum();
+            let sum = parts.before[seat].mean + parts.deal[seat].mean + parts.draws[seat].mean + decided;
+            assert!((sum + parts.rest[seat].mean - parts.result[seat]).abs() < 1e-9, "{parts:?}");
+            // The rest also has decisions that could not be judged, which are not luck.
+            let is_judged = |review: &DecisionReview| review.known.is_some_and(|known| known.is_certain);
+            let unjudged = watcher.told.iter().filter(|(_, _, review)| !is_judged(review));
+            let unjudged: f64 = unjudged.map(|(_, _, review)| review.advantages[seat].mean).sum();
+            let steps: f64 = parts.steps.iter().map(|step| step[seat].mean).sum();
+            let unexplained = parts.draws[seat].mean + parts.rest[seat].mean - unjudged;
+            assert!((steps - unexplained).abs() < 1e-9, "{steps} and {unexplained}: {parts:?}");
+            // The seat's own part is the sum of the costs that the review shows.
+            let costs =
+                watcher.told.iter().filter(|(by, ..)| by.index() == seat).filter_map(|(_, _, review)| review.known);
+            let cost: f64 = costs.filter(|known| known.is_certain).map(|known| known.cost.mean).sum();
+            assert!((cost + parts.decisions[seat][seat].mean).abs() < 1e-9, "{parts:?}");
+            luck += parts.draws[seat].mean.abs() + parts.deal[seat].mean.abs();
+            decisions += decided.abs();
+        }
+        // With few playouts, all costs are uncertain.
+        assert!(luck > 0.05 && (decisions > 0.05 || playouts < 100), "{luck} {decisions}");
+        let own: Vec<(f64, f64)> = watcher
+            .told
+            .iter()
+            .filter_map(|(seat, _, review)| Some((review.own_chance?.mean, review.chances[seat.index()].mean)))
+            .collect();
+        assert!(own.len() > 5 || playouts < 100, "{own:?}");
+        assert!(own.iter().all(|(own, _)| (0.0..=1.0).contains(own)), "{own:?}");
+        let differ = own.iter().filter(|(own, open)| (own - open).abs() > 0.2).count();
+        assert!(differ > 0 || playouts < 100, "a seat does not know the other seats' cards: {own:?}");
+        // The seats share one win, so no part changes the sum of their chances.
+        let of_all = |part: &[MeanEstimate]| part.iter().map(|estimate| estimate.mean).sum::<f64>();
+        let mut parts_of_all = vec![of_all(&parts.deal), of_all(&parts.draws), of_all(&parts.rest)];
+        parts_of_all.extend(parts.decisions.iter().chain(&parts.steps).map(|part| of_all(part)));
+        assert!(parts_of_all.iter().all(|sum| sum.abs() < 1e-9), "{parts_of_all:?}");
+    }
+}
+
+/// Seat a calls at once, and this ends the round: no card is drawn.
+#[test]
+fn without_chance_events_after_the_deal_all_luck_is_of_the_deal() {
+    let rules = serde_json::json!({ "base": "mini-m0", "turn_limit": 1, "limit_in_lap": "ends" });
+    let rules = RulesSpec::from_json(&rules).unwrap().validate().unwrap();
+    let (mut deals, mut decided) = (0.0, 0.0);
+    for deal in 0..12 {
+        let watcher = watch(rules, &["greedy(call_at=30)", "greedy"], deal, 40);
+        assert_eq!(watcher.told.last().unwrap().1, Action::Call);
+        let parts = watcher.parts();
+        for seat in 0..2 {
+            assert!(parts.draws[seat].mean.abs() < 1e-9, "{parts:?}");
+        }
+        deals += parts.deal[0].mean.abs();
+        decided += parts.rest[0].mean.abs() + parts.decisions[0][0].mean.abs();
+    }
+    assert!(deals > 1.0 && decided > 0.1, "{deals}, {decided}");
+}
+
+/// The mean luck is 0 even if one of the agents is much weaker than the policy of the playouts.
+#[test]
+fn the_mean_luck_is_0_and_it_agrees_with_the_outcome_model() {
+    let deals = amount(40, 2000);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / deals as f64;
+    let product = |one: &[f64], other: &[f64]| {
+        let (means, pairs) = ((mean(one), mean(other)), one.iter().zip(other));
+        pairs.map(|(one, other)| (one - means.0) * (other - means.1)).sum::<f64>() / (deals - 1) as f64
+    };
+    for agents in [["random(pass=0.9)", "greedy"], ["learned", "sharp"]] {
+        let mut lucks = [const { Vec::new() }; 3];
+        let (mut results, mut gains) = (Vec::new(), Vec::new());
+        for deal in 0..deals {
+            let reviewer = Reviewer::new(&round(), 2, 16).with_seed(deal);
+            let (watcher, model) = watch_with(reviewer, round(), &agents, deal);
+            let parts = watcher.parts();
+            lucks[0].push(parts.deal[0].mean);
+            lucks[1].push(parts.draws[0].mean);
+            lucks[2].push(model.shares()[0]);
+            results.push(parts.result[0]);
+            gains.push(parts.result[0] - parts.before[0].mean);
+        }
+        for luck in &lucks {
+            let error = (product(luck, luck) / deals as f64).sqrt();
+            println!("{agents:?}: mean luck {:.4}, standard error {error:.4}", mean(luck));
+            assert!(mean(luck).abs() < 3.5 * error, "{} with the standard error {error}", mean(luck));
+        }
+        let all: Vec<f64> = lucks[0].iter().zip(&lucks[1]).map(|(deal, draws)| deal + draws).collect();
+        let correlation = product(&all, &lucks[2]) / (product(&all, &all) * product(&lucks[2], &lucks[2])).sqrt();
+        println!("{agents:?}: result {:.3}, correlation of the lucks {correlation:.3}", mean(&results));
+        if agents[0] == "learned" {
+            assert!(correlation > 0.5, "{correlation}");
+        } else {
+            // The gain over the chance before the deal is not luck alone, and the bound above would show this.
+            let error = (product(&gains, &gains) / deals as f64).sqrt();
+            assert!(mean(&gains) < -3.5 * error, "{} with the standard error {error}", mean(&gains));
+        }
+    }
 }

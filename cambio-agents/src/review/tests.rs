@@ -41,7 +41,7 @@ impl Checker {
         let sample = inference.sample(&view, policy, &settings, (0.0, 0), 77);
         let past = inference.past();
         let mut table = ReviewPlayouts { policy, valuer, past, seat, number: self.worlds, blunder: 0.0 };
-        table.measure(pair, &sample, 78, self.worlds)
+        table.measure(pair, &sample, 78, self.worlds)[seat.index()]
     }
 }
 
