@@ -299,6 +299,9 @@ impl Reviewer {
 
     /// The chance of each seat to win before the round is dealt, seat a first: the mean over random deals, in which all seats
     /// play the policy. Call it after [`Reviewer::round_begins`] with the same standing.
+    ///
+    /// # Panics
+    /// If the rules do not allow the number of seats.
     pub fn before_deal(&mut self, standing: &Standing<'_>) -> Vec<MeanEstimate> {
         let seats = standing.setup.seats;
         let mut sums = [MeanAccumulator::default(); MAX_SEATS];

@@ -1,6 +1,7 @@
-//! Reviews: the win chance of each seat over a round of a finished match, and the cost of each decision.
+//! Reviews: the win chance of each seat over a round of a finished match, the cost of each decision, and the parts of luck and
+//! decisions in the result.
 
-use cambio_agents::{DecisionReview, MeanEstimate, Regret, Reviewer};
+use cambio_agents::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 use cambio_core::play::RoundResult;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
@@ -17,6 +18,11 @@ impl From<MeanEstimate> for MeanInterval {
     fn from(estimate: MeanEstimate) -> MeanInterval {
         MeanInterval { mean: estimate.mean, half: estimate.half() }
     }
+}
+
+/// One estimate for each seat, seat a first.
+fn intervals(estimates: Vec<MeanEstimate>) -> Vec<MeanInterval> {
+    estimates.into_iter().map(MeanInterval::from).collect()
 }
 
 /// The best decision that was found, and how much worse the actual decision is.
@@ -42,6 +48,9 @@ struct ReviewedDecision {
     action: String,
     #[serde(skip)]
     phase: Phase,
+    /// The seat's chance to win before the decision, given its knowledge; `None` if there was no other legal decision, or if
+    /// the chance is too uncertain.
+    own: Option<MeanInterval>,
     /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
     known: Option<RegretView>,
     open: Option<RegretView>,
@@ -67,12 +76,43 @@ pub struct DecisionCost<'r> {
     pub half: f64,
 }
 
+/// The parts of the result of the round, which add up to it: see [`ResultParts`].
+#[derive(Serialize, Clone, PartialEq, Debug)]
+struct ResultPartsView {
+    before: Vec<MeanInterval>,
+    deal: Vec<MeanInterval>,
+    draws: Vec<MeanInterval>,
+    /// The luck between each decision and the next one, one entry per seat.
+    steps: Vec<Vec<MeanInterval>>,
+    /// For each seat that decides, what its decisions changed for each seat.
+    decisions: Vec<Vec<MeanInterval>>,
+    rest: Vec<MeanInterval>,
+    result: Vec<f64>,
+}
+
+impl From<ResultParts> for ResultPartsView {
+    fn from(parts: ResultParts) -> ResultPartsView {
+        let ResultParts { before, deal, draws, steps, decisions, rest, result } = parts;
+        ResultPartsView {
+            before: intervals(before),
+            deal: intervals(deal),
+            draws: intervals(draws),
+            steps: steps.into_iter().map(intervals).collect(),
+            decisions: decisions.into_iter().map(intervals).collect(),
+            rest: intervals(rest),
+            result,
+        }
+    }
+}
+
 /// The progress of a review of one round.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct ReviewProgress {
     decisions: Vec<ReviewedDecision>,
     /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome.
     chances: Vec<Vec<MeanInterval>>,
+    /// The parts of the result, when all decisions are reviewed.
+    parts: Option<ResultPartsView>,
     of: usize,
     /// The policy of the playouts, and the number of playouts for each chance.
     player: &'static str,
@@ -93,6 +133,7 @@ impl ReviewProgress {
         ReviewProgress {
             decisions: Vec::new(),
             chances: Vec::new(),
+            parts: None,
             of,
             player: "learned",
             playouts,
@@ -120,6 +161,9 @@ struct RoundReviewer<'a> {
     playouts: u32,
     at: usize,
     reviewer: Option<Reviewer>,
+    /// The chances before the deal, and the reviews of the decisions.
+    before: Vec<MeanEstimate>,
+    reviews: Vec<DecisionReview>,
     progress: ReviewProgress,
     /// Receives the progress after each decision, and returns whether to continue.
     tell: &'a mut dyn FnMut(&ReviewProgress) -> bool,
@@ -146,6 +190,7 @@ impl Observer for RoundReviewer<'_> {
             self.progress.player = reviewer.player();
             self.progress.one_round = reviewer.is_of_a_round();
             self.progress.least = reviewer.blunder();
+            self.before = reviewer.before_deal(standing);
         }
     }
 
@@ -162,23 +207,25 @@ impl Observer for RoundReviewer<'_> {
         let Some(reviewer) = &mut self.reviewer else { return };
         let review = reviewer.review(state, action);
         let blunder = review.is_blunder(self.progress.least);
-        let DecisionReview { chances, known, open } = review;
-        self.progress.chances.push(chances.into_iter().map(MeanInterval::from).collect());
+        self.progress.chances.push(intervals(review.chances.clone()));
         self.progress.decisions.push(ReviewedDecision {
             by: seat.letter(),
             action: action.to_string(),
             phase: state.table().phase(),
-            known: known.map(RegretView::from),
-            open: open.map(RegretView::from),
+            own: review.own_chance.map(MeanInterval::from),
+            known: review.known.map(RegretView::from),
+            open: review.open.map(RegretView::from),
             blunder,
         });
+        self.reviews.push(review);
         self.stopped = !(self.tell)(&self.progress);
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
         if let Some(reviewer) = self.reviewer.as_ref().filter(|_| self.at == self.round && !self.stopped) {
-            let last = reviewer.outcome(state).into_iter().map(|mean| MeanInterval { mean, half: 0.0 });
-            self.progress.chances.push(last.collect());
+            let outcome = reviewer.outcome(state);
+            self.progress.chances.push(outcome.iter().map(|&mean| MeanInterval { mean, half: 0.0 }).collect());
+            self.progress.parts = Some(ResultParts::of(&self.before, &self.reviews, &outcome).into());
         }
     }
 }
@@ -197,7 +244,9 @@ pub fn review(
 ) -> Option<ReviewProgress> {
     let of = record.rounds[round - 1].decisions.len();
     let progress = ReviewProgress::new(of, playouts);
-    let mut watcher = RoundReviewer { round, playouts, at: 0, reviewer: None, progress, tell, stopped: false };
+    let (before, reviews) = (Vec::new(), Vec::new());
+    let mut watcher =
+        RoundReviewer { round, playouts, at: 0, reviewer: None, before, reviews, progress, tell, stopped: false };
     // An error after the reviewed round is ignored.
     let flaw = replay(record, &mut watcher).err().filter(|_| watcher.progress.decisions.len() < of);
     let RoundReviewer { mut progress, stopped, .. } = watcher;

@@ -30,6 +30,13 @@ fn every_decision_of_the_round_is_appraised_and_only_of_that() {
         for (decided, text) in progress.decisions.iter().zip(decisions) {
             assert!(text.starts_with(&format!("{} {}", decided.by, decided.action)), "{text}: {decided:?}");
         }
+        let parts = progress.parts.as_ref().expect("the round is complete");
+        for seat in 0..2 {
+            let luck = parts.before[seat].mean + parts.deal[seat].mean + parts.draws[seat].mean + parts.rest[seat].mean;
+            let sum: f64 = luck + parts.decisions.iter().map(|by| by[seat].mean).sum::<f64>();
+            assert!((sum - progress.chances.last().unwrap()[seat].mean).abs() < 1e-9, "{parts:?}");
+        }
+        assert_eq!(parts.steps.len(), decisions.len());
         assert!(!progress.one_round && progress.over && progress.trouble.is_none(), "{progress:?}");
         assert_eq!(review(&record, round, 8, &mut |_| true), Some(progress), "the same record gives the same numbers");
     }
@@ -52,5 +59,6 @@ fn an_appraisal_stops_when_it_is_told_to_and_at_a_flaw() {
     record.rounds[0].decisions[2] = "b call".to_owned();
     let progress = review(&record, 1, 8, &mut |_| true).unwrap();
     assert_eq!((progress.decisions.len(), progress.over), (2, true));
+    assert_eq!(progress.parts, None, "the result is not known");
     assert!(progress.trouble.is_some_and(|trouble| trouble.contains("decision 3")));
 }
