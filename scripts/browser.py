@@ -564,6 +564,11 @@ class Checks:
             ),
             "a strip must mark exactly one true card",
         )
+        seen = page.locator(".seers li").all_text_contents()
+        tags = page.evaluate(
+            "[...document.querySelectorAll('.cell .card')].filter((card) => card.parentElement.querySelector('.seen')?.textContent.includes('b')).map((card) => card.dataset.place).sort().join(', ')"
+        )
+        expect(seen[1] == f"b has seen {tags or 'no card'}.", f"{seen}, but the tags say {tags}")
         self.is_well(page, "the explanation")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
@@ -620,6 +625,38 @@ class Checks:
         place = page.url
         page.keyboard.press("b")
         expect(page.url == place, "there is a blunder that is not marked")
+        # Each column of the table of luck and decisions adds up to the result in its last row.
+        columns = page.evaluate(
+            """() => {
+                const rows = [...document.querySelectorAll('.parts tbody tr')].map((row) => [...row.querySelectorAll('td')].map((cell) => Number(cell.firstChild.textContent.replace('−', '-'))));
+                return rows[0].map((_, seat) => rows.map((row) => row[seat]));
+            }"""
+        )
+        expect(
+            len(columns) >= 2 and all(sum(column[:-1]) == column[-1] for column in columns), f"the parts do not add up: {columns}"
+        )
+        expect(abs(sum(column[-1] for column in columns) - 100) <= 3, f"the results are not the chances of one win: {columns}")
+        spoken = [int(number.replace("−", "-")) for number in re.findall(r"[−+]?\d+", page.text_content(".split"))]
+        expect(sum(spoken[:-1]) == spoken[-1], f"the sentence does not add up: {page.text_content('.split')}")
+        # Each mark of luck has its description at the decision.
+        lucky = page.evaluate("document.querySelectorAll('.graph .luck').length")
+        expect(lucky >= 1 and page.locator(".marks svg").count() >= 1, f"{lucky} marks of luck in the match with the largest swing")
+        said = 0
+        for decision in range(decisions + 1):
+            page.evaluate("([hash]) => { location.hash = hash; }", [f"{costly[0][0].split('&')[0]}&decision={decision}"])
+            until(page, "(number) => document.querySelector('.caption').textContent.includes(`decision ${number} of`)", decision)
+            said += "Luck changed" in page.text_content(".readout")
+        expect(said == lucky, f"{lucky} marks of luck, and {said} descriptions")
+        page.select_option(".chances select", "own")
+        own = page.evaluate(
+            "[...document.querySelectorAll('.graph .point')].length + 100 * document.querySelectorAll('.graph .luck').length"
+        )
+        expect(len(columns) < own <= decisions + len(columns), f"{own} points in the graph of what each player knew")
+        self.is_well(page, "the chances with what each player knew")
+        page.select_option(".chances select", "all")
+        counted = page.locator(".summary li").all_text_contents()
+        marked = sum(int(number) for line in counted for number in re.findall(r"(\d+) blunder", line))
+        expect(len(counted) == len(columns) and marked == blunders, f"{blunders} blunders are marked, {counted}")
         for width, scheme in [(1280, "light"), (400, "light"), (400, "dark"), (1280, "dark")]:
             page.set_viewport_size({"width": width, "height": 850})
             page.emulate_media(color_scheme=scheme)
@@ -716,7 +753,8 @@ class Checks:
         expect("If the cards were counted now, " in page.text_content(".outlook"), page.text_content(".outlook"))
         until(page, "document.querySelectorAll('.beliefs .strip').length > 3")
         page.wait_for_timeout(500)
-        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 330, "width": 1280, "height": 850})
+        page.screenshot(path=folder / "understand.png", full_page=True, clip={"x": 0, "y": 480, "width": 1280, "height": 850})
+        page.locator(".chances").screenshot(path=folder / "luck.png")
 
 
 class SiteChecks(Checks):

@@ -1,6 +1,6 @@
 // Code that all pages share: the connection, settings that this browser stores, and the names of the players.
 
-export { h, s, inWords, LETTERS } from "./cards.js";
+export { counted, h, inWords, LETTERS, listed, s } from "./cards.js";
 export { ask } from "./transport.js";
 
 // A setting stored in this browser.
@@ -47,8 +47,3 @@ export const people = (specs, seat, names = []) => specs.map((spec, index) => {
 
 export const RULES = { classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
 export const rulesName = (name) => RULES[name] ?? name;
-
-// A number of things: "1 card", "2 cards".
-export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;
-// A list in a sentence: "a, b and c".
-export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cambio_view::{CARDS_JS, CHANCES_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
+use cambio_view::{CARDS_JS, CHANCES_JS, PARTS_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
@@ -39,6 +39,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "watch.js" => (JS, WATCH_JS),
         "common.js" => (JS, include_str!("../assets/common.js")),
         "chances.js" => (JS, CHANCES_JS),
+        "parts.js" => (JS, PARTS_JS),
         "story.js" => (JS, include_str!("../assets/story.js")),
         "sounds.js" => (JS, include_str!("../assets/sounds.js")),
         "guide.js" => (JS, include_str!("../assets/guide.js")),

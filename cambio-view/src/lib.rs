@@ -53,7 +53,9 @@ pub use match_request::{CheckAnswer, CheckRequest, MatchRequest};
 pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
-pub use replay::{CARDS_JS, CHANCES_JS, EventLine, Frame, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted};
+pub use replay::{
+    CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted,
+};
 pub use requests::{
     ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, first_record,
     position_for_hint, replay_in_json,

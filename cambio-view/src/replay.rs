@@ -234,6 +234,8 @@ pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
 pub const CARDS_JS: &str = include_str!("../viewer/cards.js");
 /// The JavaScript module that draws a table.
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
+/// The JavaScript module that splits the result of a round into luck and decisions.
+pub const PARTS_JS: &str = include_str!("../viewer/parts.js");
 /// The JavaScript module that shows the analysis of a replay.
 pub const CHANCES_JS: &str = include_str!("../viewer/chances.js");
 /// The JavaScript module that steps through a replay.
@@ -256,7 +258,9 @@ fn script_data(data: &impl Serialize) -> String {
 /// The modules as one self-contained script, with the module of the analysis if there is one.
 fn script(has_analysis: bool) -> String {
     let mut modules = vec![CARDS_JS, TABLE_JS, WATCH_JS];
-    modules.extend(has_analysis.then_some(CHANCES_JS));
+    if has_analysis {
+        modules.extend([PARTS_JS, CHANCES_JS]);
+    }
     let lines = modules.iter().flat_map(|module| module.lines()).filter(|line| !line.starts_with("import "));
     let text = lines.fold(String::new(), |text, line| text + line + "\n");
     let panel =

@@ -131,3 +131,8 @@ export const picture = (kind) => h("span", { class: "card up", role: "img", "ari
 // A decision in the players' words; `action_in_words` in `words.rs` does the same.
 const VERBS = { drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn" };
 export const inWords = (action) => action.replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
+
+// A number of things: "1 card", "2 cards".
+export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;
+// A list in a sentence: "a, b and c".
+export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");

@@ -1,17 +1,24 @@
-// The review panel: win chances over a round, costs of decisions, and blunders. The server computes a review in the background; a page
+// The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { h, inWords, LETTERS, s } from "./cards.js";
+import { compared, hundreds, judged, number, split, summary } from "./parts.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
 const HEIGHT = 190;
 const EDGE = { left: 40, right: 18, top: 10, bottom: 22 };
 
-const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
-const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
-
 // The number of decisions in the list of the costliest ones.
 const COSTLIEST = 3;
+
+// The marks of the graph: a blunder, and good or bad luck.
+const MARKS = {
+  blunder: () => [s("circle", { r: 7 }), s("text", { y: 4, "text-anchor": "middle" }, "!")],
+  up: () => [s("path", { d: "M0-7 7 5H-7z" })],
+  down: () => [s("path", { d: "M0 7 7-5H-7z" })],
+};
+const mark = (kind, x, y) => s("g", { class: kind === "blunder" ? kind : `luck ${kind}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` }, ...MARKS[kind]());
+const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true" }, mark(kind, 0, 0));
 
 // Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
 // `viewer.playOn` opens a table at a position, if the page can, and `viewer.changed` is called when there are new costs. The reviews of
@@ -24,10 +31,15 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
   const state = h("p", { class: "facts", role: "status" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the analysis" });
   const graph = h("div", { class: "graph" });
+  const marks = h("p", { class: "facts marks" });
+  // Which chances the graph shows: with the real cards, or with what each player knew.
+  const kind = h("select", { onchange: () => { const review = known.get(at[0]); if (review) draw(review); } },
+    h("option", { value: "all" }, "all cards"), h("option", { value: "own" }, "what each player knew"));
+  const choose = h("label", {}, "Chances with ", kind);
   const readout = h("p", { class: "readout" });
   const found = h("div", {});
   const element = h("section", { class: "chances", "aria-labelledby": "chances" },
-    h("h2", { id: "chances" }, "Chance to win"), h("div", { class: "row" }, begin, bar), state, graph, readout, found);
+    h("h2", { id: "chances" }, "Chance to win"), h("div", { class: "row" }, begin, bar, choose), state, graph, marks, readout, found);
 
   async function work(round) {
     clearTimeout(timer);
@@ -53,7 +65,7 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
     begin.hidden = Boolean(review) || !ask;
     bar.hidden = !review || review.over;
     const isBegun = review?.chances.length > 0;
-    for (const part of [graph, readout, found]) part.hidden = !isBegun;
+    for (const part of [graph, marks, readout, found, choose]) part.hidden = !isBegun;
     state.classList.toggle("trouble", Boolean(problem ?? review?.trouble));
     if (!review) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
     else if (review.trouble) state.textContent = review.trouble;
@@ -68,36 +80,70 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
   }
 
   // The cost of a decision with what the player could know, if it is known and above 0.
-  const costOf = ({ known: cost, action }) => (cost && !cost.uncertain && cost.best !== action && cost.mean > 0 ? cost : null);
+  const costOf = (decision) => {
+    const cost = judged(decision);
+    return cost && cost.best !== decision.action && cost.mean > 0 ? cost : null;
+  };
+  const person = record?.["x-person"]?.seat ?? null;
 
-  function draw({ chances, decisions, of }) {
+  // The seat whose chance changed most by luck after a decision, if the change is clear: at least as large as the cost of a blunder,
+  // even at the low end of the interval. Of equal changes, this is the change for the person, or for the seat which decided.
+  function luckAfter({ parts, decisions, least }, place) {
+    const step = parts?.steps[place] ?? [];
+    const first = LETTERS.indexOf(person ?? decisions[place].by);
+    const seats = [first, ...step.keys()].filter((seat) => Math.abs(step[seat]?.mean ?? 0) - (step[seat]?.half ?? 0) >= least);
+    const most = Math.max(...seats.map((seat) => Math.abs(step[seat].mean)));
+    const seat = seats.find((one) => Math.abs(step[one].mean) > most - 0.02);
+    return seat === undefined ? null : { seat, ...step[seat] };
+  }
+
+  function draw(review) {
+    const { chances, decisions, of, parts } = review;
+    const isOwn = kind.value === "own";
     const width = Math.max(graph.clientWidth, 260);
     const x = (d) => EDGE.left + ((width - EDGE.left - EDGE.right) * d) / Math.max(of, 1);
     const y = (share) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - share);
     const seats = chances[0]?.length ?? 0;
     const path = (points) => points.map(([d, share], place) => `${place ? "L" : "M"}${x(d).toFixed(1)} ${y(Math.min(1, Math.max(0, share))).toFixed(1)}`).join("");
-    const parts = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
+    const shown = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
       s("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: y(share), y2: y(share) }),
       s("text", { x: EDGE.left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`)]);
     const every = [10, 20, 50, 100].find((step) => of / step <= 8) ?? 200;
-    for (let d = 0; d <= of; d += every) parts.push(s("text", { x: x(d), y: HEIGHT - 5, "text-anchor": "middle" }, d));
-    for (let seat = 0; seat < seats; seat += 1) {
-      const side = (sign) => chances.map((each, d) => [d, each[seat].mean + sign * each[seat].half]);
-      if (seats < 4) parts.push(s("path", { class: `band s${seat}`, d: `${path([...side(1), ...side(-1).reverse()])}Z` }));
-      parts.push(s("path", { class: `line s${seat}`, d: path(chances.map((each, d) => [d, each[seat].mean])) }));
-    }
-    // The letters at the ends of the lines, moved apart so that they do not overlap.
-    const ends = (chances.at(-1) ?? []).map(({ mean }, seat) => ({ seat, y: y(mean) })).sort((one, other) => one.y - other.y);
-    ends.reverse().forEach((end, place) => { end.y = Math.min(end.y, place ? ends[place - 1].y - 11 : y(0)); });
-    ends.forEach((end) => parts.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(chances.length - 1) + 4, width - 12), y: end.y + 4 }, LETTERS[end.seat])));
-    parts.push(s("line", { class: "now", x1: x(at[1]), x2: x(at[1]), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }));
-    decisions.forEach((decision, place) => {
-      if (!decision.blunder) return;
-      const { mean } = (chances[place + 1] ?? chances[place])[LETTERS.indexOf(decision.by)];
-      parts.push(s("g", { class: "blunder", transform: `translate(${x(place + 1).toFixed(1)} ${y(mean).toFixed(1)})` }, s("circle", { r: 7 }), s("text", { y: 4, "text-anchor": "middle" }, "!")));
+    for (let d = 0; d <= of; d += every) shown.push(s("text", { x: x(d), y: HEIGHT - 5, "text-anchor": "middle" }, d));
+    // The places and chances of the line of each seat. A player's own chance is known at its own decisions, and at the end.
+    const lines = Array.from({ length: seats }, (_, seat) => (isOwn ? [
+      ...decisions.flatMap(({ by, own }, place) => (by === LETTERS[seat] && own ? [[place, own]] : [])),
+      ...(chances.length > of ? [[of, chances[of][seat]]] : []),
+    ] : chances.map((each, d) => [d, each[seat]])));
+    lines.forEach((line, seat) => {
+      const side = (sign) => line.map(([d, { mean, half }]) => [d, mean + sign * half]);
+      if (seats < 4) shown.push(s("path", { class: `band s${seat}`, d: `${path([...side(1), ...side(-1).reverse()])}Z` }));
+      shown.push(s("path", { class: `line s${seat}`, d: path(line.map(([d, { mean }]) => [d, mean])) }));
+      if (isOwn) line.forEach(([d, { mean }]) => shown.push(s("circle", { class: `point s${seat}`, cx: x(d), cy: y(mean), r: 2.5 })));
     });
+    // The letters at the ends of the lines, moved apart so that they do not overlap.
+    const ends = lines.flatMap((line, seat) => (line.length ? [{ seat, d: line.at(-1)[0], y: y(line.at(-1)[1].mean) }] : [])).sort((one, other) => one.y - other.y);
+    ends.reverse().forEach((end, place) => { end.y = Math.min(end.y, place ? ends[place - 1].y - 11 : y(0)); });
+    ends.forEach((end) => shown.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(end.d) + 4, width - 12), y: end.y + 4 }, LETTERS[end.seat])));
+    shown.push(s("line", { class: "now", x1: x(at[1]), x2: x(at[1]), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }));
+    const kinds = new Set();
+    const put = (what, d, share, up) => { kinds.add(what); shown.push(mark(what, x(d), Math.min(HEIGHT - EDGE.bottom - 6, Math.max(EDGE.top + 6, y(share) + up)))); };
+    decisions.forEach((decision, place) => {
+      const luck = isOwn ? null : luckAfter(review, place);
+      // Luck is beside the line, so that it does not cover a blunder.
+      if (luck) put(luck.mean > 0 ? "up" : "down", place + 1, chances[place + 1][luck.seat].mean, luck.mean > 0 ? 13 : -13);
+      if (!decision.blunder) return;
+      if (!isOwn) put("blunder", place + 1, (chances[place + 1] ?? chances[place])[LETTERS.indexOf(decision.by)].mean, 0);
+      else if (decision.own) put("blunder", place, decision.own.mean, 0);
+    });
+    const least = number(100 * review.least, 0);
+    const meanings = [[["blunder"], "a blunder"], [["up", "down"], `good or bad luck: this chance changed by at least ${least} wins in 100 that are not the cost of a decision, even at the low end of the 95 % interval`]];
+    marks.replaceChildren(...meanings.filter(([some]) => some.some((one) => kinds.has(one)))
+      .map(([some, words]) => h("span", {}, ...some.map(sample), ` ${words}`)),
+    isOwn ? h("span", {}, "A point is a decision of the player: the mean over possible deals that fit what the player had seen. Points are missing where too few deals fit.")
+      : parts ? "" : h("span", {}, "Luck is marked when the analysis is complete."));
     const blunders = decisions.filter((decision) => decision.blunder).length;
-    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each seat after each decision. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...parts);
+    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each seat ${isOwn ? "with what it knew, at its decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
     drawing.addEventListener("click", (event) => {
       const { left, width: wide } = drawing.getBoundingClientRect();
       const place = (((event.clientX - left) / wide) * width - EDGE.left) / (width - EDGE.left - EDGE.right);
@@ -107,26 +153,34 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
   }
 
   // Describes the decision that led to the current table.
-  function read({ chances, decisions }) {
+  function read(review) {
+    const { chances, decisions } = review;
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
     if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
     const cost = (name, regret) => (regret === null ? "" : regret.uncertain ? `${name}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
     const nothing = decision && decision.known === null && decision.open === null;
+    const luck = decision && luckAfter(review, at[1] - 1);
+    // Why the two costs differ, if one of them says that the decision was good.
+    const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
+    const isGood = (regret) => regret && !regret.uncertain && regret.best === decision.action;
+    const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
+      : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
       h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
-      !decision ? "" : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open));
+      !decision ? "" : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open) + why,
+      decision?.own ? `With what ${decision.by} could know, ${decision.by}'s chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
+      luck ? h("b", { class: "chance" }, `Luck changed ${LETTERS[luck.seat]}'s chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
   }
 
-  function write({ decisions, chances, player, playouts, one_round: isRound, least, of }) {
+  function write(review) {
+    const { decisions, chances, player, playouts, one_round: isRound, least, of } = review;
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
-    const blunders = numbered.filter((decision) => decision.blunder);
-    const person = LETTERS[film.agents.indexOf("person")] ?? null;
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
     const sum = (seat, what) => {
-      const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what]).map((decision) => decision[what]);
+      const costs = decisions.filter((decision) => decision.by === LETTERS[seat] && decision[what] && !decision[what].uncertain).map((decision) => decision[what]);
       return hundreds({ mean: costs.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...costs.map((one) => one.half)) });
     };
     const win = isRound ? "win the round" : "win the match";
@@ -137,12 +191,14 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
           blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again") : ""))),
-      h("div", { class: "scroll" }, h("table", { class: "costs" },
-        h("thead", {}, h("tr", {}, ...["seat", "blunders", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
-        h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),
-          h("td", {}, blunders.filter((decision) => decision.by === LETTERS[seat]).length), h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
+      ...split(review, person),
+      ...summary(review, film.agents, person),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
-        h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
+        h("div", { class: "scroll" }, h("table", { class: "costs" },
+          h("thead", {}, h("tr", {}, ...["seat", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
+          h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),
+            h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
+        h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
   }
 
@@ -154,6 +210,11 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
       const decision = known.get(at[0])?.decisions[d - 1];
       const cost = decision && costOf(decision);
       return cost ? { action: cost.best, words: `+${hundreds(cost)} wins in 100` } : null;
+    },
+    // How the analysis of a decision of the current round agrees with the choice of an agent, in a sentence.
+    compare(d, choice) {
+      const decision = known.get(at[0])?.decisions[d - 1];
+      return decision ? compared(decision, choice) : "";
     },
     moved(round, decision) {
       at = [round, decision];

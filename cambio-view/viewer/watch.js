@@ -35,6 +35,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
   const transcript = h("ol", { class: "transcript" });
   const scores = h("ul", { class: "scores" });
+  const seers = h("ul", { class: "lines seers" });
   const reasons = h("div", { class: "reasons", role: "status" });
   const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
@@ -69,6 +70,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),
       h("div", { class: "side" },
         h("h2", {}, "What happened"), lines, scores,
+        h("h2", {}, "Who has seen which cards"), seers,
         ...(explain ? [h("h2", {}, "Why this decision?"), h("div", { class: "row" }, why, h("label", {}, "by ", asked)), reasons] : []),
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
@@ -107,6 +109,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     // The decision that led to the cards on the board.
     const last = shownBefore() ? frames[d - 1] : frame;
     const show = () => {
+      seers.replaceChildren(...whoHasSeen(last.scene).map((line) => h("li", {}, line)));
       table.render(last.scene, {
         sees: ({ seenBy }) => view === "all" || seenBy.includes(view),
         seesHeld: (held) => view === "all" || held.by === view || held.taken,
@@ -137,6 +140,15 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
     if (at === places.length - 1) stop();
+  }
+
+  // Which cards on the board each seat has seen, and which no seat has seen, in sentences.
+  function whoHasSeen({ layouts }) {
+    const cards = layouts.flatMap((layout, index) => layout.map(([slot, , seenBy]) => ({ spot: LETTERS[index] + slot, seenBy })));
+    const spots = (isShown) => cards.filter(isShown).map(({ spot }) => spot).join(", ");
+    const unseen = spots(({ seenBy }) => !seenBy);
+    return [...seats.map((seat) => `${seat} has seen ${spots(({ seenBy }) => seenBy.includes(seat)) || "no card"}.`),
+      ...(unseen ? [`No player has seen ${unseen}.`] : [])];
   }
 
   // Whether the board shows the cards before the decision of the current position.
@@ -212,7 +224,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
       reasons.replaceChildren(
         h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${inWords(found.decided)}.`,
-          found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values."),
+          found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
         found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, inWords(one.action), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",

@@ -76,7 +76,7 @@ impl ResultParts {
     }
 }
 
-/// The luck after each decision, for each seat.
+/// The entries of [`ResultParts::steps`].
 fn steps(reviews: &[DecisionReview], outcome: &[MeanEstimate]) -> Vec<Vec<MeanEstimate>> {
     let nexts = reviews.iter().skip(1).map(|next| (&next.chances[..], next.phase)).chain(once((outcome, Phase::Over)));
     let mut expected: Option<Vec<MeanEstimate>> = None;

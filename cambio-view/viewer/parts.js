@@ -1,0 +1,96 @@
+// How the result of a round came about: luck and decisions as parts that add up, and a summary of each player's decisions.
+import { counted, h, inWords, LETTERS, listed } from "./cards.js";
+
+export const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
+// A share of the win with its interval, in wins in 100.
+export const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
+const signed = (value) => `${value > 0 ? "+" : ""}${number(value, 0)}`;
+const whole = ({ mean, half }) => `${signed(Math.round(100 * mean))} ± ${number(100 * half, 0)}`;
+const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...estimates.map((one) => one.half)) });
+
+// The cost of a decision with what the player could know, if it is certain.
+export const judged = ({ known }) => (known && !known.uncertain ? known : null);
+
+// The parts for one seat in whole percent of a win. The rest contains the rounding errors.
+function rounded(parts, seat) {
+  const percent = ({ mean }) => Math.round(100 * mean);
+  const decisions = parts.decisions.map((by) => percent(by[seat]));
+  const [before, deal, draws] = [parts.before, parts.deal, parts.draws].map((part) => percent(part[seat]));
+  const result = Math.round(100 * parts.result[seat]);
+  return { before, deal, draws, decisions, result, rest: result - before - deal - draws - decisions.reduce((all, one) => all + one, 0) };
+}
+
+// The split of the result into luck and decisions: a sentence about one seat, and a table of all seats. `person` is the letter of the
+// person's seat or null.
+export function split({ parts, one_round: isRound, player }, person) {
+  if (!parts) return [];
+  const seats = parts.result.map((_, seat) => seat);
+  const winner = parts.result.indexOf(Math.max(...parts.result));
+  const seat = person ? LETTERS.indexOf(person) : winner;
+  const { before, deal, draws, decisions, rest, result } = rounded(parts, seat);
+  const isYou = Boolean(person);
+  const own = isYou ? "your" : `${LETTERS[seat]}'s own`;
+  const others = decisions.flatMap((change, by) => (by === seat ? [] : [`${LETTERS[by]}'s decisions ${signed(change)}`]));
+  const sentence = `Before the deal, ${isYou ? "you" : LETTERS[seat]} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${own} decisions ${signed(decisions[seat])}, ${listed([...others, `unknown cards and the rest ${signed(rest)}`])}: ${result} % after the round.`;
+  const all = seats.map((one) => rounded(parts, one));
+  const row = (name, estimates, shown) => h("tr", {}, h("th", { scope: "row" }, name), ...seats.map((one) => h("td", {}, shown(one), estimates?.[one].half ? h("small", {}, ` ± ${number(100 * estimates[one].half, 0)}`) : "")));
+  return [
+    h("h3", {}, "Luck and decisions"),
+    h("p", { class: "split" }, sentence),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Luck and decisions" }, h("table", { class: "costs parts" },
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "in % of a win"), ...seats.map((one) => h("th", { scope: "col" }, h("span", { class: `key s${one}` }, LETTERS[one]))))),
+      h("tbody", {},
+        row("Chance before the deal", parts.before, (one) => all[one].before),
+        row("Luck of the deal", parts.deal, (one) => signed(all[one].deal)),
+        row("Luck of the draws", parts.draws, (one) => signed(all[one].draws)),
+        ...seats.map((by) => row(`Decisions of ${LETTERS[by]}`, parts.decisions[by], (one) => signed(all[one].decisions[by]))),
+        row("Unknown cards, rest", parts.rest, (one) => signed(all[one].rest)),
+        row(isRound ? "Result" : "Chance after the round", null, (one) => all[one].result)))),
+    h("details", {}, h("summary", {}, "How are luck and decisions separated?"),
+      h("p", {}, `The parts of each column add up to its last row. They compare the round with rounds in which all players decide like ${player}. The chance before the deal is the mean over random deals. The luck of the deal is the chance with the cards that were dealt, minus that chance. The luck of the draws is what drawn cards, races and reshuffles changed. Over many rounds, the luck of the deal and of the draws is 0 on average for every player, however well they play.`),
+      h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain. “Unknown cards, rest” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
+  ];
+}
+
+// One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
+// because some rounds ask harder questions than others.
+export function summary({ decisions, parts }, agents, person) {
+  const line = (agent, seat) => {
+    const letter = LETTERS[seat];
+    const own = decisions.filter((decision) => decision.by === letter && decision.known);
+    const certain = own.filter(judged);
+    const blunders = certain.filter((decision) => decision.blunder);
+    const mistakes = certain.filter(({ blunder, known }) => !blunder && known.mean - known.half > 0);
+    const cost = (some) => hundreds(sum(some.map(judged)));
+    const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, name]) => (some.length ? [counted(some.length, name)] : []));
+    const wrong = [...blunders, ...mistakes];
+    const verdict = certain.length === 0 ? "No decision could be judged."
+      : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
+      : `${counted(certain.length, "decision")} with a choice cost ${cost(certain)} wins in 100${wrong.length === 0 ? "; none was clearly a mistake."
+        : wrong.length === certain.length ? `: ${listed(found)}.` : `, of which ${listed(found)} cost ${cost(wrong)}.`}`;
+    const open = own.length - certain.length;
+    const isUnjudged = certain.length > 0 && open > 0;
+    return h("li", {}, h("span", { class: `key s${seat}` }, letter), ` ${letter === person ? "You" : agent}: `, verdict,
+      isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
+      parts ? ` Luck of the deal and the draws: ${whole(sum([parts.deal[seat], parts.draws[seat]]))}.` : "");
+  };
+  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...agents.map(line)),
+    h("p", { class: "facts" }, "These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval.")];
+}
+
+// Compares the choice of an agent with the analysis of the decision in a sentence.
+export function compared(decision, { agent, decided }) {
+  const { known, action } = decision;
+  if (!known) return "";
+  if (known.uncertain) return "The analysis cannot judge this decision: too few possible deals explain how the others played.";
+  const isBetter = known.best !== action && known.mean > 0;
+  const gain = `would win ${hundreds(known)} more games in 100`;
+  const doubt = known.mean - known.half > 0 ? "" : ", which may be chance";
+  if (!isBetter) {
+    return decided === action ? "The analysis agrees: it found no better choice."
+      : `The analysis found no better choice than the one played, so “${inWords(decided)}” is not measurably better.`;
+  }
+  if (decided === known.best) return `The analysis agrees: “${inWords(known.best)}” ${gain}${doubt}.`;
+  if (decided !== action) return `The analysis also found a better choice than the one played: “${inWords(known.best)}” ${gain}${doubt}.`;
+  return `The analysis disagrees with ${agent}: “${inWords(known.best)}” ${gain} than the choice played${doubt}. It plays each choice out in many possible deals; ${agent} decides by its own estimate.`;
+}
