@@ -6,7 +6,6 @@ pub(crate) mod unknown;
 
 pub use replay::replay;
 pub use save::RestoreError;
-pub use unknown::UNKNOWN;
 
 use serde_json::{Map, Value};
 
@@ -19,6 +18,9 @@ use crate::{Action, Card, Rules, Score, Seat, Spot, Standing, State};
 
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
+
+/// The label of an unknown card in a deck or in a new stock.
+pub const UNKNOWN: &str = "?";
 
 /// The JSON Schema (draft 2020-12) of one record.
 pub const SCHEMA: &str = include_str!("../record.schema.json");

@@ -30,7 +30,7 @@ fn round(rules: &Rules, seats: usize, deal: u64) -> Round {
         }
         playing = next;
     }
-    let whole = playing.save(&vec!["somebody"; seats]);
+    let whole = playing.save(&vec!["agent"; seats]);
     let (state, view) = (playing.state(), playing.state().observe(Seat::A));
     let spots = state.table().occupied().iter_from(Seat::A).filter(|&spot| view.face(spot).is_none());
     let unseen: Vec<Card> = spots.filter_map(|spot| state.face(spot)).chain(state.stock()).collect();
@@ -98,15 +98,15 @@ fn a_complete_record_stays_the_same() {
 fn unknown_cards_of_a_new_stock_are_those_of_the_pile() {
     let rules = Rules::preset("classic").unwrap();
     for deal in 0..3 {
-        // Everybody drops every card, until the pile has become the stock and a few cards were drawn from it.
+        // Every seat drops every card, until the pile has become the stock and a few cards were drawn from it.
         let mut playing = Playing::new(&rules, 4, Key::new(33, deal)).unwrap();
         while playing.state().table().reshuffles() == 0 || playing.state().table().stock_len() > 30 {
-            let choices = playing.turn().expect("nobody calls").view.choices();
+            let choices = playing.turn().expect("no seat calls").view.choices();
             let wanted = [Action::Draw, Action::Drop, Action::Skip, Action::Pass, Action::End];
             let action = wanted.into_iter().find(|&action| choices.contains(action));
             playing.act(action.unwrap_or_else(|| choices.nth(0).unwrap())).unwrap();
         }
-        let whole = playing.save(&["somebody"; 4]);
+        let whole = playing.save(&["agent"; 4]);
         let mut written = whole.clone();
         let stock = &mut written.rounds[0].reshuffles[0];
         let drawn = stock.len() - playing.state().table().stock_len();

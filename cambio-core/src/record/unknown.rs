@@ -6,13 +6,10 @@ use serde_json::Value;
 
 use crate::play::observer::Observer;
 use crate::record::replay::{replay_filling, table_of};
-use crate::record::{FINGERPRINT, InvalidRecord, Record, RoundRecord, TRACE};
+use crate::record::{FINGERPRINT, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN};
 use crate::rng::{Bounded as _, SplitMix};
 use crate::text::excerpt;
 use crate::{Card, Rules, Standing};
-
-/// The label of an unknown card in a deck or in a new stock.
-pub const UNKNOWN: &str = "?";
 
 /// The extra field of a round with the places of the cards that were unknown in its deck, counted from 0.
 pub(crate) const FILLED: &str = "x-filled";
@@ -23,23 +20,23 @@ const ATTEMPTS: u64 = 1000;
 impl Record {
     /// A complete record of a match of which only some cards are known.
     ///
-    /// In the decks and new stocks of this record, the label `?` stands for a card that nobody who wrote the record has seen, and a list
-    /// that is too short ends with unknown cards. They are replaced by the other cards of the deck, in a random order that follows
+    /// In the decks and new stocks of this record, the label `?` stands for a card that its writer has not seen, and a list that is too
+    /// short ends with unknown cards. They are replaced by the other cards of the deck, in a random order that follows
     /// from `seed`. If the rules do not allow the decisions with these cards, for example because a card would have been a match,
     /// other orders are tried.
     ///
     /// A player's observations contain only cards that this player has seen. So if a record has all cards that one player saw, this
-    /// player's observations and decisions are those of the real match, whatever the seed. Each round has a new field, `x-filled`: the
+    /// player's observations and decisions are as in the real match, whatever the seed. Each round has a new field, `x-filled`: the
     /// places of the unknown cards in its deck.
     ///
     /// # Errors
-    /// If a deck has more copies of a card than the rules, or if a thousand fillings all contradict the record. The error is that of the
+    /// If a deck has more copies of a card than the rules, or if a thousand fillings all contradict the record. The error is from the
     /// filling that got furthest.
     ///
     /// ```
     /// use cambio_core::{Record, replay};
     ///
-    /// // Seat a saw its cards a3 and a4 and the card that it kept, and everybody saw two cards on the pile.
+    /// // Seat a saw its cards a3 and a4 and the card that it kept, and every seat saw two cards on the pile.
     /// let line = r#"{"format": "cambio-record/1", "rules": "classic", "seats": 2, "rounds": [{
     ///     "deck": ["6h", "?", "?", "?", "Ac", "?", "2d", "?", "5c", "3c"],
     ///     "decisions": ["a draw", "a keep a1", "a pass", "b pass", "a end", "b draw", "b drop", "b pass"]}]}"#;
@@ -76,7 +73,7 @@ impl Record {
                     return Ok(record);
                 }
                 Err(flaw) if attempt == 0 || (flaw.round, flaw.decision) > (furthest.round, furthest.decision) => {
-                    furthest = flaw
+                    furthest = flaw;
                 }
                 Err(_) => {}
             }
