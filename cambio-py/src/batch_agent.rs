@@ -129,7 +129,9 @@ impl BatchAgent {
             }
             Err(error) => {
                 let reason = self.raised.keep(error, py);
-                waiting.iter().for_each(|one| *locked(&one.answer) = Some(Err(reason.clone())));
+                for one in waiting {
+                    *locked(&one.answer) = Some(Err(reason.clone()));
+                }
             }
         }
         Some(object)
