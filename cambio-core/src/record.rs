@@ -25,6 +25,9 @@ pub const UNKNOWN: &str = "?";
 /// The JSON Schema (draft 2020-12) of one record.
 pub const SCHEMA: &str = include_str!("../record.schema.json");
 
+/// The extra field of a round with the places of the cards that were unknown in its deck, counted from 0: see [`Record::complete`].
+pub const FILLED: &str = "x-filled";
+
 /// The extra field with the fingerprint of a round. Readers may ignore it.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 

@@ -2,7 +2,7 @@
 
 use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
-use cambio_core::record::InvalidRecord;
+use cambio_core::record::{FILLED, InvalidRecord};
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Record, Rules, Score, Seat, Standing, State, replay};
 use serde::Serialize;
@@ -179,8 +179,10 @@ impl Replay {
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
+        let has_unknown = record.rounds.iter().any(|round| round.fields.contains_key(FILLED));
         let title = excerpt(&distinct.join(" against ")).up_to(TITLE).to_string()
-            + if is_practice { " (practice)" } else { "" };
+            + if is_practice { " (practice)" } else { "" }
+            + if has_unknown { " (some cards are unknown and filled in at random)" } else { "" };
         Ok(Replay {
             title,
             rules: rules.name(),

@@ -6,13 +6,10 @@ use serde_json::Value;
 
 use crate::play::observer::Observer;
 use crate::record::replay::{replay_filling, table_of};
-use crate::record::{FINGERPRINT, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN};
+use crate::record::{FILLED, FINGERPRINT, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN};
 use crate::rng::{Bounded as _, SplitMix};
 use crate::text::excerpt;
 use crate::{Card, Rules, Standing};
-
-/// The extra field of a round with the places of the cards that were unknown in its deck, counted from 0.
-pub(crate) const FILLED: &str = "x-filled";
 
 /// The maximum number of fillings that are tried.
 const ATTEMPTS: u64 = 1000;
