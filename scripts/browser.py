@@ -19,6 +19,8 @@ the check of a published run, and offline.
 """
 
 import argparse
+import functools
+import http.server
 import json
 import os
 import random
@@ -27,6 +29,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -794,6 +797,36 @@ class SiteChecks(Checks):
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
 
+    def a_slow_connection(self):
+        """At 10 Mbit/s, the first card is on the screen within 2 s, after at most 2.5 MB."""
+        lock, sent = threading.Lock(), [0]
+
+        class Slow(http.server.SimpleHTTPRequestHandler):
+            def copyfile(self, source, outputfile):
+                while part := source.read(12_500):
+                    with lock:
+                        time.sleep(0.01)
+                        sent[0] += len(part)
+                    outputfile.write(part)
+
+            def log_message(self, *_):
+                pass
+
+        folder = functools.partial(Slow, directory=self.folder / "host/some/path")
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), folder) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            page = self.page()
+            begun = time.monotonic()
+            page.goto(f"http://127.0.0.1:{server.server_port}/", wait_until="commit")
+            page.click("#deal")
+            page.wait_for_selector(".question")
+            seconds, megabytes = time.monotonic() - begun, sent[0] / 1e6
+            page.context.close()
+            server.shutdown()
+        expect(megabytes < 2.5, f"{megabytes:.2f} MB before the first card")
+        expect(seconds < 2 or os.getloadavg()[0] > 1, f"{seconds:.1f} s until the first card")
+        return f"{seconds:.1f} s and {megabytes:.2f} MB until the first card"
+
     def links_and_the_daily_deal(self):
         """The daily deal is the same everywhere; links open the same deal, and a finished match in the replay page."""
         context = {"permissions": ["clipboard-read", "clipboard-write"]}
@@ -976,6 +1009,7 @@ def main():
                     ("site: ", check)
                     for check in [
                         site.a_match_without_a_server,
+                        site.a_slow_connection,
                         site.keys_alone,
                         site.a_page_that_is_loaded_again,
                         site.hints_and_taking_back,

@@ -102,7 +102,8 @@ def build(folder, cambio=None, runs=()):
     for file in [*serve.iterdir(), *view.iterdir(), *(web / name for name in ["worker.js", "program.js", "icon-512.png"])]:
         if file.suffix != ".html":
             shutil.copyfile(file, folder / "assets" / file.name)
-    shutil.copyfile(wasm, folder / "assets/cambio.wasm")
+    # Compressed here, because not every host does it. A host could unpack a name that ends in .gz.
+    (folder / "assets/cambio.wasm.packed").write_bytes(gzip.compress(wasm.read_bytes(), mtime=0))
     shutil.copyfile(web / "manifest.webmanifest", folder / "manifest.webmanifest")
     for file in (ROOT / "cambio-agents/nets").glob("*.net"):
         shutil.copyfile(file, folder / "assets/nets" / file.name)
@@ -117,19 +118,16 @@ def build(folder, cambio=None, runs=()):
         worker = worker.replace("{{" + name + "}}", value if isinstance(value, str) else ", ".join(f'"{file}"' for file in value))
     (folder / "service-worker.js").write_text(worker)
     size = lambda names: sum(len(gzip.compress((folder / name).read_bytes())) for name in names) // 1000
-    rest.remove("assets/cambio.wasm")
+    program = "assets/cambio.wasm.packed"
+    rest.remove(program)
     print(
         f"built {folder}/index.html, version {version}; compressed with gzip: pages {size(rest)} KB, "
-        f"program {size(['assets/cambio.wasm'])} KB, networks {size(networks)} KB, published runs {size(published)} KB"
+        f"program {(folder / program).stat().st_size // 1000} KB, networks {size(networks)} KB, published runs {size(published)} KB"
     )
 
 
 def serve(folder):
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    handler.extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {
-        ".wasm": "application/wasm",
-        ".js": "text/javascript",
-    }
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         print(f"http://127.0.0.1:{server.server_port}/", flush=True)
         server.serve_forever()

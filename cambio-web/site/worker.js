@@ -15,13 +15,14 @@ async function load(file) {
 }
 
 const started = (async () => {
-  const source = await load("cambio.wasm");
+  const packed = await load("cambio.wasm.packed");
   const imports = program.imports((message) => {
     if (message.panic) trouble = `this is a bug in cambio: ${message.panic}`;
     else postMessage(message);
   });
-  const isTyped = source.headers.get("Content-Type") === "application/wasm";
-  const { instance } = await (isTyped ? WebAssembly.instantiateStreaming(source, imports) : WebAssembly.instantiate(await source.arrayBuffer(), imports));
+  const unpacked = packed.body.pipeThrough(new DecompressionStream("gzip"));
+  const source = new Response(unpacked, { headers: { "Content-Type": "application/wasm" } });
+  const { instance } = await WebAssembly.instantiateStreaming(source, imports);
   program.start(instance, crypto.getRandomValues(new BigUint64Array(2)));
 })();
 started.catch((error) => { trouble = error.message; });
