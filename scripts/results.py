@@ -521,6 +521,27 @@ def thresholds(run, options):
     return markdown(["rules", "seats", "best", "not distinguishable from it", "gain over 5, hundredths of a rank point"], rows)
 
 
+def equilibria(run, options):
+    """`equilibria run= agent=`: for each game of all values against all values, the best replies to themselves and the equilibrium."""
+    rows = []
+    for file in sorted(name for name in run.facts["files"] if name.endswith("tuning.json")):
+        said = json.loads(run.text(file))
+        if said["field"] != "self" or said["agent"] != options["agent"]:
+            continue
+        first, last = map(int, said["ranges"][0].split(".."))
+        mixed = [
+            f"{value}: {share:.0%}"
+            for value, share in zip(range(first, last + 1), said["nash"] or (), strict=False)
+            if share >= 0.005
+        ]
+        mixed = (", ".join(mixed) or "–").replace("-", "−").replace("%", " %")
+        own = ", ".join(said["symmetric_equilibria"]).replace("-", "−")
+        rows.append([said["rules"], str(said["seats"]), own, mixed])
+    order = {"classic": 0, "original": 1, "faessler": 2}
+    rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
+    return markdown(["rules", "seats", "best replies to themselves", "equilibrium of the measured game"], rows)
+
+
 def curve(run, options):
     """`curve run= [file=]`: a response curve, one row per value."""
     column = Column("payoff.4")
@@ -652,7 +673,7 @@ def plot_chart(run, options):
 
 TABLES = {
     f.__name__: f
-    for f in (agents, pivot, matrix, extremes, seats, thresholds, curve, printed, coverage, exploitability, benchmarks)
+    for f in (agents, pivot, matrix, extremes, seats, thresholds, equilibria, curve, printed, coverage, exploitability, benchmarks)
 }
 PLOTS = {
     "curves": plot_curves,
