@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cambio_game as cambio
+from cambio_game.__main__ import main
 
 
 class Mixed:
@@ -154,6 +155,8 @@ def test_a_run_with_python_agents_can_be_verified(tmp_path: Path) -> None:
     agents = {"mixed": Mixed(), "greedy": "greedy"}
     run = cambio.tournament(agents, "mini-m1", deals=30, out=tmp_path / "run")
     assert run.verify(agents, all=True) > 0
+    words = ["verify", str(tmp_path / "run"), "--all", "--agent", "mixed=test_policies:Mixed"]
+    assert main(words) == 0 and main(words[:2]) == 1
     with pytest.raises(cambio.RunError, match="gives different rows"):
         run.verify({"mixed": First(0), "greedy": "greedy"}, all=True)
     with pytest.raises(cambio.RunError, match="has no folder"):
