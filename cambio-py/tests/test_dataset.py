@@ -31,10 +31,15 @@ def test_values_and_luck_of_the_sample_are_those_of_the_library() -> None:
             candidates = {str(one): logit for one, _, logit in observation.network_inputs()}
             values = {one: round(1 / (1 + math.exp(-logit)), 4) for one, logit in candidates.items() if len(candidates) > 1}
             expected = values.get(str(action))
-            assert (value is None) == (expected is None)
-            if value is not None and expected is not None:
-                assert abs(value - expected) < 2e-4 and abs(best - max(values.values())) < 2e-4
+            if best is None:
+                assert not values
+                continue
+            assert abs(best - max(values.values())) < 2e-4
+            # Of decisions that are alike, such as keeps over unknown cards, the network considers only one.
+            if expected is not None:
+                assert abs(value - expected) < 2e-4
                 compared += 1
+    assert compared > 1000
     # Luck has mean 0, and results without it vary less.
     mean = sum(luck) / 1000
     without = [result - share for result, share in zip(results, luck, strict=True)]
