@@ -268,8 +268,9 @@ function offer() {
 
 function waiting(scene) {
   if (scene.phase === "over") return "";
+  if (scene.asked && company.isAway(scene.asked)) return `${board.name(scene.asked)} is away. ${company.isHost ? "Under “People”, you can let a bot play on." : "The table waits."}`;
   if (scene.asked) return scene.asked === current.cast.you ? "" : `${board.name(scene.asked)} is thinking…`;
-  return "A card was discarded. Waiting for snaps…";
+  return passed.discard === discardOf(scene) ? "You pass. Waiting for the others…" : "A card was discarded. Waiting for snaps…";
 }
 
 function choose(place) {
@@ -479,11 +480,17 @@ follow(number, {
   step(step) { queue.push({ ...step, arrived: performance.now() }); play(); },
   room(room) {
     company.update(room);
-    if (room.has_begun) return;
+    if (room.has_begun) {
+      if (current.step && !current.step.ask && !current.step.end && !current.step.trouble) question.textContent = waiting(current.step.scene);
+      return;
+    }
     waitingRoom ??= new WaitingRoom(number);
     if (!waitingRoom.element.isConnected) main.replaceChildren(waitingRoom.element);
     waitingRoom.update(room);
   },
   lost() { question.textContent = "No connection to the server. Trying again…"; },
-  gone(text) { gone("This table is closed", text); },
+  gone(text) {
+    if (isGuest) gone("You are not at this table any more", "A bot plays on in your seat, or the host has closed the table. Ask the host for a new link.");
+    else gone("This table is closed", text);
+  },
 });

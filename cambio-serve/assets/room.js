@@ -50,7 +50,7 @@ export class WaitingRoom {
     const own = LETTERS.indexOf(seat);
     const shown = names(room);
     const empty = players.filter(({ agent, name }) => agent === null && name === null).length;
-    const state = ({ agent, name, is_here: isHere }) => (agent !== null ? `bot: ${levelOf(agent)?.name ?? agent}` : name === null ? (isHere ? "has opened the link" : "not here yet") : isHere ? "ready" : "away");
+    const state = ({ agent, name, is_here: isHere }) => (agent !== null ? `bot: ${levelOf(agent)?.name ?? agent}` : name === null ? (isHere ? "link opened" : "not here yet") : isHere ? "ready" : "away");
     // The fields with the links stay, so that a text that is being copied stays selected.
     this.fields ??= players.map(({ link }, index) => (link ? linkField(link, shown[index].name) : ""));
     this.list.replaceChildren(...players.map((player, index) => h("li", {},
@@ -75,14 +75,24 @@ export class Company {
     this.element = h("details", { class: "company" }, h("summary", {}, "People"), this.list, this.problem);
   }
 
+  // Whether the person in a seat has closed the page.
+  isAway(seat) {
+    const player = this.players?.[LETTERS.indexOf(seat)];
+    return Boolean(player) && player.agent === null && !player.is_here;
+  }
+
   update(room) {
     const shown = names(room);
     const isHost = room.seat === room.host;
-    const replace = (seat) => request(this.table, "replace", { seat }, this.problem);
+    Object.assign(this, { players: room.players, isHost });
+    const replace = (seat, name, isHere) => {
+      if (isHere && !confirm(`${name} is here. Let a bot play on in this seat? ${name} cannot come back.`)) return;
+      request(this.table, "replace", { seat }, this.problem);
+    };
     this.list.replaceChildren(...room.players.flatMap(({ agent, is_here: isHere }, index) => {
       const seat = LETTERS[index];
       if (agent !== null) return [];
-      const button = isHost && seat !== room.host ? h("button", { type: "button", class: "small", "aria-label": `A bot plays on for ${shown[index].name}`, onclick: () => replace(seat) }, "A bot plays on") : "";
+      const button = isHost && seat !== room.host ? h("button", { type: "button", class: "small", "aria-label": `Let a bot play on for ${shown[index].name}`, onclick: () => replace(seat, shown[index].name, isHere) }, "Let a bot play on") : "";
       return [h("li", {}, h("b", {}, shown[index].name), h("span", { class: "state" }, `${seat === room.host ? "host, " : ""}${isHere ? "here" : "away"}`), button)];
     }));
   }

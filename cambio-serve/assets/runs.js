@@ -38,7 +38,7 @@ const listed = {};
 
 function list({ root, runs }) {
   main.replaceChildren(h("h1", {}, "Runs"), h("p", { class: "facts" }, `Run folders in ${root}`),
-    runs.length === 0 ? h("p", {}, "No runs yet. `cambio run SPEC --out DIR` creates one; `cambio serve --runs DIR` shows the runs of another folder.")
+    runs.length === 0 ? h("p", {}, "No runs yet. ", h("code", {}, "cambio run SPEC --out DIR"), " creates one; ", h("code", {}, "cambio serve --runs DIR"), " shows the runs of another folder.")
       : h("div", { class: "scroll" }, h("table", { class: "list" }, columns(listed, "run", "agents", "rules and seats", "matches", ""),
         h("tbody", {}, ...runs.map((run) => h("tr", {},
           h("th", { scope: "row" }, run.title),
@@ -68,7 +68,7 @@ async function matches(name) {
   const count = h("p", { class: "facts", role: "status" });
   const progress = h("progress", { "aria-label": "Progress of the search", hidden: true });
   const rows = h("div", { class: "scroll" });
-  const turn = (step, words) => h("button", { type: "button", onclick: () => fill(at + step) }, words);
+  const turn = (step, words) => h("button", { type: "button", onclick: () => { fill(at + step); scrollTo(0, 0); } }, words);
   const buttons = [turn(-1, "Previous page"), turn(1, "Next page")];
   const sorted = {};
   main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),

@@ -24,7 +24,7 @@ export function story(line, { people, you, kinds }) {
     .replace(/ to ([a-h]): it is now [a-h](\d+)$/, (_, to, slot) => ` to ${name(to)}, as card ${slot}`)
     .replace(/^gets a penalty card in .*/, "gets a penalty card");
   deed = inSpots(deed);
-  if (seat === you) deed = deed.replace(/^\w+/, (verb) => PLURAL[verb] ?? verb.replace(/s$/, ""));
+  if (seat === you) deed = deed.replace(/^\w+|(?<= and )discards/g, (verb) => PLURAL[verb] ?? verb.replace(/s$/, ""));
   const eyed = /^peeks at ([a-h]\d+)/.exec(rest)?.[1] ?? null;
   return { seat, text: `${ending(name(seat))} ${deed}`, deed, eyed };
 }
@@ -43,8 +43,8 @@ export function prompt({ ask, scene }, { kinds, verb, first, spot }) {
   }
   if (scene.phase === "start") return `Your turn: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
   if (ask.window && top) {
-    if (ask.matches.length) return `${capital(cardName(top))} was discarded, and ${listed(ask.matches.map(spot))} ${ask.matches.length > 1 ? "match" : "matches"}. Snap ${ask.matches.length > 1 ? "one" : "it"}, or pass.`;
-    return ask.question.includes("same points") ? `${plain}.` : `${capital(cardName(top))} was discarded. Is there another ${rankName(top)}? Snap it, or pass.`;
+    if (ask.matches.length) return `${capital(cardName(top))} was discarded, and ${listed(ask.matches.map(spot))} ${ask.matches.length > 1 ? "match" : "matches"}. Choose ${ask.matches.length > 1 ? "one" : "it"} to snap it, or pass.`;
+    return ask.question.includes("same points") ? `${plain}.` : `${capital(cardName(top))} was discarded. Is there another ${rankName(top)}? Choose it to snap it, or pass.`;
   }
   return can("end") ? (can("call") ? "End your turn, or call?" : "End your turn?") : `${plain}.`;
 }

@@ -61,7 +61,7 @@ function begin(problem) {
   } }, "Watch them play");
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
     h("h2", {}, "Or watch two bots"), h("div", { class: "row" }, ...picks, bots),
-    h("p", { class: "facts" }, "You can save a match at the end of a game. `cambio play --record` and `cambio run --records` save matches too. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
+    h("p", { class: "facts" }, "You can save a match at the end of a game. ", h("code", {}, "cambio play --record"), " and ", h("code", {}, "cambio run --records"), " save matches too. The replay of a match that you have just played is on the start page, under “Your tables”. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
 }
 
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));

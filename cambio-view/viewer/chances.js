@@ -171,7 +171,7 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       !decision ? "" : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open) + why,
       decision?.own ? `With what ${decision.by} could know, ${decision.by}'s chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
-      luck ? h("b", { class: "chance" }, `Luck changed ${LETTERS[luck.seat]}'s chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
+      luck ? h("b", { class: "chance" }, `Cards that no player could foresee changed ${LETTERS[luck.seat]}'s chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
   }
 
   function write(review) {
@@ -185,7 +185,7 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of ${playouts} simulated games with the real cards on the table and a shuffled stock. The bands are 95 % intervals.`,
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with the real cards on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
