@@ -708,7 +708,7 @@ class Checks:
         subprocess.run([self.cambio, "replay", *words], check=True, capture_output=True)
         page.goto(f"file://{self.folder}/analysed.html")
         page.wait_for_selector(".graph svg")
-        expect(page.locator(".costs tbody tr").count() == 3, page.text_content(".chances"))
+        expect(page.locator(".chances details .costs tbody tr").count() == 3, page.text_content(".chances"))
         expect(not page.is_visible("text=Analyse this round") and page.locator("text=Try again").count() == 0, "needs a server")
         page.click(".blunders a >> nth=0")
         until(page, "document.querySelector('.legend .better')")

@@ -94,6 +94,7 @@ function start(notify) {
   const waiting = new Map();
   let last = 0;
   worker.onmessage = ({ data }) => {
+    keepOffline();
     if (data.id === undefined) return notify(data);
     waiting.get(data.id)?.(data);
     return waiting.delete(data.id);
@@ -228,5 +229,12 @@ async function followPlace(table, handlers) {
   seat().post({ follow: table });
 }
 
-// A page without a server works offline after the first visit.
-if (!isServer) navigator.serviceWorker?.register("service-worker.js").catch(() => {});
+// A page without a server works offline after the first visit. Its files are kept after the first answer of the program, because loading them
+// earlier would delay it.
+let isKept = isServer;
+function keepOffline() {
+  if (isKept) return;
+  isKept = true;
+  navigator.serviceWorker?.register("service-worker.js").catch(() => {});
+}
+if (!isKept) setTimeout(keepOffline, 10_000);
