@@ -113,7 +113,7 @@ enum Command {
     Verify(verify::Args),
     /// List the costliest decisions of a run's agents, with replays
     #[command(
-        after_help = "Examples:\n  cambio review runs/quickstart --out review\n  cambio review runs/quickstart --matches 40 --sample 1 --out more\n\nThe command replays a random sample of matches and analyses every decision, as the\nviewer does. This takes seconds for each round. The output depends only on the run\nand the options."
+        after_help = "Examples:\n  cambio review runs/quickstart --out review\n  cambio review runs/quickstart --matches 40 --sample 1 --out more\n\nThe command replays a random sample of matches and analyses every decision,\nas the viewer does. This takes seconds for each round. The output depends only\non the run and the options."
     )]
     Review(review::Args),
     /// Write the rows of a run in another format
