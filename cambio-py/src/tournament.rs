@@ -80,10 +80,17 @@ impl PythonAgent {
     /// Creates the object. Fails if it is the object of another player.
     fn make(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let object = self.factory.call0(py)?;
+        let made = object.bind(py);
+        let name = args::type_of(made);
+        if !made.hasattr("decide")? && (made.hasattr("decide_batch")? || made.hasattr("probabilities")?) {
+            let what = format!(
+                "an agent with one object for all matches must be given as an object or a class, found a function; pass the `{name}`"
+            );
+            return Err(error::AgentError::new_err(what));
+        }
         if self.players.lock().unwrap_or_else(PoisonError::into_inner).insert(object.as_ptr() as usize) {
             return Ok(object);
         }
-        let name = args::type_of(object.bind(py));
         Err(error::AgentError::new_err(format!(
             "a factory must return a new object for each player, found the same `{name}` for two players at once; return a copy, or pass an \
              object with a method probabilities(observations) itself"
@@ -246,22 +253,15 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
     Ok(PythonRoster { roster: all, raised })
 }
 
-/// The agent with one object for all matches: a policy or an object with `decide_batch`, given itself, by its class, or by a function that
-/// returns it. `None` if the agent has an object for each player.
+/// The agent with one object for all matches: a policy or an object with `decide_batch`, given itself or by its class. `None` if the agent
+/// has an object for each player. Does not call the factory, because it may be for another process.
 fn shared(given: &Bound<'_, PyAny>, raised: &Arc<RaisedExceptions>) -> PyResult<Option<BatchAgent>> {
-    let has = |object: &Bound<'_, PyAny>, name: &str| object.hasattr(name);
-    let factory = || given.clone().unbind();
-    if given.is_instance_of::<PyType>() {
-        let is_policy = !has(given, "decide_batch")? && has(given, "probabilities")? && !has(given, "decide")?;
-        let is_shared = is_policy || has(given, "decide_batch")?;
-        return Ok(is_shared.then(|| BatchAgent::new(factory(), None, is_policy, raised.clone())));
-    }
-    // An object that decides alone comes from a function, which is called again for each player.
-    let is_given = has(given, "probabilities")? || has(given, "decide_batch")?;
-    let object = if is_given { given.clone() } else { given.call0()? };
-    let is_policy = has(&object, "probabilities")? && (is_given || !has(&object, "decide")?);
-    let is_shared = is_policy || has(&object, "decide_batch")?;
-    Ok(is_shared.then(|| BatchAgent::new(factory(), Some(object.unbind()), is_policy, raised.clone())))
+    let is_class = given.is_instance_of::<PyType>();
+    let decides_batches = given.hasattr("decide_batch")?;
+    let is_policy = given.hasattr("probabilities")? && !(is_class && (decides_batches || given.hasattr("decide")?));
+    let object = (!is_class).then(|| given.clone().unbind());
+    let is_shared = is_policy || decides_batches;
+    Ok(is_shared.then(|| BatchAgent::new(given.clone().unbind(), object, is_policy, raised.clone())))
 }
 
 /// The columns of all tables of runs and tunings, as JSON.

@@ -32,12 +32,9 @@ class Mixed:
 def test_rows_of_a_policy_do_not_depend_on_batches_and_threads() -> None:
     runs = [cambio.evaluate(Mixed(), "random", "mini-m1", 100, threads=threads, rows=True) for threads in (1, 2, 16)]
     assert runs[0].rows("matches").to_csv() == runs[1].rows("matches").to_csv() == runs[2].rows("matches").to_csv()
-    # The class, and a function that returns a policy, are the same agent.
-    for factory in (Mixed, functools.partial(Mixed)):
-        assert (
-            cambio.evaluate(factory, "random", "mini-m1", 100, threads=4, names=("Mixed", "random")).matrix().score[0, 1]
-            == (runs[0].matrix().score[0, 1])
-        )
+    # The class is the same agent.
+    again = cambio.evaluate(Mixed, "random", "mini-m1", 100, threads=4)
+    assert again.matrix().score[0, 1] == runs[0].matrix().score[0, 1]
 
 
 def test_decisions_are_drawn_with_the_probabilities_of_the_policy() -> None:
@@ -114,12 +111,17 @@ class First:
         return [seen.legal_actions()[min(self.place, len(seen.legal_actions()) - 1)] for seen in observations]
 
 
-def test_a_batch_agent_may_be_an_object_or_come_from_a_function() -> None:
-    games = [
-        cambio.evaluate(agent, "random", "mini-m1", 30, names=("first", "random")).summary.to_csv()
-        for agent in (First(1), functools.partial(First, 1), lambda: First(1))
-    ]
-    assert games[0] == games[1] == games[2]
+def test_an_agent_for_all_matches_is_an_object_or_a_class() -> None:
+    class Second(First):
+        def __init__(self) -> None:
+            super().__init__(1)
+
+    runs = [cambio.evaluate(agent, "random", "mini-m1", 30, names=("first", "random")) for agent in (First(1), Second)]
+    assert runs[0].summary.to_csv() == runs[1].summary.to_csv()
+    for factory in (functools.partial(First, 1), functools.partial(Mixed)):
+        with pytest.raises(cambio.AgentFault) as caught:
+            cambio.evaluate(factory, "random", "mini-m1", 30, names=("first", "random"))
+        assert "must be given as an object or a class, found a function; pass the" in str(caught.value.__cause__)
 
 
 def test_a_run_is_continued_only_if_asked(tmp_path: Path) -> None:
