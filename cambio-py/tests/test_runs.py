@@ -196,7 +196,11 @@ def test_a_batch_that_fails_is_a_fault_with_a_sentence(tmp_path: Path, answers: 
                 raise KeyError("no idea")
             return [] if answers == "too few" else ["give a1" for _ in observations]
 
-    sentence = {"too few": "must return one decision for each of the", "raises": "it raised KeyError: 'no idea'", "illegal": "give a1"}[answers]
+    sentence = {
+        "too few": "must return one decision for each of the",
+        "raises": "it raised KeyError: 'no idea'",
+        "illegal": "give a1",
+    }[answers]
     with pytest.raises(cambio.AgentFault, match=sentence):
         play(tmp_path / "run", "bad", bad=Bad)
 
