@@ -3,10 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_core::Rules;
-use cambio_core::Seat;
 use cambio_core::rng::Seed;
 use cambio_core::rules::PRESETS;
+use cambio_core::{Rules, Seat};
 use cambio_sim::{Cell, StoredRun};
 use cambio_view::Catalogue;
 use serde::Serialize;

@@ -160,10 +160,12 @@ fn decide_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]
 fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
     let answers = object.call_method1("probabilities", (observations(py, waiting)?,))?;
     let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
-    let numbers: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| shape_error(&numbers, waiting))?;
-    let rows = numbers.as_array();
+    let actions = waiting.first().map_or(0, |one| one.space.action_count());
+    let wrong = || error::policy_shape(&numbers, waiting.len(), actions);
+    let array: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| wrong())?;
+    let rows = array.as_array();
     if rows.nrows() != waiting.len() || waiting.iter().any(|one| one.space.action_count() != rows.ncols()) {
-        return Err(shape_error(numbers.as_any(), waiting));
+        return Err(wrong());
     }
     Ok(waiting
         .iter()
@@ -190,14 +192,4 @@ fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) 
             Ok(chosen.expect("a probability is positive, because they add up to 1"))
         })
         .collect())
-}
-
-fn shape_error(found: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyErr {
-    let shape = found.getattr("shape").map_or_else(|_| "no array".to_owned(), |shape| format!("shape {shape}"));
-    let actions = waiting.first().map_or(0, |one| one.space.action_count());
-    error::ArrayError::new_err(format!(
-        "`probabilities` must return an array of shape ({}, {actions}), a row for each observation and a column for each action, \
-         found {shape}",
-        waiting.len()
-    ))
 }

@@ -238,12 +238,7 @@ impl PySmallGame {
             let answers = numpy.call_method1("asarray", (policy.call_method1("probabilities", (&seen,))?,))?;
             let shape: Vec<usize> = answers.getattr("shape")?.extract()?;
             if shape != [rows.len(), actions] {
-                return Err(error::ArrayError::new_err(format!(
-                    "`probabilities` must return an array of shape ({}, {actions}), a row for each observation and a column for \
-                     each action, found shape {}",
-                    rows.len(),
-                    shape_text(&shape)
-                )));
+                return Err(error::policy_shape(&answers, rows.len(), actions));
             }
             all.set_item(PyArray1::from_vec(py, rows.iter().map(|&row| row as i64).collect()), answers)
         };

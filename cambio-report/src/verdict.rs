@@ -124,6 +124,7 @@ impl<'a> RankedAgents<'a> {
         if is_adjusted { " The luck of the cards is subtracted." } else { "" }
     }
 
+    /// The score of one agent against another, without the luck of the cards if the run measures it for pairs.
     pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
         let (row, is_turned) = self.pair(one, other)?;
         let (mean, ends) = row.leading_score()?;

@@ -12,8 +12,7 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use cambio_core::Record;
-use cambio_core::Seat;
+use cambio_core::{Record, Seat};
 use cambio_sim::fresh_seed;
 use cambio_view::{
     ActionRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, Session, SessionError, TableOption,

@@ -299,41 +299,17 @@ async fn follow(
     }
 }
 
-#[test]
-fn a_person_among_friends_gets_the_same_bytes_in_two_worlds_that_the_person_cannot_distinguish() {
-    let pairs = amount(40, 2_000);
+/// Plays pairs of worlds that a seat cannot distinguish, and compares what the page of the seat receives. `play` gets a world, whether notes
+/// are on, and whether the world is the second of its pair.
+fn compare_worlds(seed: u64, pairs: u64, is_shared: bool, play: impl Fn(&World, bool, bool) -> String) {
     let (mut compared, mut differ, mut bytes) = (0, 0, 0);
     for deal in 0.. {
-        let key = Key::new(42, deal);
+        let key = Key::new(seed, deal);
         let mut stream = key.agent(Seat::H);
-        let Some(world) = World::play(key, &mut stream, true) else { continue };
+        let Some(world) = World::play(key, &mut stream, is_shared) else { continue };
         let forged = world.forged(&mut stream);
         let notes = stream.chance(1, 2);
-        let sent = [(&world, 0), (&forged, 1)].map(|(world, delays)| run(world.played_with_friends(notes, delays)));
-        assert!(sent[0] == sent[1], "deal {deal}:\n{}\n\n{}", sent[0], sent[1]);
-        assert!(sent[0].contains("the match is in progress"), "{}", sent[0]);
-        differ += u64::from(world.faces() != forged.faces());
-        bytes += sent[0].len();
-        compared += 1;
-        if compared == pairs {
-            break;
-        }
-    }
-    assert!(differ * 10 > compared * 9, "only {differ} of {compared} pairs differ in a hidden card");
-    assert!(bytes as u64 > compared * 2_000, "{bytes} bytes");
-}
-
-#[test]
-fn two_worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
-    let pairs = amount(60, 10_000);
-    let (mut compared, mut differ, mut bytes) = (0, 0, 0);
-    for deal in 0.. {
-        let key = Key::new(41, deal);
-        let mut stream = key.agent(Seat::H);
-        let Some(world) = World::play(key, &mut stream, false) else { continue };
-        let forged = world.forged(&mut stream);
-        let notes = stream.chance(1, 2);
-        let sent = [&world, &forged].map(|world| run(world.played(notes)));
+        let sent = [(&world, false), (&forged, true)].map(|(world, is_second)| play(world, notes, is_second));
         assert!(sent[0] == sent[1], "deal {deal}:\n{}\n\n{}", sent[0], sent[1]);
         assert!(sent[0].contains("the match is in progress"), "{}", sent[0]);
         differ += u64::from(world.faces() != forged.faces());
@@ -346,6 +322,17 @@ fn two_worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
     // Check that the worlds differ and that enough bytes were compared.
     assert!(differ * 10 > compared * 9, "only {differ} of {compared} pairs differ in a hidden card");
     assert!(bytes as u64 > compared * 2_000, "{bytes} bytes");
+}
+
+#[test]
+fn a_person_among_friends_gets_the_same_bytes_in_two_worlds_that_the_person_cannot_distinguish() {
+    let play = |world: &World, notes, is_second| run(world.played_with_friends(notes, u64::from(is_second)));
+    compare_worlds(42, amount(40, 2_000), true, play);
+}
+
+#[test]
+fn two_worlds_that_a_seat_cannot_distinguish_give_the_same_bytes() {
+    compare_worlds(41, amount(60, 10_000), false, |world, notes, _| run(world.played(notes)));
 }
 
 #[test]
