@@ -43,8 +43,8 @@ export function prompt({ ask, scene }, { kinds, verb, first, spot }) {
   }
   if (scene.phase === "start") return `Your turn: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
   if (ask.window && top) {
-    if (ask.matches.length) return `${capital(cardName(top))} was discarded, and ${listed(ask.matches.map(spot))} ${ask.matches.length > 1 ? "match" : "matches"}. Choose ${ask.matches.length > 1 ? "one" : "it"} to snap it, or pass.`;
-    return ask.question.includes("same points") ? `${plain}.` : `${capital(cardName(top))} was discarded. Is there another ${rankName(top)}? Choose it to snap it, or pass.`;
+    if (ask.matches.length) return `${capital(listed(ask.matches.map(spot)))} ${ask.matches.length > 1 ? "match" : "matches"} the ${cardName(top)}. Choose ${ask.matches.length > 1 ? "one" : "it"} to snap, or pass.`;
+    return ask.question.includes("same points") ? `${plain}.` : `Is there another ${rankName(top)}? Choose it to snap, or pass.`;
   }
   return can("end") ? (can("call") ? "End your turn, or call?" : "End your turn?") : `${plain}.`;
 }
