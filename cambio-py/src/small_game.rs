@@ -117,7 +117,7 @@ impl PySmallGame {
         [self.game().information_sets(seat), self.compiled.space.action_count()]
     }
 
-    /// The probabilities of all choices of a seat, from an array with a row for each information set.
+    /// The probabilities of all choices of a seat, from an array with a row or an action for each information set.
     fn flat(&self, value: &Bound<'_, PyAny>, what: &str, seat: Seat) -> PyResult<Vec<f64>> {
         let [sets, actions] = self.shape(seat);
         let array = match value.cast::<PyUntypedArray>() {
@@ -131,9 +131,15 @@ impl PySmallGame {
             let letter = seat.to_string();
             error::ArrayError::new_err(format!(
                 "`{what}` must have shape ({sets}, {actions}), a row for each information set of seat {letter} and a column for \
-                 each action, and dtype float64 or float32, found {found}"
+                 each action, and dtype float64 or float32, or shape ({sets},), an action for each information set, and dtype \
+                 int64, found {found}"
             ))
         };
+        if let Ok(array) = array.cast::<PyArray1<i64>>()
+            && array.shape() == [sets]
+        {
+            return self.pure(array.try_readonly()?.as_array().iter().copied(), what, seat);
+        }
         if array.shape() != [sets, actions] {
             return Err(refused(format!("shape {}", shape_text(array.shape()))));
         }
@@ -144,6 +150,23 @@ impl PySmallGame {
             Ok(array) => self.gather(&array.try_readonly()?, what, seat, f64::from),
             Err(_) => Err(refused(format!("dtype {}", array.dtype()))),
         }
+    }
+
+    /// The strategy that takes one action at each information set.
+    fn pure(&self, chosen: impl Iterator<Item = i64>, what: &str, seat: Seat) -> PyResult<Vec<f64>> {
+        let (game, columns) = (self.game(), &self.compiled.columns[seat.index()]);
+        let mut flat = Vec::with_capacity(columns.len());
+        for (set, action) in chosen.enumerate() {
+            let legal = &columns[game.choice_range(seat, set)];
+            if !legal.iter().any(|&column| i64::from(column) == action) {
+                return Err(error::ArrayError::new_err(format!(
+                    "`{what}` must have legal actions, found {action} at information set {set} of seat {seat}; `masks` has the \
+                     legal actions"
+                )));
+            }
+            flat.extend(legal.iter().map(|&column| f64::from(i64::from(column) == action)));
+        }
+        Ok(flat)
     }
 
     /// Reads the probabilities of the legal actions and checks that all others are 0.
@@ -191,11 +214,11 @@ impl PySmallGame {
         self.game().strategy([&a, &b]).map_err(|error| error::ArrayError::new_err(error.to_string()))
     }
 
-    /// The array of a seat's strategy.
-    fn array<'py>(&self, py: Python<'py>, strategy: &Strategy, seat: Seat) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// The array of a seat's strategy from the probabilities of its choices.
+    fn array<'py>(&self, py: Python<'py>, flat: &[f64], seat: Seat) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [sets, actions] = self.shape(seat);
         let mut dense = vec![0.0; sets * actions];
-        let (columns, flat) = (&self.compiled.columns[seat.index()], strategy.choice_probabilities(seat));
+        let columns = &self.compiled.columns[seat.index()];
         for set in 0..sets {
             for choice in self.game().choice_range(seat, set) {
                 dense[set * actions + columns[choice] as usize] = flat[choice];
@@ -206,7 +229,8 @@ impl PySmallGame {
 
     /// The arrays of both seats' strategies.
     fn arrays<'py>(&self, py: Python<'py>, strategy: &Strategy) -> PyResult<Bound<'py, PyTuple>> {
-        (self.array(py, strategy, Seat::A)?, self.array(py, strategy, Seat::B)?).into_pyobject(py)
+        let array = |seat| self.array(py, strategy.choice_probabilities(seat), seat);
+        (array(Seat::A)?, array(Seat::B)?).into_pyobject(py)
     }
 
     /// Visits all information sets of a seat. `visit` receives each with its number.
@@ -430,7 +454,7 @@ impl PySmallGame {
     /// A best response of `seat` to a strategy of the other seat.
     ///
     /// Returns the expected payoff of `seat` and the index of the best action at each of its information sets: shape
-    /// `(information_sets[seat],)`, dtype `int64`. `numpy.eye(game.action_count)[actions]` is the response as a strategy.
+    /// `(information_sets[seat],)`, dtype `int64`. Every method that takes a strategy takes such an array too.
     fn best_response<'py>(
         &self,
         py: Python<'py>,
@@ -451,6 +475,39 @@ impl PySmallGame {
             .map(|(set, &choice)| i64::from(columns[self.game().choice_range(seat, set).start + choice as usize]))
             .collect();
         Ok((response.value, PyArray1::from_vec(py, actions)))
+    }
+
+    /// The strategy of `seat` that draws one of `strategies` before the round, with probabilities in proportion to `weights`
+    /// (equal by default), and follows it. It is the average strategy of fictitious play, of PSRO and of checkpoints.
+    ///
+    /// `strategies` may be a generator, so that one array at a time is in memory. Returns shape
+    /// `(information_sets[seat], action_count)`, dtype `float64`.
+    #[pyo3(signature = (seat, strategies, weights = None))]
+    fn mixture<'py>(
+        &self,
+        py: Python<'py>,
+        seat: &Bound<'py, PyAny>,
+        strategies: &Bound<'py, PyAny>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let seat = args::seat(seat, SEATS)?;
+        let parts = strategies.try_iter()?.map(|part| self.flat(&part?, "strategies", seat));
+        let parts = parts.collect::<PyResult<Vec<_>>>()?;
+        if parts.is_empty() {
+            return Err(error::ArrayError::new_err("`strategies` must have at least one strategy"));
+        }
+        let weights = weights.unwrap_or_else(|| vec![1.0; parts.len()]);
+        if weights.len() != parts.len()
+            || weights.iter().any(|&weight| !(0.0..f64::INFINITY).contains(&weight))
+            || weights.iter().sum::<f64>() <= 0.0
+        {
+            return Err(error::ArrayError::new_err(format!(
+                "`weights` must have {} numbers from 0, one for each strategy and not all 0, found {weights:?}",
+                parts.len()
+            )));
+        }
+        let mixed = py.detach(|| self.game().mixture(seat, weights.into_iter().zip(parts)));
+        self.array(py, &mixed, seat)
     }
 
     /// Solves the game: the strategies of both seats, with an exploitability of at most `to`. The solver is discounted

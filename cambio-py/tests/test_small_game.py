@@ -164,15 +164,33 @@ def test_exploitability_is_that_of_an_independent_walk(name: str) -> None:
         for seat, other, best in ((0, b, best_a), (1, a, best_b)):
             worth, actions = game.best_response(seat, other)
             assert worth == pytest.approx(best, abs=1e-9)
-            response = np.eye(game.action_count)[actions]
-            played = game.value(response, b) if seat == 0 else -game.value(a, response)
-            assert played == pytest.approx(best, abs=1e-9)
+            for response in (actions, np.eye(game.action_count)[actions]):
+                played = game.value(response, b) if seat == 0 else -game.value(a, response)
+                assert played == pytest.approx(best, abs=1e-9)
     assert game.exploitability(*equilibrium) <= 1e-3
     for seat in (0, 1):
         assert (game.masks(seat)[orders[seat]] == np.stack(reference.masks[seat])).all()
         tensors = game.tensors(seat)
         assert tensors.shape == (game.information_sets[seat], game.layout.size) and tensors.dtype == np.uint8
         assert (tensors[orders[seat]] == np.stack(reference.tensors[seat])).all()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_value_of_a_mixture_is_the_mean_of_the_values(name: str) -> None:
+    game, dice = cambio.SmallGame(name), np.random.default_rng(5)
+    pairs = [random_strategy(game, dice) for _ in range(3)]
+    # A best response never gets to some information sets, and a behaviour strategy has no zeros.
+    _, actions = game.best_response(0, pairs[0][1])
+    parts, weights = [actions, *(a for a, _ in pairs)], [3.0, 1.0, 0.0, 2.5]
+    mixed = game.mixture(0, parts, weights)
+    assert np.allclose(mixed.sum(1), 1) and not mixed[~game.masks(0)].any()
+    for _, b in pairs:
+        due = np.dot(weights, [game.value(part, b) for part in parts]) / sum(weights)
+        assert game.value(mixed, b) == pytest.approx(due, abs=1e-12)
+    naive = np.average([np.eye(game.action_count)[actions], *parts[1:]], axis=0, weights=weights)
+    assert abs(game.value(naive, pairs[0][1]) - game.value(mixed, pairs[0][1])) > 1e-4
+    own = [b for _, b in pairs]
+    assert game.mixture(1, own) == pytest.approx(game.mixture(1, (b for b in own), [2, 2, 2]), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -272,12 +290,16 @@ def changed(array: NDArray[np.float64], row: int, column: int, probability: floa
         (lambda game, a, b: game.masks(2), cambio.CambioError, "`seat` must be from 0 to 1 or from a to b, found 2"),
         (lambda game, a, b: game.exploitability(b, a), cambio.ArrayError, "`probabilities_a` must have shape (1912, 37), a row for each information set of seat a"),
         (lambda game, a, b: game.exploitability(a, b[0]), cambio.ArrayError, "found shape (37,)"),
-        (lambda game, a, b: game.exploitability(a, b.astype(complex)), cambio.ArrayError, "and dtype float64 or float32, found dtype complex128"),
+        (lambda game, a, b: game.exploitability(a, b.astype(complex)), cambio.ArrayError, "and dtype int64, found dtype complex128"),
         (lambda game, a, b: game.exploitability(a, changed(b, 7, 0, -0.1)), cambio.ArrayError, "at information set 7 of seat b"),
         (lambda game, a, b: game.exploitability(a, b / 2), cambio.ArrayError, "the probabilities at information set 0 of seat b must add up to 1, found 0.5"),
         (lambda game, a, b: game.exploitability(a, b * np.nan), cambio.ArrayError, "found NaN for action 0 at information set 0 of seat b; `masks` has the legal actions"),
         (lambda game, a, b: game.exploitability(a, np.where(b > 0, -1, 0.0)), cambio.ArrayError, "information set 0 of seat b must be from 0 to 1, found -1"),
         (lambda game, a, b: game.best_response(0, a), cambio.ArrayError, "`probabilities` must have shape (1140, 37)"),
+        (lambda game, a, b: game.value(np.full(1912, 36), b), cambio.ArrayError, "`probabilities_a` must have legal actions, found 36 at information set"),
+        (lambda game, a, b: game.mixture(1, [a]), cambio.ArrayError, "`strategies` must have shape (1140, 37)"),
+        (lambda game, a, b: game.mixture(0, [a, a], [1, -1]), cambio.ArrayError, "`weights` must have 2 numbers from 0, one for each strategy and not all 0, found [1"),
+        (lambda game, a, b: game.mixture(0, []), cambio.ArrayError, "`strategies` must have at least one strategy"),
         (lambda game, a, b: game.solve(to=0), cambio.CambioError, "`to` must be a number above 0, such as 1e-3, found 0"),
         (lambda game, a, b: game.load("/nowhere"), cambio.CambioError, "`/nowhere` cannot be read: "),
         (lambda game, a, b: game.probabilities("gredy"), cambio.AgentError, "there is no agent `gredy`"),

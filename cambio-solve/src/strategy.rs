@@ -166,6 +166,53 @@ impl Game {
         changed
     }
 
+    /// The behaviour strategy of a seat that draws one of several strategies before the round, with probabilities in
+    /// proportion to their weights, and follows it (Kuhn 1953, "Extensive Games and the Problem of Information"). Where no
+    /// drawn strategy gets, all choices are equally likely. Strategies are in the form of [`Strategy::choice_probabilities`].
+    ///
+    /// # Panics
+    /// If the seat is neither a nor b, a strategy has a wrong length, or a weight is negative.
+    ///
+    /// # Examples
+    /// Fictitious play (Brown 1951): the mean of all best responses so far.
+    /// ```
+    /// use cambio_core::{Rules, Seat};
+    /// use cambio_solve::{Game, Limits};
+    ///
+    /// let game = Game::compile(&Rules::preset("mini-m0")?, &Limits::default(), &mut |_| {})?;
+    /// let mut played = vec![game.uniform()];
+    /// let mean = |played: &[cambio_solve::Strategy]| {
+    ///     let [a, b] = [Seat::A, Seat::B].map(|seat| {
+    ///         game.mixture(seat, played.iter().map(|strategy| (1.0, strategy.choice_probabilities(seat))))
+    ///     });
+    ///     game.strategy([&a, &b])
+    /// };
+    /// for _ in 0..100 {
+    ///     let now = mean(&played)?;
+    ///     let responses = [Seat::A, Seat::B].map(|seat| game.best_response(seat, &now));
+    ///     let next = game.with_response(&now, Seat::A, &responses[0]);
+    ///     played.push(game.with_response(&next, Seat::B, &responses[1]));
+    /// }
+    /// assert!(game.exploitability(&mean(&played)?) < 0.02);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mixture(&self, seat: Seat, parts: impl IntoIterator<Item = (f64, impl AsRef<[f64]>)>) -> Vec<f64> {
+        let tree = &self.trees[seat.index()];
+        let mut plan = vec![0.0; tree.sequences()];
+        for (weight, choices) in parts {
+            assert!(weight >= 0.0, "a weight must be at least 0, found {weight}");
+            let probabilities = [&[1.0], choices.as_ref()].concat();
+            assert_eq!(probabilities.len(), plan.len(), "the number of probabilities of seat {seat}");
+            plan.iter_mut().zip(tree.plan(&probabilities)).for_each(|(sum, reach)| *sum += weight * reach);
+        }
+        for set in (0..tree.sets()).rev() {
+            let (reach, range) = (plan[tree.parent[set] as usize], tree.range(set));
+            let equal = 1.0 / range.len() as f64;
+            plan[range].iter_mut().for_each(|choice| *choice = if reach > 0.0 { *choice / reach } else { equal });
+        }
+        plan.split_off(1)
+    }
+
     /// The probabilities of the choices at an information set, in order.
     ///
     /// # Panics
