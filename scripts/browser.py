@@ -19,6 +19,7 @@ the check of a published run, and offline.
 """
 
 import argparse
+import contextlib
 import functools
 import http.server
 import json
@@ -803,11 +804,13 @@ class SiteChecks(Checks):
 
         class Slow(http.server.SimpleHTTPRequestHandler):
             def copyfile(self, source, outputfile):
-                while part := source.read(12_500):
-                    with lock:
-                        time.sleep(0.01)
-                        sent[0] += len(part)
-                    outputfile.write(part)
+                # The page is closed while it still loads.
+                with contextlib.suppress(ConnectionError):
+                    while part := source.read(12_500):
+                        with lock:
+                            time.sleep(0.01)
+                            sent[0] += len(part)
+                        outputfile.write(part)
 
             def log_message(self, *_):
                 pass
