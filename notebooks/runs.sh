@@ -41,6 +41,10 @@ elif [ "$size" = small ]; then
     play heuristics "$experiments/heuristics.toml" --deals 40
     sed -e 's/^matches = .*/matches = 3000/' -e 's/^deals = .*/deals = 20/' "$experiments/learn/classic.toml" > "$out/learning.toml"
     learn "$out/learning.toml"
+    # As in some of the full runs, the best threshold is the incumbent, so nothing is validated.
+    [ -d "$out/call/greedy-original-2-fixed" ] || $CAMBIO tune --quiet --seed 1 --agent 'greedy(call_at=?)' --rules original --seats 2 \
+        --field 'greedy(call_at=5)' --range=-4..5:9 --deals 100 --incumbent 'greedy(call_at=5)' --validate 100 \
+        --out "$out/call/greedy-original-2-fixed" > /dev/null
     FIXED=12 SELF=4 SEATS=2 "$experiments/when_to_call.sh" "$out/call"
 else
     for name in quickstart seats memory decks ladder heuristics; do
