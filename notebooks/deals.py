@@ -16,7 +16,7 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, BLACK = ("#0072B2", "#E69F00", "#009E73",
 
 
 def style():
-    """Sets the style: small plots with a light grid."""
+    """Sets the style: small plots with a light grid, and tables with all columns."""
     plt.rcParams.update(
         {
             "figure.dpi": 72,
@@ -31,7 +31,8 @@ def style():
             "legend.frameon": False,
         }
     )
-    pl.Config.set_tbl_rows(40).set_tbl_hide_dataframe_shape(True).set_fmt_str_lengths(70).set_float_precision(4)
+    pl.Config.set_tbl_rows(40).set_tbl_cols(12).set_tbl_width_chars(160).set_tbl_hide_dataframe_shape(True)
+    pl.Config.set_fmt_str_lengths(70).set_float_precision(4)
 
 
 def table(run, name, columns=None):
