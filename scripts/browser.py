@@ -539,6 +539,7 @@ class Checks:
             expect(turns() == sorted(turns(), reverse=down), f"a click on the header does not sort the column: {turns()}")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
+        expect(page.text_content(".caption").endswith(": call"), f"the link to a failed call opens {page.text_content('.caption')}")
         address = page.url.split("#")[0]
         page.goto(f"{address}#round=1&decision=9")
         until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")

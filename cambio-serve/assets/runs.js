@@ -7,6 +7,9 @@ const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
 const KINDS = [["all", "all matches"], ["failed", "with a failed call"], ["wrong", "with a wrong snap"], ["foreign", "with a snap of another seat's card"], ["guess", "with a guessed snap"], ["swing", "largest swing first"], ["long", "most turns first"]];
 const MEANINGS = {
+  failed: "Each link goes to the first call that failed.",
+  wrong: "Each link goes to the first wrong snap.",
+  foreign: "Each link goes to the first such snap.",
   guess: "A guessed snap is a snap of a card that the seat had not seen. The link goes to the first one.",
   swing: "The swing of a match is the largest score difference between two seats in one round. The link goes to that round.",
 };
@@ -114,7 +117,7 @@ async function matches(name) {
     rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
       h("tbody", {}, ...found.map((match) => {
         const { rules, seats, lineup, deal, rotation } = match;
-        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation });
+        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation, kind: kind.value });
         const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
         return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
           swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));

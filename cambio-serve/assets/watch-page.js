@@ -11,8 +11,9 @@ const asked = new URLSearchParams(location.search);
 
 async function show(made) {
   try {
-    const { film, record } = await made;
+    const { film, record, at } = await made;
     const match = JSON.parse(record);
+    if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     // A guest reaches only the match, not the agents that explain and review it.
     watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),

@@ -55,7 +55,7 @@ pub(crate) fn json_text(text: String) -> Response<Body> {
 
 /// Responds with the replay of a record, which is made on a blocking thread.
 pub(crate) async fn show(record: Record) -> ApiResult {
-    let made = tokio::task::spawn_blocking(move || replay_in_json(&record)).await;
+    let made = tokio::task::spawn_blocking(move || replay_in_json(&record, None)).await;
     let made = made.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be made".to_owned()))?;
     Ok(json_text(made?))
 }

@@ -358,7 +358,7 @@ async fn record(State(state): Shared, at: TablePath) -> ApiResult {
 
 async fn replay_of_table(State(state): Shared, at: TablePath) -> ApiResult {
     let record = record_of(&state, at).await?;
-    Ok(json_text(state.replays.run(move |_| replay_in_json(&record)).await??))
+    Ok(json_text(state.replays.run(move |_| replay_in_json(&record, None)).await??))
 }
 
 async fn replay_of_record(body: Bytes) -> ApiResult {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use cambio_core::{Score, Seat};
+use cambio_core::{Record, Score, Seat};
 use cambio_exec::{CancelToken, read_up_to, write_whole};
 use cambio_sim::StoredRun;
 use cambio_sim::rows::{MatchRow, PlayerRow, RoundRow};
@@ -14,7 +14,7 @@ use cambio_view::Catalogue;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::ApiError;
-use crate::match_records::{MatchRecords, first_guess};
+use crate::match_records::{DecisionPlace, FirstDecisions, MatchRecords};
 use crate::sessions::locked;
 
 /// The name of the file in the run folder.
@@ -45,7 +45,7 @@ pub(crate) struct MatchFacts {
     pub(crate) snaps: u32,
     /// The largest score difference between two seats in one round, in units of a score, and the first round with this difference.
     pub(crate) swing: i32,
-    pub(crate) swing_round: usize,
+    swing_round: usize,
     /// The round and the decision of the first guessed snap; 0 if there is none, or if guesses were not searched.
     guess_round: usize,
     guess_decision: usize,
@@ -98,8 +98,61 @@ impl MatchFacts {
     }
 
     /// The round and the decision of the first guessed snap.
-    pub(crate) fn guess(&self) -> Option<(usize, usize)> {
+    fn guess(&self) -> Option<DecisionPlace> {
         (self.guess_round > 0).then_some((self.guess_round, self.guess_decision))
+    }
+}
+
+/// The property of the matches that a search finds, or their order.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MatchFilter {
+    /// All matches, in the order of the rows.
+    All,
+    /// A call failed.
+    Failed,
+    /// A snap was wrong.
+    Wrong,
+    /// A seat snapped another seat's matching card.
+    Foreign,
+    /// A seat snapped a card that it had not seen.
+    Guess,
+    /// All matches, the largest swing first: the largest score difference between two seats in one round.
+    Swing,
+    /// All matches, the most turns first.
+    Long,
+}
+
+impl MatchFilter {
+    pub(crate) fn fits(self, facts: &MatchFacts) -> bool {
+        match self {
+            MatchFilter::All | MatchFilter::Long | MatchFilter::Swing => true,
+            MatchFilter::Failed => facts.failed_calls > 0,
+            MatchFilter::Wrong => facts.wrong_snaps > 0,
+            MatchFilter::Foreign => facts.foreign_snaps > 0,
+            MatchFilter::Guess => facts.guess().is_some(),
+        }
+    }
+
+    /// The place in a match that its link opens, if the facts contain it; decision 0 is the deal.
+    pub(crate) fn place(self, facts: &MatchFacts) -> Option<DecisionPlace> {
+        match self {
+            MatchFilter::Guess => facts.guess(),
+            MatchFilter::Swing => Some((facts.swing_round, 0)),
+            _ => None,
+        }
+    }
+
+    /// The first decision of a match that has the property, if single decisions have it.
+    pub(crate) fn first_decision(self, record: &Record) -> Option<DecisionPlace> {
+        let first = FirstDecisions::of(record);
+        match self {
+            MatchFilter::Failed => first.failed_call,
+            MatchFilter::Wrong => first.wrong_snap,
+            MatchFilter::Foreign => first.foreign_snap,
+            MatchFilter::Guess => first.guessed_snap,
+            MatchFilter::All | MatchFilter::Swing | MatchFilter::Long => None,
+        }
     }
 }
 
@@ -186,7 +239,7 @@ impl MatchIndex {
             let plan = &self.run.plan;
             let record = records.of_match(plan, &plan.block(facts.block), facts.rotation, may_guess)?;
             (facts.guess_round, facts.guess_decision) =
-                record.and_then(|record| first_guess(&record)).unwrap_or_default();
+                record.and_then(|record| FirstDecisions::of(&record).guessed_snap).unwrap_or_default();
             self.guesses += 1;
             if self.guesses == self.len() {
                 self.records = None;

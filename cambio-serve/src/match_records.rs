@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
-use cambio_core::{Action, Card, Observer, Record, Seat, Standing, replay};
+use cambio_core::engine::SnapOutcome;
+use cambio_core::play::RoundResult;
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
 use cambio_exec::{next_line, open_regular};
 use cambio_sim::{Block, Plan, PlayablePlan, StoredRun, play_block};
 use cambio_view::Catalogue;
@@ -107,29 +110,64 @@ impl MatchRecords {
     }
 }
 
-/// The round and the number of the first decision in which a seat snapped a card that it had not seen.
-pub(crate) fn first_guess(record: &Record) -> Option<(usize, usize)> {
-    #[derive(Default)]
-    struct SnapGuesses {
-        at: (usize, usize),
-        first: Option<(usize, usize)>,
-    }
-    impl Observer for SnapGuesses {
-        fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
-            self.at = (self.at.0 + 1, 0);
-        }
+/// A decision of a record: its round and its number, both counted from 1.
+pub(crate) type DecisionPlace = (usize, usize);
 
-        fn decides(&mut self, state: &cambio_core::State, seat: Seat, action: Action) {
-            self.at.1 += 1;
-            if let Action::Snap(spot) = action
-                && !state.table().seen(seat).contains(spot)
-            {
-                self.first.get_or_insert(self.at);
+/// The first decisions of a record that a search for matches can look for.
+#[derive(Default)]
+pub(crate) struct FirstDecisions {
+    pub(crate) failed_call: Option<DecisionPlace>,
+    pub(crate) wrong_snap: Option<DecisionPlace>,
+    /// A snap of another seat's card that matched.
+    pub(crate) foreign_snap: Option<DecisionPlace>,
+    /// A snap of a card that the seat had not seen.
+    pub(crate) guessed_snap: Option<DecisionPlace>,
+    /// The current decision, and the last call and snap of each seat.
+    at: DecisionPlace,
+    calls: [DecisionPlace; MAX_SEATS],
+    snaps: [DecisionPlace; MAX_SEATS],
+}
+
+impl FirstDecisions {
+    /// Finds the decisions in a record, up to its first error if it has one.
+    pub(crate) fn of(record: &Record) -> FirstDecisions {
+        let mut found = FirstDecisions::default();
+        let _ = replay(record, &mut found);
+        found
+    }
+}
+
+impl Observer for FirstDecisions {
+    fn round_begins(&mut self, _: &Standing<'_>, _: &[Card]) {
+        self.at = (self.at.0 + 1, 0);
+    }
+
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        self.at.1 += 1;
+        if let Action::Snap(spot) = action {
+            self.snaps[seat.index()] = self.at;
+            if !state.table().seen(seat).contains(spot) {
+                self.guessed_snap.get_or_insert(self.at);
             }
         }
     }
-    let mut guesses = SnapGuesses::default();
-    // If the record has an error, a guess before the error still counts, so the result is ignored.
-    let _ = replay(record, &mut guesses);
-    guesses.first
+
+    fn event(&mut self, event: &Event<Card>) {
+        match *event {
+            Event::Called { seat } => self.calls[seat.index()] = self.at,
+            Event::Snapped { seat, verdict: SnapOutcome::Wrong, .. } => {
+                self.wrong_snap.get_or_insert(self.snaps[seat.index()]);
+            }
+            Event::Snapped { seat, spot, verdict: SnapOutcome::Right, .. } if spot.seat() != seat => {
+                self.foreign_snap.get_or_insert(self.snaps[seat.index()]);
+            }
+            _ => {}
+        }
+    }
+
+    fn round_ends(&mut self, _: &State, result: &RoundResult) {
+        if let Some(seat) = result.callers_in_order().find(|&seat| !result.succeeded.contains(seat)) {
+            self.failed_call.get_or_insert(self.calls[seat.index()]);
+        }
+    }
 }

@@ -11,31 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiResult, json};
 use crate::app_state::AppState;
-use crate::match_index::MatchFacts;
+use crate::match_index::{MatchFacts, MatchFilter};
+use crate::match_records::DecisionPlace;
 use crate::runs::folder;
 
 /// The number of matches on a page of a list.
 const LISTED: usize = 50;
-
-/// The property of the matches in a list.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "lowercase")]
-enum MatchFilter {
-    /// All matches, in the order of the rows.
-    All,
-    /// A call failed.
-    Failed,
-    /// A snap was wrong.
-    Wrong,
-    /// A seat snapped another seat's matching card.
-    Foreign,
-    /// A seat snapped a card that it had not seen.
-    Guess,
-    /// All matches, the largest swing first: the largest score difference between two seats in one round.
-    Swing,
-    /// All matches, the most turns first.
-    Long,
-}
 
 #[derive(Deserialize)]
 struct MatchListRequest {
@@ -49,27 +30,6 @@ struct MatchListRequest {
     page: usize,
 }
 
-impl MatchFilter {
-    fn fits(self, facts: &MatchFacts) -> bool {
-        match self {
-            MatchFilter::All | MatchFilter::Long | MatchFilter::Swing => true,
-            MatchFilter::Failed => facts.failed_calls > 0,
-            MatchFilter::Wrong => facts.wrong_snaps > 0,
-            MatchFilter::Foreign => facts.foreign_snaps > 0,
-            MatchFilter::Guess => facts.guess().is_some(),
-        }
-    }
-
-    /// The round and the decision that the link to a match opens.
-    fn place(self, facts: &MatchFacts) -> Option<(usize, usize)> {
-        match self {
-            MatchFilter::Guess => facts.guess(),
-            MatchFilter::Swing => Some((facts.swing_round, 0)),
-            _ => None,
-        }
-    }
-}
-
 /// A match of a list. The players are in the order of their seats.
 #[derive(Serialize)]
 struct ListedMatch<'p> {
@@ -80,11 +40,11 @@ struct ListedMatch<'p> {
     winners: String,
     players: Vec<&'p str>,
     swing: f64,
-    at: Option<(usize, usize)>,
+    at: Option<DecisionPlace>,
 }
 
 impl<'p> ListedMatch<'p> {
-    fn new(plan: &'p Plan, facts: &MatchFacts, at: Option<(usize, usize)>) -> ListedMatch<'p> {
+    fn new(plan: &'p Plan, facts: &MatchFacts, at: Option<DecisionPlace>) -> ListedMatch<'p> {
         let block = plan.block(facts.block);
         let which = StoredMatch {
             rules: block.cell.rules.name().to_owned(),

@@ -11,11 +11,12 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::get;
 use cambio_sim::{StoredMatch, StoredRun};
-use cambio_view::quoted;
+use cambio_view::{quoted, replay_in_json};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{ApiError, ApiResult, json, show};
+use crate::answer::{ApiError, ApiResult, json, json_text};
 use crate::app_state::AppState;
+use crate::match_index::MatchFilter;
 use crate::match_records::may_play;
 use crate::request_guard::STORED_POLICY;
 
@@ -170,12 +171,24 @@ fn match_links(name: &str, run: &StoredRun) -> String {
     )
 }
 
-async fn replay(State(state): Shared, Query(name): Query<RunName>, Query(which): Query<StoredMatch>) -> ApiResult {
+/// The property by which a match was found.
+#[derive(Deserialize)]
+struct MatchProperty {
+    kind: Option<MatchFilter>,
+}
+
+async fn replay(
+    State(state): Shared,
+    Query(name): Query<RunName>,
+    Query(which): Query<StoredMatch>,
+    Query(MatchProperty { kind }): Query<MatchProperty>,
+) -> ApiResult {
     let own = Arc::clone(&state);
-    let record = state.replays.run(move |_| {
+    let made = state.replays.run(move |_| {
         let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
         may_play(&own.catalogue, &run)?;
-        which.play(run, own.catalogue.roster()).map_err(ApiError::bad)
+        let record = which.play(run, own.catalogue.roster()).map_err(ApiError::bad)?;
+        replay_in_json(&record, kind.and_then(|kind| kind.first_decision(&record))).map_err(ApiError::from)
     });
-    show(record.await??).await
+    Ok(json_text(made.await??))
 }

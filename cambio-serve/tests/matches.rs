@@ -87,6 +87,63 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
 }
 
 #[test]
+fn a_match_opens_at_the_decision_that_the_search_has_found() {
+    let root = tempfile::tempdir().unwrap();
+    play(&root.path().join("run"), false);
+    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
+    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    // The decisions with the property in a replay: round, decision.
+    let fitting = |kind: &str, made: &Value| -> Vec<(usize, usize)> {
+        let record = Record::read(made["record"].as_str().unwrap()).unwrap();
+        let mut found = Vec::new();
+        for (r, round) in record.rounds.iter().enumerate() {
+            let frames = made["film"]["rounds"][r]["frames"].as_array().unwrap();
+            for (d, frame) in frames.iter().enumerate().skip(1) {
+                let (by, action) = (frame["by"].as_str().unwrap(), frame["action"].as_str().unwrap());
+                // The result of a snap follows when all seats have decided.
+                let result = format!("{by} {}: ", action.replace("snap", "snaps"));
+                let mut lines = frames[d..].iter().flat_map(|frame| frame["lines"].as_array().unwrap());
+                let snapped = lines.find_map(|line| line.as_str().filter(|line| line.starts_with(&result)));
+                let points: Vec<i64> = serde_json::from_value(round.fields["points"].clone()).unwrap();
+                let is_found = match kind {
+                    // Both seats' points are counted, and equal points are not enough.
+                    "failed" => action == "call" && points[usize::from(by == "b")] >= points[usize::from(by == "a")],
+                    "wrong" => action.starts_with("snap ") && snapped.is_some_and(|line| line.ends_with(", wrong")),
+                    _ => {
+                        action.starts_with("snap ")
+                            && !action[5..].starts_with(by)
+                            && snapped.is_some_and(|line| line.ends_with(", right"))
+                    }
+                };
+                found.extend(is_found.then_some((r + 1, d)));
+            }
+        }
+        found
+    };
+    for kind in ["failed", "wrong", "foreign"] {
+        let found = list(&app, &format!("run=run&kind={kind}"));
+        let matches = found["matches"].as_array().unwrap();
+        assert!(matches.len() > 2, "{kind}: {} matches", matches.len());
+        let mut late = 0;
+        for listed in matches {
+            let which: StoredMatch = serde_json::from_value(listed.clone()).unwrap();
+            let query = serde_urlencoded::to_string(&which).unwrap();
+            let open = |query: &str| {
+                let (status, text) = run(async { read(get(&app, &format!("api/runs/film?{query}")).await).await });
+                assert_eq!(status, StatusCode::OK, "{text}");
+                serde_json::from_str::<Value>(&text).unwrap()
+            };
+            let made = open(&format!("run=run&kind={kind}&{query}"));
+            let at: (usize, usize) = serde_json::from_value(made["at"].clone()).unwrap();
+            assert_eq!(Some(&at), fitting(kind, &made).first(), "{kind}: {listed}");
+            late += usize::from(at.0 > 1);
+            assert_eq!(open(&format!("run=run&{query}"))["at"], Value::Null);
+        }
+        assert!(late > 0, "{kind}: no decision is after the first round");
+    }
+}
+
+#[test]
 fn the_index_of_a_run_is_used_again_and_ignored_if_it_is_not_of_its_rows() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("run");

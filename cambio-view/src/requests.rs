@@ -312,17 +312,19 @@ struct ReplayAnswer<'a> {
     #[serde(rename = "film")]
     replay: &'a Replay,
     record: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<(usize, usize)>,
 }
 
-/// The replay of a record as JSON, with the record.
+/// The replay of a record as JSON, with the record, and with the round and the decision that the page opens, both counted from 1.
 ///
 /// # Errors
 /// If the record has an error before the first table that could be shown.
 ///
 /// # Panics
 /// Does not panic: a replay is plain data.
-pub fn replay_in_json(record: &Record) -> Result<String, RequestError> {
+pub fn replay_in_json(record: &Record, at: Option<(usize, usize)>) -> Result<String, RequestError> {
     let replay = Replay::of(record).map_err(RequestError::invalid)?;
-    let answer = ReplayAnswer { replay: &replay, record: &record.to_json() };
+    let answer = ReplayAnswer { replay: &replay, record: &record.to_json(), at };
     Ok(serde_json::to_string(&answer).expect("a replay is plain data"))
 }

@@ -136,13 +136,13 @@ impl Desk {
             (["api", "matches"], Some(_)) => {
                 let request: MatchRequest = read(body)?;
                 let fresh = self.fresh_seed();
-                replay_in_json(&with_networks(request.play(&self.catalogue, || fresh, &|| true))??)
+                replay_in_json(&with_networks(request.play(&self.catalogue, || fresh, &|| true))??, None)
             }
             (["api", "check"], Some(_)) => {
                 let request: CheckRequest = read(body)?;
                 Ok(text(&with_networks(request.check(&self.catalogue, &|| true))??))
             }
-            (["api", "film"], Some(body)) => replay_in_json(&first_record(body)?),
+            (["api", "film"], Some(body)) => replay_in_json(&first_record(body)?, None),
             (["api", "explain"], Some(_)) => {
                 let request: ExplainRequest = read(body)?;
                 let agent = self.catalogue.agent(&request.agent)?;
@@ -216,7 +216,7 @@ impl Desk {
             "saved" => Ok(text(&SavedTable { request: request.clone(), session: Some(session.save()) })),
             "about" => Ok(text(&about(number, session))),
             "record" => Ok(session.record()?.to_json()),
-            "film" => replay_in_json(&session.record()?),
+            "film" => replay_in_json(&session.record()?, None),
             _ => Err(missing("there is no such page")),
         }
     }
