@@ -667,6 +667,8 @@ class Checks:
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(100)
             self.is_well(page, f"win chance at {width} px, {scheme}")
+        # The server keeps the analysis for other pages, and the tab for itself.
+        page.evaluate("sessionStorage.clear()")
         page.reload()
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=5)
@@ -674,6 +676,11 @@ class Checks:
             page.evaluate("document.querySelector('.costs').innerText") == before, "the numbers change when the page is reloaded"
         )
         number = int(costly[0][0].split("decision=")[1])
+        page.click("button:text-is('Try again') >> nth=0")
+        page.click("nav >> text=Back to the review")
+        page.wait_for_selector(".costs")
+        expect(page.evaluate("document.querySelector('.costs').innerText") == before, "the analysis is lost")
+        expect(page.evaluate("location.hash") == costly[0][0], f"back at {page.url}, not at decision {number}")
         page.click("button:text-is('Try again') >> nth=0")
         page.wait_for_selector(".bar .question")
         person = Person(page, 3)
@@ -729,6 +736,9 @@ class Checks:
         page.wait_for_selector(".caption")
         title = page.text_content("h1")
         expect(title == "learned against heuristic(capacity=2)", title)
+        page.reload()
+        page.wait_for_selector(".caption")
+        expect(page.text_content("h1") == title, "the match is lost when the page is reloaded")
         page.context.close()
         return title
 
@@ -795,6 +805,8 @@ class SiteChecks(Checks):
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.graph svg')")
         until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+        page.reload()
+        until(page, "document.querySelector('.costs')")
         expect(all(url.startswith((self.address, "blob:")) for url in asked), f"a request leaves the site: {asked}")
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"

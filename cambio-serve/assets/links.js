@@ -60,18 +60,25 @@ export async function matchLink(record) {
   return link.href.length > LONGEST ? null : link.href;
 }
 
-// The record in the address of this page; null if it has none. The page's own position replaces the fragment, so the record is kept
-// until the tab is closed.
-export async function linkedMatch() {
-  const key = "cambio.linked";
-  const packed = new URLSearchParams(location.hash.slice(1)).get("match");
-  if (packed) {
-    const record = await unpack(packed);
-    sessionStorage.setItem(key, record);
+const LINKED = "cambio.linked";
+
+// Keeps the record of the match on this page until the tab is closed, and gives the page an address that leads to it.
+export function keepMatch(record) {
+  try {
+    sessionStorage.setItem(LINKED, record);
     history.replaceState(null, "", "watch.html?linked");
-    return record;
+  } catch {
+    // A record that is too long for the storage has no address.
   }
-  return new URLSearchParams(location.search).has("linked") ? sessionStorage.getItem(key) : null;
+}
+
+// The record in the address of this page; null if it has none. The record is kept, because the position of the page replaces the fragment.
+export async function linkedMatch() {
+  const packed = new URLSearchParams(location.hash.slice(1)).get("match");
+  if (!packed) return new URLSearchParams(location.search).has("linked") ? sessionStorage.getItem(LINKED) : null;
+  const record = await unpack(packed);
+  keepMatch(record);
+  return record;
 }
 
 // A button that copies a text. `make` returns the text, or null after it has done something else, with the words for the button.

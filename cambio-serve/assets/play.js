@@ -15,6 +15,9 @@ const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
 const number = asked.get("table");
 const path = (what) => at(number, what);
+// The page of the review from which this match goes on, if it does.
+const review = asked.get("review")?.startsWith("?") ? `watch.html${asked.get("review")}` : null;
+if (review) document.querySelector("nav").append(h("a", { class: "to-review", href: review }, "Back to the review"));
 
 // For each pace: how long a card moves and how long the page waits after a step, in milliseconds.
 const PACES = { slow: [750, 1100], normal: [430, 500], fast: [180, 100], "at once": [0, 0] };
@@ -388,7 +391,7 @@ const gone = (heading, text) => main.replaceChildren(h("div", { class: "page" },
 function leave() {
   const [heading, text, button, act] = isGuest
     ? ["Leave this match?", "A bot plays on in your seat, and your link is no longer valid.", "Leave the match", async () => { if (await send("leave", {})) gone("You have left the match", "A bot plays on in your seat."); box.close(); }]
-    : ["End this match?", `The match is deleted${isShared() ? " for everyone" : ""} and cannot be continued. To continue it later, go back to the start instead: the table stays open.`, "End the match", async () => { await send("close", {}); location.href = "./"; }];
+    : ["End this match?", `The match is deleted${isShared() ? " for everyone" : ""} and cannot be continued. To continue it later, go back to the start instead: the table stays open.`, "End the match", async () => { await send("close", {}); location.href = review ?? "./"; }];
   const box = h("dialog", { class: "confirm", "aria-labelledby": "leave", onclose: () => box.remove() },
     h("h2", { id: "leave" }, heading), h("p", {}, text),
     h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => box.close() }, "Keep playing"),
@@ -424,7 +427,7 @@ function end(step) {
   const [heading, table] = result(step, current.cast);
   sheet.replaceChildren(h("div", { class: "head" }, heading,
     h("div", { class: "row" }, ...(isOver
-      ? [isGuest ? "" : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
+      ? [isGuest ? "" : review ? h("a", { class: "button primary", id: "again", href: review }, "Back to the review") : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
         h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
         h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),

@@ -2,25 +2,48 @@
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { ask, h, LEVELS, RULES, rulesName } from "./common.js";
-import { linkedMatch, shareButton } from "./links.js";
+import { keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { isGuest, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
 
+// The analyses of the match that this tab showed last, by round, so that they outlive a visit to another page.
+const REVIEWS = "cambio.reviews";
+function keptReviews(record) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(REVIEWS));
+    return kept?.record === record ? kept.reviews : [];
+  } catch {
+    return [];
+  }
+}
+
+function keepReview(record, round, review) {
+  const reviews = keptReviews(record);
+  reviews[round] = review;
+  try {
+    sessionStorage.setItem(REVIEWS, JSON.stringify({ record, reviews }));
+  } catch {
+    // An analysis that is too long for the storage has to be repeated.
+  }
+}
+
 async function show(made) {
   try {
     const { film, record, at } = await made;
     const match = JSON.parse(record);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
+    // A match of a file, or one that was played for this page.
+    if (!location.search) keepMatch(record);
     // A guest reaches only the match, not the agents that explain and review it.
     watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
-      chances: (viewer) => chances(film, viewer, { ask, record: match }),
+      chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => keepReview(record, round, review) }),
       playOn: async (round, decision, seat) => {
         const { table } = await ask("api/tables", { from: { record: match, round, decision }, seat, notes: true });
-        location.assign(`play.html?table=${table}`);
+        location.assign(`play.html?${new URLSearchParams({ table, review: location.search + location.hash })}`);
       },
     });
     main.querySelector(".facts")?.after(h("p", {}, shareButton(async () => record)));

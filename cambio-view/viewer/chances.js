@@ -22,8 +22,8 @@ const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true
 
 // Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
 // `viewer.playOn` opens a table at a position, if the page can, and `viewer.changed` is called when there are new costs. The reviews of
-// the rounds of a `record` come from requests with `ask`, or they are known: `reviews`.
-export function chances(film, viewer, { ask, record, reviews = [] }) {
+// the rounds of a `record` come from requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
+export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const known = new Map(reviews.entries());
   let at = [0, 0];
   let timer = null;
@@ -51,7 +51,10 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
         const review = await ask(`api/appraisals/${appraisal}`);
         known.set(round, review);
         if (at[0] === round) show();
-        if (review.over) return;
+        if (review.over) {
+          if (!review.trouble) keep?.(round, review);
+          return;
+        }
         await new Promise((done) => { timer = setTimeout(done, AGAIN); });
       }
     } catch (error) {
@@ -190,7 +193,7 @@ export function chances(film, viewer, { ask, record, reviews = [] }) {
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
-          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => viewer.playOn(at[0] + 1, d - 1, by) }, "Try again") : ""))),
+          blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, person),
       ...summary(review, film.agents, person),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
