@@ -363,7 +363,7 @@ class Checks:
             guest.click('.result a[href^="watch"]')
         replay = opened.value
         replay.wait_for_selector(".board .card")
-        expect("Bob" in replay.text_content("h1"), replay.text_content("h1"))
+        expect(replay.text_content("h1") == "Ann against Bob", replay.text_content("h1"))
         expect(replay.locator("text=Explain this decision").count() == 0, "a guest cannot ask for explanations")
         # Another match with the same people.
         host.click("#again")
@@ -798,6 +798,8 @@ class SiteChecks(Checks):
         expect(replayed.stdout == "1 passed, 0 failed\n", replayed.stdout + replayed.stderr)
         page.click(".result a:text-is('Replay')")
         page.wait_for_selector(".caption")
+        expect(page.text_content("h1") == "You against Ben (practice)", page.text_content("h1"))
+        expect(page.get_attribute(".others .name", "title") == "learned", "the tooltip of a bot is not its agent")
         page.select_option(".row label select >> nth=-1", "learned")
         page.keyboard.press("ArrowRight")
         page.click("text=Explain this decision")
@@ -879,7 +881,7 @@ class SiteChecks(Checks):
         page.goto(links["Copy a link"])
         page.wait_for_selector(".caption")
         title = page.text_content("h1")
-        expect("learned" in title or "person" in title, title)
+        expect(sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"]), title)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
         page.reload()

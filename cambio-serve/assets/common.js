@@ -36,13 +36,13 @@ export const levelOf = (spec) => LEVELS.find((level) => plain(level.spec) === pl
 // The names of the bots by seat: each begins with the letter of its seat.
 const BOTS = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"];
 
-// The players of a table, seat a first: a name, and the level or the spec of a bot. `seat` is the letter of the person at this page,
-// and `names` has the names of all people, which may be empty, and null for bots.
+// The players of a table, seat a first: a name, and for a bot the level as the title and the spec. `seat` is the letter of the person at
+// this page, and `names` has the names of all people, which may be empty, and null for bots.
 export const people = (specs, seat, names = []) => specs.map((spec, index) => {
   const letter = "abcdefgh"[index];
   if (letter === seat) return { name: "You", title: "You" };
   if (typeof names[index] === "string") return { name: names[index] || `Guest ${letter}`, title: "a friend" };
-  return { name: BOTS[index], title: levelOf(spec)?.name ?? spec };
+  return { name: BOTS[index], title: levelOf(spec)?.name ?? spec, spec };
 });
 
 export const RULES = { classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };

@@ -1,7 +1,7 @@
 // The page of the replay viewer: shows a finished match of a table, of a run, or from a file.
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { ask, h, LEVELS, RULES, rulesName } from "./common.js";
+import { ask, h, LEVELS, people, RULES, rulesName } from "./common.js";
 import { keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { isGuest, isServer } from "./transport.js";
@@ -30,10 +30,20 @@ function keepReview(record, round, review) {
   }
 }
 
+// A replay with the names that the table showed, if the match was played at a table.
+function named(film, table) {
+  if (!table) return film;
+  const names = film.agents.map((spec, index) => (spec === "person" ? film.people?.[index] ?? "" : null));
+  // If several people played, none of them is “You”, because each of them can open the replay.
+  const players = people(film.agents, table.seat, names);
+  return { ...film, players, title: players.map(({ name }) => name).join(" against ") + (table.practice ? " (practice)" : "") };
+}
+
 async function show(made) {
   try {
-    const { film, record, at } = await made;
+    const { film: bare, record, at } = await made;
     const match = JSON.parse(record);
+    const film = named(bare, match["x-person"]);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     // A match of a file, or one that was played for this page.
     if (!location.search) keepMatch(record);

@@ -75,6 +75,9 @@ export function cardName(kind) {
   return kind.rank === "king" && kind.suit ? `${kind.suit} king` : kind.rank === "JK" ? "joker" : kind.rank === kind.label ? rankName(kind) : kind.label;
 }
 
+// The players of a replay, seat a first: a name, and the spec of an agent that has another name. A page can give them in `film.players`.
+export const playersOf = (film) => film.players ?? film.agents.map((spec, index) => ({ name: film.people?.[index] ?? spec }));
+
 // A card in words, for screen readers.
 export function spoken(kind) {
   const name = isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind);

@@ -1,6 +1,6 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
-import { h, inWords, LETTERS, s } from "./cards.js";
+import { h, inWords, LETTERS, playersOf, s } from "./cards.js";
 import { compared, hundreds, judged, number, split, summary } from "./parts.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -25,6 +25,7 @@ const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true
 // the rounds of a `record` come from requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
 export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const known = new Map(reviews.entries());
+  const players = playersOf(film);
   let at = [0, 0];
   let timer = null;
   const begin = h("button", { type: "button", onclick: () => work(at[0]) }, "Analyse this round");
@@ -195,11 +196,11 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
           blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, person),
-      ...summary(review, film.agents, person),
+      ...summary(review, players, person),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
           h("thead", {}, h("tr", {}, ...["seat", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
-          h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${film.agents[seat]}`),
+          h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${players[seat].name}`),
             h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
         h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));

@@ -54,15 +54,15 @@ export function split({ parts, one_round: isRound, player }, person) {
 
 // One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
 // because some rounds ask harder questions than others.
-export function summary({ decisions, parts }, agents, person) {
-  const line = (agent, seat) => {
+export function summary({ decisions, parts }, players, person) {
+  const line = ({ name, spec }, seat) => {
     const letter = LETTERS[seat];
     const own = decisions.filter((decision) => decision.by === letter && decision.known);
     const certain = own.filter(judged);
     const blunders = certain.filter((decision) => decision.blunder);
     const mistakes = certain.filter(({ blunder, known }) => !blunder && known.mean - known.half > 0);
     const cost = (some) => hundreds(sum(some.map(judged)));
-    const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, name]) => (some.length ? [counted(some.length, name)] : []));
+    const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
     const verdict = certain.length === 0 ? "No decision could be judged."
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
@@ -70,11 +70,11 @@ export function summary({ decisions, parts }, agents, person) {
         : wrong.length === certain.length ? `: ${listed(found)}.` : `, of which ${listed(found)} cost ${cost(wrong)}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
-    return h("li", {}, h("span", { class: `key s${seat}` }, letter), ` ${letter === person ? "You" : agent}: `, verdict,
+    return h("li", {}, h("span", { class: `key s${seat}` }, letter), " ", h("span", { title: spec }, letter === person ? "You" : name), ": ", verdict,
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
       parts ? ` Luck of the deal and the draws: ${whole(sum([parts.deal[seat], parts.draws[seat]]))}.` : "");
   };
-  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...agents.map(line)),
+  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...players.map(line)),
     h("p", { class: "facts" }, "These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval.")];
 }
 

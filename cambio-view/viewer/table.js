@@ -29,8 +29,8 @@ function ends(action) {
 }
 
 export class Board {
-  // `people` has the name and the title of each player, seat a first; `hand` is the number of dealt cards, `me` the letter of the
-  // seat at the bottom, and `you` the letter of the person if the person plays.
+  // `people` has the name of each player, seat a first, and if there is one a title and a spec; `hand` is the number of dealt cards,
+  // `me` the letter of the seat at the bottom, and `you` the letter of the person if the person plays.
   constructor(root, { kinds, hand = 4, people, me = "a", you = null }) {
     Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
     const side = (name) => h("div", { class: `others ${name}` });
@@ -56,10 +56,10 @@ export class Board {
     const count = this.people.length;
     for (let step = 0; step < count; step++) {
       const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
-      const { name, title } = this.people[LETTERS.indexOf(letter)];
+      const { name, title, spec } = this.people[LETTERS.indexOf(letter)];
       const marks = h("span", { class: "marks" });
       const total = h("span", { class: "total", title: "total" });
-      const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: title ?? name }, name),
+      const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: spec ?? name }, name),
         title && title !== name ? h("span", { class: "title" }, title) : null, total);
       const cards = h("div", { class: "cards" });
       const box = h("section", { class: "seat", "data-seat": letter, "aria-label": letter === this.you ? "Your cards" : `Cards of ${name}` }, head, marks, cards);

@@ -1,5 +1,5 @@
 // The replay viewer: steps through a finished match with every card.
-import { h, inWords, LETTERS, withNames } from "./cards.js";
+import { h, inWords, LETTERS, playersOf, withNames } from "./cards.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
@@ -24,9 +24,9 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const lines = h("ul", { class: "lines" });
   const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
   const seats = film.agents.map((name, index) => LETTERS[index]);
-  const players = film.agents.map((name, index) => film.people?.[index] ?? name);
+  const players = playersOf(film);
   const viewer = h("select", { onchange: () => look(viewer.value) },
-    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${players[index]})`)));
+    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${players[index].name})`)));
   const rounds = h("select", { onchange: () => go(place(Number(rounds.value), 0)) },
     ...film.rounds.map((_, r) => h("option", { value: r }, `round ${r + 1}`)));
   const speed = h("select", {}, ...[["slow", 2400], ["normal", 1200], ["fast", 500], ["very fast", 150]].map(([word, time]) =>
@@ -59,12 +59,13 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       h("label", { title: "Key: o" }, before, " Before the decision, with arrows")),
     playOn ? h("div", { class: "row" }, onward) : null);
 
+  const bots = players.filter(({ spec }) => spec);
   const panel = chances?.({ go: (round, decision) => go(place(round, decision)), playOn: playOn && goOn, changed: () => compare() });
 
   root.replaceChildren(
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
-      film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : ""),
+      film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
       h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),
@@ -75,7 +76,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
         h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
-  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: players.map((name) => ({ name })) });
+  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: players });
 
   function place(round, decision) {
     const r = Math.min(Math.max(round, 0), film.rounds.length - 1);
