@@ -38,7 +38,7 @@ export function prompt({ ask, scene }, { kinds, verb, first, spot }) {
   const [top, held] = [kinds[scene.top], kinds[scene.held?.kind]];
   if (verb === "swap") return first ? `Swap ${first} with which card?` : `${plain}: choose the first card.`;
   if (scene.phase === "held" && held) {
-    const power = held.power && !scene.held.taken && can("drop") ? ` to ${held.power}` : "";
+    const power = held.power && !scene.held.taken && can("drop") ? ` to ${held.power.replace(/^twice: (.+)/, "$1, twice")}` : "";
     return `You hold ${cardName(held)} (${counted(held.points, "point")}). ${can("keep") ? "Keep it in place of one of your cards" : "You cannot keep it"}${can("drop") ? `${can("keep") ? ", or" : ":"} discard it${power}` : ""}.`;
   }
   if (scene.phase === "start") return `Your turn: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
