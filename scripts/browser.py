@@ -276,11 +276,21 @@ class Checks:
         person = Person(page, 5, keys_only=True, calls=0.1)
         person.wait()
         expect("Your cards" in page.text_content(".guide"), "the guide does not begin")
-        decisions = person.play()
-        expect("The score" in page.text_content(".guide"), "the guide does not end with the score")
+        shown = []
+
+        def note():
+            step = [page.text_content(f".guide {part}") for part in (".progress", "b")]
+            if step[0] and step not in shown:
+                shown.append(step)
+
+        decisions = person.play(stop=lambda can: note())
+        note()
+        expect([number for number, _ in shown] == [f"Step {number + 1}" for number in range(len(shown))], shown)
+        expect(len(shown) > 3 and len(dict(map(reversed, shown))) == len(shown), f"a topic comes twice: {shown}")
+        expect(shown[-1][1] == "The score", f"the guide does not end with the score: {shown}")
         self.is_well(page, "the end of the guide")
         page.context.close()
-        return f"{decisions} decisions"
+        return f"{decisions} decisions, the guide: {', '.join(topic for _, topic in shown)}"
 
     def a_page_that_is_loaded_again(self):
         page = self.page()

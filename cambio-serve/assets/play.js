@@ -60,7 +60,7 @@ const bar = h("div", { class: "bar", role: "group", tabindex: "-1", "aria-labell
 const log = h("ol", { class: "log", "aria-live": "polite", "aria-label": "What happened", tabindex: "0" });
 const stage = h("div", {});
 const sheet = h("dialog", { class: "result", "aria-labelledby": "ended" });
-const guide = asked.has("guide") ? new Guide() : null;
+const guide = asked.has("guide") ? new Guide(() => board.fit(true)) : null;
 
 const select = (name, label, values, otherwise, act) => {
   const chosen = remembered(name, otherwise);
@@ -431,7 +431,7 @@ function end(step) {
         h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
         h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),
-    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), table, guide?.topic === "score" ? guide.element : "");
+    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table);
   // Not modal, and below the table, so that the table with all cards turned up stays visible.
   if (!sheet.open) sheet.show();
   sheet.querySelector(".primary").focus({ preventScroll: true });
