@@ -483,6 +483,15 @@ class Checks:
             expect(size > (23 if seats > 4 else 40), f"the cards have {size} px at {width}×{height} with {seats} seats")
             expect(not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}")
             expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
+            hidden = page.evaluate(
+                """() => [...document.querySelectorAll('.seat')].filter((seat) => {
+                    const mark = Object.assign(document.createElement('span'), {className: 'mark called', textContent: 'called'});
+                    seat.querySelector('.marks').replaceChildren(mark);
+                    const [a, b] = [mark, seat.querySelector('.name')].map((element) => element.getBoundingClientRect());
+                    return Math.min(a.right, b.right) > Math.max(a.left, b.left) && Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top);
+                }).map((seat) => seat.dataset.seat)"""
+            )
+            expect(not hidden, f"marks cover the names of {hidden} at {width}×{height} with {seats} seats")
             page.context.close()
         return "two to eight seats, seven sizes"
 
