@@ -12,7 +12,7 @@ The checks are: a whole match on each preset against two agents; reloading a pag
 friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
-without overflow; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
+without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
 need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
 the check of a published run, and offline.
@@ -494,6 +494,53 @@ class Checks:
             expect(not hidden, f"marks cover the names of {hidden} at {width}×{height} with {seats} seats")
             page.context.close()
         return "two to eight seats, seven sizes"
+
+    def cards_keep_their_size(self):
+        """On a phone, the cards do not grow during a round, and do not shrink when the guide changes or the person gets a penalty card."""
+        counts = []
+        for seats in (3, 2):
+            page = self.page(360)
+            page.set_viewport_size({"width": 360, "height": 640})
+            person = Person(page, seats, calls=0, passes=0.3)
+            table = person.sit(self.address, "classic", ["greedy"] * (seats - 1), one_round=True)
+            page.goto(f"{self.address}play.html?table={table}&guide")
+            sizes = []
+
+            def note(can):
+                sizes.append(
+                    page.evaluate(
+                        """() => {
+                            const [own, others] = ['.own', '.others'].map((side) => [...document.querySelectorAll(`${side} .cards`)].map((cards) => cards.childElementCount));
+                            const style = getComputedStyle(document.querySelector('.board'));
+                            return [['--u', '--v'].map((name) => parseFloat(style.getPropertyValue(name))), Math.max(...own), Math.max(...others)];
+                        }"""
+                    )
+                )
+                return can["hasEnded"]
+
+            person.play(stop=note)
+            before = sizes[:-1]
+            expect(len(before) > 10, f"{len(before)} decisions")
+            shown = [size for size, *_ in before]
+            expect(shown == sorted(shown, reverse=True), f"cards grow: {before}")
+            usual = [size for size, own, others in before if own <= 5 and others <= 4]
+            counts.append(len(usual))
+            expect(len({tuple(size) for size in usual}) == 1, f"cards change their size: {before}")
+            page.context.close()
+        # In the next round, the cards are large again.
+        page = self.page(360)
+        page.set_viewport_size({"width": 360, "height": 640})
+        person = Person(page, 1, calls=1)
+        person.sit(self.address, "original", ["greedy"])
+        size = lambda: page.evaluate("parseFloat(getComputedStyle(document.querySelector('.board')).getPropertyValue('--u'))")
+        person.wait()
+        first = size()
+        person.play(stop=lambda can: can["hasEnded"])
+        page.click("#next")
+        person.wait()
+        expect(abs(size() - first) < 1, f"the cards have {first} px in the first round and {size()} px in the second")
+        page.context.close()
+        return f"{counts} decisions"
 
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""
@@ -1024,6 +1071,7 @@ def main():
                     checks.speed_decides_races,
                     checks.risky_choices,
                     checks.in_the_window,
+                    checks.cards_keep_their_size,
                     checks.nothing_hidden_is_in_the_page,
                     checks.pages_at_both_widths,
                     checks.watching,

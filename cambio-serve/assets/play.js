@@ -418,7 +418,10 @@ async function again() {
 
 function end(step) {
   if (!step.end) {
-    if (sheet.open) sheet.close();
+    if (sheet.open) {
+      sheet.close();
+      board.fit(true);
+    }
     sheet.replaceChildren();
     return;
   }
@@ -441,6 +444,7 @@ function end(step) {
 // Hides the result. A button in the bar shows it again.
 function hide() {
   sheet.close();
+  board.fit(true);
   offer();
   buttons.firstChild?.focus();
 }

@@ -10,12 +10,12 @@ const WIDE = 640;
 // The limits of the width of an opponent's card, in pixels.
 const SMALLEST = 22;
 const LARGEST = 84;
-// The width of a card of the seat at the bottom: at least this factor of the width of an opponent's card, and if there is room up to
-// this width in pixels.
-const OWN = 1.4;
+// The width of a card of the seat at the bottom: at least this factor of the width of an opponent's card, on a narrow and on a wide
+// table, and if there is room up to this width in pixels.
+const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
 // The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
-const ROW = [4, 8];
+const ROW = [5, 8];
 // The most letters of seats that the tag of a card lists; otherwise it has their number.
 const LISTED = 2;
 
@@ -32,7 +32,7 @@ export class Board {
   // `people` has the name of each player, seat a first, and if there is one a title and a spec; `hand` is the number of dealt cards,
   // `me` the letter of the seat at the bottom, and `you` the letter of the person if the person plays.
   constructor(root, { kinds, hand = 4, people, me = "a", you = null }) {
-    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], chosen: () => {} });
+    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], size: {}, chosen: () => {} });
     const side = (name) => h("div", { class: `others ${name}` });
     this.sides = ["left", "top", "right"].map(side);
     this.own = h("div", { class: "own" });
@@ -44,7 +44,7 @@ export class Board {
     root.replaceChildren(this.felt);
     root.classList.add("board");
     this.seat(me);
-    new ResizeObserver(() => { this.fit(true); if (this.marked?.length) this.point(this.marked); }).observe(root);
+    new ResizeObserver(() => { this.fit(); if (this.marked?.length) this.point(this.marked); }).observe(root);
   }
 
   // Moves another seat to the bottom.
@@ -66,7 +66,7 @@ export class Board {
       this.seats.set(letter, { box, marks, total, cards });
     }
     this.own.replaceChildren(this.seats.get(me).box);
-    this.slots = null;
+    this.size = {};
     this.arrange();
   }
 
@@ -82,32 +82,65 @@ export class Board {
     this.root.classList.toggle("deep", left > 1);
   }
 
-  // Finds the largest cards with which the table fits into its box.
-  fit(isForced = false) {
-    const { root, felt } = this;
-    if (!root.clientWidth || !root.clientHeight) return;
-    if (isForced && this.isWide !== root.clientWidth >= WIDE) this.arrange();
-    const slots = [...this.spots.keys()].sort().join();
-    if (!isForced && slots === this.slots) return;
-    this.slots = slots;
+  // Finds the largest cards with which the table fits into its box. On a narrow table, they do not grow again during a round, and the seat
+  // at the bottom has room for a penalty card, so that the cards rarely change their size. `isAnew` lets them grow.
+  fit(isAnew = false) {
+    const { root, size } = this;
+    const { clientWidth, clientHeight } = root;
+    if (!clientWidth || !clientHeight) return;
+    if (this.isWide !== clientWidth >= WIDE) this.arrange();
+    const round = [this.scene?.round, clientWidth].join();
+    const table = [clientHeight, ...[...this.spots.keys()].sort()].join();
+    const isSame = round === size.round && !isAnew;
+    if (isSame && table === size.table) return;
+    const isKept = isSame && !this.isWide;
+    if (isKept) this.line(size.isRow);
+    // The marks of a seat lie over its edge, so they need no room.
+    root.classList.add("fitting");
+    if (isKept && this.fits()) size.table = table;
+    else this.size = { round, table, ...this.enlarge(isKept ? size : { width: LARGEST, own: OWN_LARGEST }) };
+    root.classList.remove("fitting");
+  }
+
+  // Whether the table fits into its box.
+  fits() {
+    return [this.felt, this.sides[1], this.middle, this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1);
+  }
+
+  // Gives the cards the largest widths with which the table fits, up to those in `most`. Returns the widths, and whether each opponent has one row.
+  enlarge(most) {
+    const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
     // The largest width in pixels for which the table fits.
     const largest = (low, high, set) => {
       while (high - low > 0.5) {
         const width = (low + high) / 2;
         set(width);
-        if ([felt, this.sides[1], this.middle, this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1)) low = width;
+        if (this.fits()) low = width;
         else high = width;
       }
       set(low);
       return low;
     };
-    const set = (name, width) => root.style.setProperty(name, `${width}px`);
-    const all = () => largest(SMALLEST, LARGEST, (width) => { set("--u", width); set("--v", OWN * width); });
+    const factor = OWN[Number(this.isWide)];
+    const all = () => largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", factor * width); });
+    const spares = this.isWide ? [] : [this.spare(this.me)];
     // The opponents' cards lie in one row or in two, whichever leaves more room.
-    const [one, two] = [true, false].map((isRow) => { this.line(isRow); return all(); });
-    if (one > two) this.line(true);
-    const width = one > two ? all() : two;
-    largest(OWN * width, OWN_LARGEST, (own) => set("--v", own));
+    const [one, two] = [true, false].map((isRow) => { this.line(isRow, spares); return all(); });
+    const isRow = one > two;
+    if (isRow) this.line(true, spares);
+    const width = isRow ? all() : two;
+    const own = largest(factor * width, most.own, (own) => set("--v", own));
+    spares.forEach(([, card]) => card.parentElement.remove());
+    return { isRow, width, own };
+  }
+
+  // Adds a card where the next penalty card of a seat will lie, to reserve its place. Returns its spot and the card.
+  spare(letter) {
+    let slot = this.hand + 1;
+    while (this.spots.has(letter + slot)) slot += 1;
+    const card = h("span", { class: "card" });
+    this.seats.get(letter).cards.append(h("div", { class: "cell" }, card, h("span", { class: "tag" })));
+    return [letter + slot, card];
   }
 
   place(name) {
@@ -175,10 +208,10 @@ export class Board {
   }
 
   // Places the cards of all seats: an opponent has one row or two, the seat at the bottom has one row if there is room.
-  line(isRow) {
+  line(isRow, spares = []) {
     const most = ROW[Number(this.isWide)];
     const isShort = this.hand <= most && [...this.spots.keys()].every((spot) => spot[0] !== this.me || Number(spot.slice(1)) <= most);
-    for (const [spot, card] of this.spots) {
+    for (const [spot, card] of [...this.spots, ...spares]) {
       const [row, column] = this.cell(Number(spot.slice(1)), spot[0] === this.me ? isShort : isRow);
       card.parentElement.style.setProperty("grid-row", row);
       card.parentElement.style.setProperty("grid-column", column);
