@@ -14,7 +14,7 @@ const LARGEST = 84;
 // table, and if there is room up to this width in pixels.
 const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
-// The largest number of slots that the seat at the bottom has in one row, on a narrow and on a wide table.
+// The largest number of slots that the seat at the bottom has in one row, on a narrow table that is higher than wide, and otherwise.
 const ROW = [5, 8];
 // The most letters of seats that the tag of a card lists; otherwise it has their number.
 const LISTED = 2;
@@ -209,7 +209,7 @@ export class Board {
 
   // Places the cards of all seats: an opponent has one row or two, the seat at the bottom has one row if there is room.
   line(isRow, spares = []) {
-    const most = ROW[Number(this.isWide)];
+    const most = ROW[Number(this.isWide || this.root.clientWidth > this.root.clientHeight)];
     const isShort = this.hand <= most && [...this.spots.keys()].every((spot) => spot[0] !== this.me || Number(spot.slice(1)) <= most);
     for (const [spot, card] of [...this.spots, ...spares]) {
       const [row, column] = this.cell(Number(spot.slice(1)), spot[0] === this.me ? isShort : isRow);
