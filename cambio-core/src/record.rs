@@ -6,6 +6,7 @@ pub(crate) mod unknown;
 
 pub use replay::replay;
 pub use save::RestoreError;
+pub use unknown::MadeUp;
 
 use serde_json::{Map, Value};
 
@@ -27,6 +28,9 @@ pub const SCHEMA: &str = include_str!("../record.schema.json");
 
 /// The extra field of a round with the places of the cards that were unknown in its deck, counted from 0: see [`Record::complete`].
 pub const FILLED: &str = "x-filled";
+
+/// The extra field of a round with the places of the unknown cards in each of its new stocks.
+pub(crate) const FILLED_STOCKS: &str = "x-filled-stocks";
 
 /// The extra field with the fingerprint of a round. Readers may ignore it.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";

@@ -2,7 +2,11 @@
 
 use cambio_core::record::{InvalidRecord, UNKNOWN};
 use cambio_core::rng::{Bounded as _, Key, SplitMix};
-use cambio_core::{Action, Card, Event, Observer, Playing, Record, Rules, Seat, Sighting, replay};
+use cambio_core::testing::{RandomAgent, written_by};
+use cambio_core::{
+    Action, Card, Event, MatchSetup, Observer, Playing, Record, Recorder, Rules, Seat, SeatSet, Sighting, State,
+    play_match, replay,
+};
 
 use crate::play::amount;
 
@@ -31,34 +35,32 @@ fn round(rules: &Rules, seats: usize, deal: u64) -> Round {
         playing = next;
     }
     let whole = playing.save(&vec!["agent"; seats]);
-    let (state, view) = (playing.state(), playing.state().observe(Seat::A));
-    let spots = state.table().occupied().iter_from(Seat::A).filter(|&spot| view.face(spot).is_none());
-    let unseen: Vec<Card> = spots.filter_map(|spot| state.face(spot)).chain(state.stock()).collect();
-    let held = if view.held().is_none() { state.held() } else { None };
-    let mut written = whole.clone();
-    let mut unknown = 0;
-    // The place of a card with two copies does not follow from its label.
-    for card in unseen.into_iter().chain(held).filter(|&card| rules.copies_of(card) == 1) {
-        let place = whole.rounds[0].deck.iter().position(|label| label == rules.label(card)).unwrap();
-        UNKNOWN.clone_into(&mut written.rounds[0].deck[place]);
-        unknown += 1;
-    }
+    // After a reshuffle, the places in the deck do not say which cards are on the table.
+    let is_first_stock = playing.state().table().reshuffles() == 0;
+    let written = if is_first_stock { written_by(&playing, Seat::A) } else { whole.clone() };
+    let unknown = written.rounds[0].deck.iter().filter(|label| *label == UNKNOWN).count();
     Round { whole, written, unknown }
 }
 
-/// What seat a perceives.
-#[derive(Default)]
-struct Perceived(Vec<Sighting>);
+/// What a seat perceives before each decision, and at the end.
+struct Perceived {
+    seat: Seat,
+    sightings: Vec<Vec<Sighting>>,
+}
 
 impl Observer for Perceived {
     fn event(&mut self, event: &Event<Card>) {
-        self.0.push(event.seen_from(Seat::A));
+        self.sightings.last_mut().unwrap().push(event.seen_from(self.seat));
+    }
+
+    fn decides(&mut self, _: &State, _: Seat, _: Action) {
+        self.sightings.push(Vec::new());
     }
 }
 
-fn perceived(record: &Record) -> Result<Vec<Sighting>, InvalidRecord> {
-    let mut perceived = Perceived::default();
-    replay(record, &mut perceived).map(|_| perceived.0)
+fn perceived(record: &Record, seat: Seat) -> Result<Vec<Vec<Sighting>>, InvalidRecord> {
+    let mut perceived = Perceived { seat, sightings: vec![Vec::new()] };
+    replay(record, &mut perceived).map(|_| perceived.sightings)
 }
 
 #[test]
@@ -68,12 +70,15 @@ fn the_writer_perceives_the_same_whatever_cards_are_filled_in() {
         let rules = Rules::preset(preset).unwrap();
         for deal in 0..amount(20, 500) {
             let round = round(&rules, seats, deal);
-            // After a reshuffle, the places in the deck do not say which cards are on the table.
-            if round.whole.rounds[0].reshuffles.is_empty() && round.unknown > 0 {
-                let expected = perceived(&round.whole).unwrap();
+            if round.unknown > 0 {
+                let expected = perceived(&round.whole, Seat::A).unwrap();
                 for seed in 0..3 {
                     let complete = round.written.complete(seed).unwrap();
-                    assert_eq!(perceived(&complete).unwrap(), expected, "{preset}, {seats} seats, deal {deal}");
+                    assert_eq!(
+                        perceived(&complete, Seat::A).unwrap(),
+                        expected,
+                        "{preset}, {seats} seats, deal {deal}"
+                    );
                     let (mut deck, mut due) = (complete.rounds[0].deck.clone(), round.whole.rounds[0].deck.clone());
                     changed += usize::from(deck != due);
                     deck.sort();
@@ -86,6 +91,44 @@ fn the_writer_perceives_the_same_whatever_cards_are_filled_in() {
         }
     }
     assert!(filled > 150 && changed > filled * 9 / 10, "{filled} records, {changed} with other cards");
+}
+
+#[test]
+fn a_seat_saw_a_made_up_card_exactly_if_its_sightings_depend_on_the_cards_that_are_filled_in() {
+    let (mut same, mut differ, mut doubtful) = (0, 0, 0);
+    for (preset, seats) in [("classic", 2), ("classic", 4), ("original-b", 3), ("faessler", 2)] {
+        let rules = Rules::preset(preset).unwrap();
+        for deal in 0..amount(20, 500) {
+            let round = round(&rules, seats, deal);
+            let fillings: Vec<Record> = (0..6).map(|seed| round.written.complete(seed).unwrap()).collect();
+            let [made_up] = &fillings[0].made_up()[..] else {
+                assert_eq!(round.unknown, 0);
+                continue;
+            };
+            assert!(
+                fillings.iter().all(|complete| complete.made_up()[0] == *made_up),
+                "it depends on the places alone"
+            );
+            assert_eq!(made_up.seen_before.len(), round.whole.rounds[0].decisions.len());
+            for seat in Seat::A.round(seats) {
+                let sightings: Vec<_> = fillings.iter().map(|complete| perceived(complete, seat).unwrap()).collect();
+                for (decision, seen_by) in made_up.seen_before.iter().chain([&made_up.seen_by]).enumerate() {
+                    let is_same = sightings.iter().all(|other| other[..=decision] == sightings[0][..=decision]);
+                    match (seen_by.contains(seat), is_same) {
+                        (false, is_same) => {
+                            assert!(is_same, "{preset}, {seats} seats, deal {deal}, {seat} at decision {decision}");
+                            same += 1;
+                        }
+                        (true, false) => differ += 1,
+                        // All fillings may have the same card.
+                        (true, true) => doubtful += 1,
+                    }
+                }
+                assert!(seat != Seat::A || !made_up.seen_by.contains(seat));
+            }
+        }
+    }
+    assert!(same > 1000 && differ > 1000 && doubtful * 100 < differ, "{same}, {differ}, {doubtful}");
 }
 
 #[test]
@@ -119,8 +162,39 @@ fn unknown_cards_of_a_new_stock_are_those_of_the_pile() {
         );
         let complete = written.complete(1).unwrap();
         assert_ne!(complete.rounds[0].reshuffles, whole.rounds[0].reshuffles);
-        assert_eq!(perceived(&complete).unwrap(), perceived(&whole).unwrap());
+        let places: Vec<usize> = (drawn..whole.rounds[0].reshuffles[0].len()).collect();
+        assert_eq!(complete.rounds[0].fields["x-filled-stocks"], serde_json::json!([places]));
+        let [made_up] = &complete.made_up()[..] else { panic!("one round") };
+        assert!(!made_up.in_play, "no made-up card was drawn");
+        written.rounds[0].reshuffles[0].truncate(drawn - 1);
+        let [made_up] = &written.complete(1).unwrap().made_up()[..] else { panic!("one round") };
+        assert!(made_up.in_play && !made_up.seen_by.is_empty(), "the last drawn card is made up");
+        assert_eq!(perceived(&complete, Seat::A).unwrap(), perceived(&whole, Seat::A).unwrap());
     }
+}
+
+#[test]
+fn made_up_totals_count_as_seen_by_all_seats() {
+    let mut found = 0;
+    for deal in 0..10 {
+        let match_setup = MatchSetup { rules: Rules::preset("faessler").unwrap(), seats: 2, key: Key::new(34, deal) };
+        let mut recorder = Recorder::new(&match_setup.rules);
+        let mut agents = [RandomAgent::default(), RandomAgent::default()];
+        let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+        let whole = recorder.finish(match_setup.key, 0, &["a", "b"], &result);
+        for place in 0..8 {
+            let mut written = whole.clone();
+            UNKNOWN.clone_into(&mut written.rounds[0].deck[place]);
+            let [first, second, ..] = &written.complete(1).unwrap().made_up()[..] else { continue };
+            // A card that lay unseen on the table until it was turned up.
+            if first.seen_by.is_empty() {
+                assert!(first.in_play && second.in_play);
+                assert!(second.seen_before.iter().all(|seen_by| *seen_by == SeatSet::first(2)));
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
 }
 
 #[test]
