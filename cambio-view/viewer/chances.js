@@ -1,7 +1,7 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { h, inWords, LETTERS, playersOf, s } from "./cards.js";
-import { compared, hundreds, judged, number, split, summary } from "./parts.js";
+import { compared, hundreds, judged, judgedOf, number, split, summary } from "./parts.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
@@ -68,8 +68,9 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const review = known.get(at[0]);
     begin.hidden = Boolean(review) || !ask;
     bar.hidden = !review || review.over;
-    const isBegun = review?.chances.length > 0;
+    const isBegun = review?.chances.length > 0 || review?.decisions.length > 0;
     for (const part of [graph, marks, readout, found, choose]) part.hidden = !isBegun;
+    choose.hidden ||= review.made_up;
     state.classList.toggle("trouble", Boolean(problem ?? review?.trouble));
     if (!review) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
     else if (review.trouble) state.textContent = review.trouble;
@@ -103,11 +104,11 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
 
   function draw(review) {
     const { chances, decisions, of, parts } = review;
-    const isOwn = kind.value === "own";
+    const isOwn = review.made_up || kind.value === "own";
     const width = Math.max(graph.clientWidth, 260);
     const x = (d) => EDGE.left + ((width - EDGE.left - EDGE.right) * d) / Math.max(of, 1);
     const y = (share) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - share);
-    const seats = chances[0]?.length ?? 0;
+    const seats = film.agents.length;
     const path = (points) => points.map(([d, share], place) => `${place ? "L" : "M"}${x(d).toFixed(1)} ${y(Math.min(1, Math.max(0, share))).toFixed(1)}`).join("");
     const shown = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
       s("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: y(share), y2: y(share) }),
@@ -120,6 +121,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       ...(chances.length > of ? [[of, chances[of][seat]]] : []),
     ] : chances.map((each, d) => [d, each[seat]])));
     lines.forEach((line, seat) => {
+      if (!line.length) return;
       const side = (sign) => line.map(([d, { mean, half }]) => [d, mean + sign * half]);
       if (seats < 4) shown.push(s("path", { class: `band s${seat}`, d: `${path([...side(1), ...side(-1).reverse()])}Z` }));
       shown.push(s("path", { class: `line s${seat}`, d: path(line.map(([d, { mean }]) => [d, mean])) }));
@@ -161,9 +163,10 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const { chances, decisions } = review;
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
-    if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
+    if (!here && !(review.made_up && (decision || at[1] === 0))) { readout.textContent = "This decision is not analysed yet."; return; }
     const cost = (name, regret) => (regret === null ? "" : regret.uncertain ? `${name}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
     const nothing = decision && decision.known === null && decision.open === null;
+    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${decision.by} had seen made-up cards. ` : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
     const luck = decision && luckAfter(review, at[1] - 1);
     // Why the two costs differ, if one of them says that the decision was good.
     const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
@@ -171,15 +174,15 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
       : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
+      h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), !here ? ". " : ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
-      !decision ? "" : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open) + why,
+      verdict + why,
       decision?.own ? `With what ${decision.by} could know, ${decision.by}'s chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
       luck ? h("b", { class: "chance" }, `Cards that no player could foresee changed ${LETTERS[luck.seat]}'s chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
   }
 
   function write(review) {
-    const { decisions, chances, player, playouts, one_round: isRound, least, of } = review;
+    const { decisions, made_up: isMadeUp, player, playouts, one_round: isRound, least, of } = review;
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
@@ -189,7 +192,8 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with the real cards on the table and a shuffled stock. The bands are 95 % intervals.`,
+      isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions)} Luck and the chances with all cards are left out.`) : "",
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with ${isMadeUp ? "possible cards" : "the real cards"} on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
@@ -199,9 +203,9 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       ...summary(review, players, person),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
-          h("thead", {}, h("tr", {}, ...["seat", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
-          h("tbody", {}, ...(chances[0] ?? []).map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${players[seat].name}`),
-            h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
+          h("thead", {}, h("tr", {}, ...["seat", "cost with what the player could know", "cost if all cards were visible"].slice(0, isMadeUp ? 2 : 3).map((head) => h("th", { scope: "col" }, head)))),
+          h("tbody", {}, ...players.map(({ name }, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${name}`),
+            h("td", {}, sum(seat, "known")), isMadeUp ? null : h("td", {}, sum(seat, "open"))))))),
         h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. A sum can exceed 100, because the same win can be missed at several decisions. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
   }

@@ -11,6 +11,14 @@ const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mea
 // The cost of a decision with what the player could know, if it is certain.
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
 
+// How many decisions of a round with made-up cards are judged, and of whom, in a sentence.
+export function judgedOf(decisions) {
+  const real = decisions.filter((decision) => !decision.made_up);
+  const seats = [...new Set(real.map(({ by }) => by))].sort();
+  return `The analysis judges ${real.length} of ${counted(decisions.length, "decision")}: ${seats.length === 0 ? "every player had seen made-up cards."
+    : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${seat} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
+}
+
 // The parts for one seat in whole percent of a win. The rest contains the rounding errors.
 function rounded(parts, seat) {
   const percent = ({ mean }) => Math.round(100 * mean);
@@ -64,7 +72,8 @@ export function summary({ decisions, parts }, players, person) {
     const cost = (some) => hundreds(sum(some.map(judged)));
     const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
-    const verdict = certain.length === 0 ? "No decision could be judged."
+    const unjudged = decisions.filter((decision) => decision.by === letter && decision.made_up).length;
+    const verdict = certain.length === 0 ? (unjudged ? "" : "No decision could be judged.")
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
       : `${counted(certain.length, "decision")} with a choice cost ${cost(certain)} wins in 100${wrong.length === 0 ? "; none was clearly a mistake."
         : wrong.length === certain.length ? `: ${listed(found)}.` : `, of which ${listed(found)} cost ${cost(wrong)}.`}`;
@@ -72,6 +81,7 @@ export function summary({ decisions, parts }, players, person) {
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}` }, letter), " ", h("span", { title: spec }, letter === person ? "You" : name), ": ", verdict,
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
+      unjudged ? ` ${counted(unjudged, "decision")} not judged: cards are made up.` : "",
       parts ? ` Luck of the deal and the draws: ${whole(sum([parts.deal[seat], parts.draws[seat]]))}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...players.map(line)),
