@@ -51,7 +51,8 @@ async function show(made) {
     watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
       chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => keepReview(record, round, review) }),
-      playOn: async (round, decision, seat) => {
+      // Only a match with a seed can be continued.
+      playOn: (match.seed ?? null) === null ? null : async (round, decision, seat) => {
         const { table } = await ask("api/tables", { from: { record: match, round, decision }, seat, notes: true });
         location.assign(`play.html?${new URLSearchParams({ table, review: location.search + location.hash })}`);
       },

@@ -2,7 +2,7 @@
 
 use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
-use cambio_core::record::{FILLED, InvalidRecord};
+use cambio_core::record::InvalidRecord;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Record, Rules, Score, Seat, Standing, State, replay};
 use serde::Serialize;
@@ -110,6 +110,12 @@ pub struct Replay {
     pub ranks: Vec<u64>,
     /// The error in the record, if it has one; the frames end before the error.
     pub flaw: Option<String>,
+    /// Whether some cards are made up, because the record did not have them.
+    #[serde(rename = "made_up", skip_serializing_if = "std::ops::Not::not")]
+    pub has_made_up: bool,
+    /// The seat that evidently wrote a record with made-up cards: the only one that saw none of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writer: Option<char>,
 }
 
 /// The names in the record of a match of several people; empty if there are none.
@@ -179,10 +185,16 @@ impl Replay {
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
-        let has_unknown = record.rounds.iter().any(|round| round.fields.contains_key(FILLED));
+        let made_up = record.made_up();
+        let has_made_up = !made_up.is_empty();
+        let saw_none = |seat: &&Seat| made_up.iter().all(|round| !round.seen_by.contains(**seat));
+        let writer = match Seat::ALL[..seats].iter().filter(saw_none).collect::<Vec<_>>()[..] {
+            [writer] if has_made_up => Some(writer.letter()),
+            _ => None,
+        };
         let title = excerpt(&distinct.join(" against ")).up_to(TITLE).to_string()
             + if is_practice { " (practice)" } else { "" }
-            + if has_unknown { " (some cards are unknown and filled in at random)" } else { "" };
+            + if has_made_up { " (some cards are unknown and filled in at random)" } else { "" };
         Ok(Replay {
             title,
             rules: rules.name(),
@@ -194,6 +206,8 @@ impl Replay {
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,
+            has_made_up,
+            writer,
         })
     }
 

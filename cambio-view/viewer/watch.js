@@ -9,7 +9,9 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
-  let view = "all";
+  // The view at the beginning: all cards, or if cards are made up, those that their writer has seen.
+  const first = film.writer ?? "all";
+  let view = first;
   let timer = null;
   let drawn = -1;
   // Whether the board shows the cards before the decision, with arrows, and whether it shows the end of a round instead.
@@ -37,7 +39,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const scores = h("ul", { class: "scores" });
   const seers = h("ul", { class: "lines seers" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.made_up || film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
   const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
   const before = h("input", { type: "checkbox", checked: isBefore, onchange: flip });
@@ -66,6 +68,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
       film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
+    film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${film.writer} has only real cards.` : ""}`) : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
       h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),
@@ -137,7 +140,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const entry = transcript.children[d];
     entry.firstChild.setAttribute("aria-current", "step");
     transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
-    const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
+    const hash = `#round=${r + 1}&decision=${d}${view === first ? "" : `&view=${view}`}`;
     if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
     if (at === places.length - 1) stop();
@@ -216,7 +219,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (!explain || !by) return;
     const was = at;
     const player = film.agents[LETTERS.indexOf(by)];
-    const agent = asked.value || (player === "person" ? "learned" : player);
+    const agent = asked.value || (film.made_up || player === "person" ? "learned" : player);
     reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
     try {
       const found = await explain(r + 1, d, agent);
@@ -265,9 +268,10 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])));
     };
     const isInferred = unseen.some((one) => one.inferred);
+    const real = film.made_up ? "card, which may be made up" : "real card";
     return [
-      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the real card.`),
-      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", "real card", "its chance"].map((head) => h("th", { scope: "col" }, head)))),
+      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the ${real}.`),
+      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", real, "its chance"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
 
@@ -278,10 +282,14 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     go(to);
   }
 
-  function look(whose) {
+  function see(whose) {
     view = whose;
     viewer.value = whose;
     table.seat(whose === "all" ? "a" : whose);
+  }
+
+  function look(whose) {
+    see(whose);
     go(at, false);
   }
 
@@ -326,13 +334,10 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   function follow() {
     const asked = new URLSearchParams(location.hash.slice(1));
     const whose = asked.get("view");
-    if (whose && seats.includes(whose) && whose !== view) {
-      view = whose;
-      viewer.value = whose;
-      table.seat(whose);
-    }
+    if (["all", ...seats].includes(whose)) see(whose);
     go(place(Number(asked.get("round") ?? 1) - 1, Number(asked.get("decision") ?? 0)), false);
   }
   addEventListener("hashchange", follow);
+  see(first);
   follow();
 }
