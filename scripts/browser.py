@@ -12,7 +12,8 @@ The checks are: a whole match on each preset against two agents; reloading a pag
 friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
-without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; the win chance over a round; the page of
+without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; a record with
+unknown cards; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
 need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
 the check of a published run, and offline.
@@ -811,6 +812,30 @@ class Checks:
         page.context.close()
         return title
 
+    def unknown_cards(self):
+        """The example of the book opens in its writer's view, and the analysis judges only the writer's decisions."""
+        book = (ROOT / "book/src/records.md").read_text()
+        file = self.folder / "unknown.jsonl"
+        file.write_text(re.search(r"file=round.jsonl\n(.*?)```", book, re.DOTALL).group(1))
+        for width in (1280, 400):
+            page = self.page(width)
+            page.goto(f"{self.address}watch.html")
+            page.set_input_files("input[type=file]", file)
+            page.wait_for_selector(".caption")
+            expect("are made up" in page.text_content(".notice"), page.text_content(".notice"))
+            view = page.input_value(".controls select >> nth=0")
+            expect(view == "a", f"the page begins with the view {view}")
+            page.click("text=Analyse this round")
+            until(page, "document.querySelector('.chances progress').hidden", seconds=180)
+            found = page.text_content(".chances")
+            expect("judges 8 of 14 decisions" in found and "(a 8)" in found, found)
+            expect("Luck of the deal" not in found, found)
+            page.click(".blunders a >> nth=0")
+            until(page, "document.querySelector('.legend .better')")
+            self.is_well(page, "a record with unknown cards")
+            page.context.close()
+        return "8 of 14 decisions are judged"
+
     def pictures(self, folder):
         """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
@@ -1079,6 +1104,7 @@ def main():
                     checks.pages_at_both_widths,
                     checks.watching,
                     checks.two_bots,
+                    checks.unknown_cards,
                     checks.win_chance,
                     checks.a_page_from_disk,
                 ]
@@ -1103,6 +1129,7 @@ def main():
                         site.hints_and_taking_back,
                         site.links_and_the_daily_deal,
                         site.two_bots,
+                        site.unknown_cards,
                         site.a_published_run,
                         site.offline,
                     ]
