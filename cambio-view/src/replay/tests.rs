@@ -52,7 +52,8 @@ fn the_writer_is_the_only_seat_that_saw_no_made_up_card() {
 
 #[test]
 fn a_page_gets_a_record_with_its_unknown_cards_filled_in() {
-    let answer = |record: &Record| replay_in_json(record, None).map(|text| serde_json::from_str::<Value>(&text).unwrap());
+    let answer =
+        |record: &Record| replay_in_json(record, None).map(|text| serde_json::from_str::<Value>(&text).unwrap());
     let whole = record(&["me", "Kim"]);
     let shown = answer(&whole).unwrap();
     assert_eq!((&shown["record"], &shown["film"]["made_up"]), (&whole.to_json().into(), &Value::Null));
