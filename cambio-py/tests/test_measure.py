@@ -116,7 +116,10 @@ def test_the_value_of_decisions_is_that_of_the_command() -> None:
 
 
 LONG = """
+import signal
 import cambio_game as cambio
+# The shell ignores the signal in background jobs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 try:
     cambio.{call}
