@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import random
 import re
@@ -449,6 +450,24 @@ def test_the_example_learns() -> None:
     done = subprocess.run([sys.executable, example, *words], capture_output=True, text=True, check=True)
     curve = [float(line.split()[2]) for line in done.stdout.splitlines()[1:]]
     assert len(curve) == 11 and curve[-1] < curve[0]
+
+
+@pytest.mark.skipif("CAMBIO_BIN" not in os.environ, reason="CAMBIO_BIN does not name the command")
+def test_the_baselines_continue_where_they_stopped(tmp_path: Path) -> None:
+    program = Path(__file__).parents[1] / "benches" / "baselines.py"
+
+    def run(*words: str) -> str:
+        command = [sys.executable, program, tmp_path, "--games", "mini-m1", "--scale", "0.001", *words]
+        environment = os.environ | {"CAMBIO": os.environ["CAMBIO_BIN"]}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    run("--only", "MCCFR", "--seeds", "1")
+    first = (tmp_path / "baselines.csv").read_text(encoding="utf-8").splitlines()
+    assert len(first) == 2
+    printed = run("--only", "values", "MCCFR", "CFR+", "--seeds", "2")
+    rows = (tmp_path / "baselines.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[:2] == first and len(rows) == 1 + 2 + 2 + 1
+    assert re.findall(r"^\| (\S+) \| [^|]* \| (\d) \|", printed, re.MULTILINE) == [("values", "2"), ("MCCFR", "2"), ("CFR+", "1")]
 
 
 def test_a_table_of_an_equilibrium_plays_a_batch_by_its_keys() -> None:
