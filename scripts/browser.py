@@ -542,7 +542,8 @@ class Checks:
         person.play(stop=lambda can: can["hasEnded"])
         page.click("#next")
         person.wait()
-        expect(abs(size() - first) < 1, f"the cards have {first} px in the first round and {size()} px in the second")
+        # A longer question makes them a little smaller.
+        expect(size() > 0.85 * first, f"the cards have {first} px in the first round and {size()} px in the second")
         page.context.close()
         return f"{counts} decisions"
 

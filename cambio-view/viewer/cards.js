@@ -49,12 +49,13 @@ export function drawing(name, className = "") {
 
 // For each suit: its drawing, its name, its colour and its character.
 const SUITS = {
+  __proto__: null,
   h: ["heart", "hearts", "red", "♥\uFE0E"], d: ["diamond", "diamonds", "red", "♦\uFE0E"],
   c: ["club", "clubs", "black", "♣\uFE0E"], s: ["spade", "spades", "black", "♠\uFE0E"],
   R: ["rose", "Rosen", "red"], S: ["bell", "Schellen", "ochre"], C: ["shield", "Schilten", "blue"], E: ["acorn", "Eicheln", "green"],
 };
 // The drawing of a card without a suit, by rank.
-const EMBLEMS = { look: "eye", spy: "lens", swap: "swap", energy: "bolt", king: "crown", JK: "star" };
+const EMBLEMS = { __proto__: null, look: "eye", spy: "lens", swap: "swap", energy: "bolt", king: "crown", JK: "star" };
 const FRENCH = { A: "ace", J: "jack", Q: "queen", K: "king" };
 const SWISS = { A: "Ass", U: "Under", O: "Ober", K: "König", F: "Fässler" };
 
@@ -91,7 +92,7 @@ export function withNames(text, kinds) {
     if (/^\d+$/.test(kind.label)) continue;
     names.set(kind.label.length > 2 && /^[a-z]+$/i.test(kind.label) ? `[${kind.label}]` : kind.label, cardName(kind));
   }
-  const labels = [...names.keys()].sort((one, other) => other.length - one.length).map((label) => label.replace(/[[\]]/g, "\\$&"));
+  const labels = [...names.keys()].sort((one, other) => other.length - one.length).map((label) => label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return labels.length ? text.replace(new RegExp(`(?<![\\w[])(?:${labels.join("|")})(?![\\w\\]])`, "g"), (label) => names.get(label)) : text;
 }
 

@@ -12,8 +12,9 @@ use crate::rng::{Bounded as _, SplitMix};
 use crate::text::excerpt;
 use crate::{Action, Card, Event, Rules, Seat, SeatSet, Spot, SpotSet, Standing, State};
 
-/// The maximum number of fillings that are tried.
+/// The maximum number of fillings that are tried, and of bytes of JSON in all of them together, so that the work is bounded.
 const ATTEMPTS: u64 = 1000;
+const BYTES: u64 = 4 << 20;
 
 impl Record {
     /// A complete record of a match of which only some cards are known.
@@ -29,8 +30,8 @@ impl Record {
     /// [`Record::made_up`] returns which seats saw these cards.
     ///
     /// # Errors
-    /// If a deck has more copies of a card than the rules, or if a thousand fillings all contradict the record. The error is from the
-    /// filling that got furthest.
+    /// If a deck has more copies of a card than the rules, or if a thousand fillings all contradict the record (fewer if it is longer than 4 KB).
+    /// The error is from the filling that got furthest.
     ///
     /// ```
     /// use cambio_core::{Record, replay};
@@ -56,7 +57,8 @@ impl Record {
         let rests = rests.collect::<Result<Vec<_>, _>>()?;
         let mut furthest = InvalidRecord::default();
         // Without unknown cards, all attempts are the same.
-        let attempts = if rests.iter().all(Vec::is_empty) { 1 } else { ATTEMPTS };
+        let is_complete = rests.iter().all(Vec::is_empty);
+        let attempts = if is_complete { 1 } else { (BYTES / self.to_json().len() as u64).clamp(1, ATTEMPTS) };
         for attempt in 0..attempts {
             let mut dice = SplitMix::new(seed, attempt);
             let mut record = self.clone();
