@@ -50,7 +50,7 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/{page}", get(|Path(name): Path<String>| async move { page(&name) }))
         .route("/assets/{file}", get(|Path(name): Path<String>| async move { file(assets::file(&name)) }))
         .route("/api/options", get(options))
-        .route("/api/tables", post(open))
+        .route("/api/tables", post(open).layer(DefaultBodyLimit::max(RECORD)))
         .route("/api/tables/{table}/undo", post(take_back))
         .route("/api/tables/{table}/hint", post(advise))
         .route("/api/tables/{table}/begin", post(begin))

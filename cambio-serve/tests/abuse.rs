@@ -83,12 +83,14 @@ fn invalid_requests_for_a_table_get_a_clear_error() {
                 "the reaction time must be 200 to 5000 ms, found 3 ms",
             ),
             ("[".to_owned(), 400, "the request is not valid"),
-            (" ".repeat(70_000), 413, ""),
+            // A match that is continued comes with its record, which may be long.
+            (" ".repeat(70_000), 400, "the request is not valid"),
+            (" ".repeat(9_000_000), 413, ""),
         ] {
             let response = post(&app, "api/tables", wish.clone()).await;
             let found = read(response).await;
-            assert_eq!(found.0, status, "{wish}: {}", found.1);
-            assert!(found.1.replace("\\\"", "\"").contains(what), "{wish}: {}", found.1);
+            assert_eq!(found.0, status, "{}…: {}", &wish[..wish.len().min(200)], found.1);
+            assert!(found.1.replace("\\\"", "\"").contains(what), "{}…: {}", &wish[..wish.len().min(200)], found.1);
         }
         assert_eq!(ask("api/tables/7/act", r#"{"at":0,"action":"draw"}"#.to_owned()).await.0, 404);
         let plain =
