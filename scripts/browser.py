@@ -541,9 +541,9 @@ class Checks:
         first = size()
         person.play(stop=lambda can: can["hasEnded"])
         page.click("#next")
+        until(page, "!document.querySelector('.result[open]')")
         person.wait()
-        # A longer question makes them a little smaller.
-        expect(size() > 0.85 * first, f"the cards have {first} px in the first round and {size()} px in the second")
+        expect(abs(size() - first) < 1, f"the cards have {first} px in the first round and {size()} px in the second")
         page.context.close()
         return f"{counts} decisions"
 
