@@ -25,6 +25,11 @@ fn play(path: &Path, records: bool) {
     Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap();
 }
 
+/// A server with the runs in this folder.
+fn server(runs: &Path) -> App {
+    App::new(Settings { runs: runs.to_owned(), ..Settings::new(roster()) }, TOKEN.to_owned(), 8417)
+}
+
 /// The record of a listed match.
 fn record_of(path: &Path, listed: &Value) -> Record {
     let which: StoredMatch = serde_json::from_value(listed.clone()).unwrap();
@@ -48,8 +53,7 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
     let root = tempfile::tempdir().unwrap();
     play(&root.path().join("with"), true);
     play(&root.path().join("without"), false);
-    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
-    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    let app = server(root.path());
     let list = |name: &str, kind: &str, agent: &str| list(&app, &format!("run={name}&kind={kind}&agent={agent}"));
     let path = root.path().join("with");
     let all = list("with", "all", "");
@@ -90,8 +94,7 @@ fn guesses_and_swings_are_found_and_lists_say_where() {
 fn a_match_opens_at_the_decision_that_the_search_has_found() {
     let root = tempfile::tempdir().unwrap();
     play(&root.path().join("run"), false);
-    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
-    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    let app = server(root.path());
     // The decisions with the property in a replay: round, decision.
     let fitting = |kind: &str, made: &Value| -> Vec<(usize, usize)> {
         let record = Record::read(made["record"].as_str().unwrap()).unwrap();
@@ -149,10 +152,7 @@ fn the_index_of_a_run_is_used_again_and_ignored_if_it_is_not_of_its_rows() {
     let path = root.path().join("run");
     play(&path, false);
     // A server that has not searched the run before.
-    let list = |query: &str| {
-        let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
-        list(&App::new(settings, TOKEN.to_owned(), 8417), &format!("run=run&{query}"))
-    };
+    let list = |query: &str| list(&server(root.path()), &format!("run=run&{query}"));
     let [all, guesses] = ["kind=all", "kind=guess"].map(list);
     let index = path.join("matches.index");
     let text = std::fs::read_to_string(&index).unwrap();
@@ -201,8 +201,7 @@ fn a_search_of_a_run_that_has_grown_gives_the_same_list_as_a_new_search() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("run");
     play(&path, false);
-    let new = || App::new(Settings { runs: root.path().to_owned(), ..Settings::new(roster()) }, TOKEN.to_owned(), 8417);
-    let (app, query) = (new(), "run=run&kind=guess");
+    let (app, query) = (server(root.path()), "run=run&kind=guess");
     let (ledger, index) = (path.join("ledger.jsonl"), path.join("matches.index"));
     let whole = std::fs::read_to_string(&ledger).unwrap();
     // The run when it had two batches.
@@ -213,15 +212,14 @@ fn a_search_of_a_run_that_has_grown_gives_the_same_list_as_a_new_search() {
     let grown = list(&app, query);
     assert!(grown["of"] == 72 && index.exists(), "{grown}");
     std::fs::remove_file(&index).unwrap();
-    assert_eq!(list(&new(), query), grown);
+    assert_eq!(list(&server(root.path()), query), grown);
 }
 
 #[test]
 fn the_pages_of_a_list_contain_each_match_once() {
     let root = tempfile::tempdir().unwrap();
     play(&root.path().join("run"), false);
-    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
-    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    let app = server(root.path());
     for kind in ["all", "swing", "long"] {
         let mut matches = Vec::new();
         for page in 0.. {
@@ -254,8 +252,7 @@ fn a_report_on_the_server_links_to_the_lists_of_its_matches() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("a&b");
     play(&path, false);
-    let settings = Settings { runs: root.path().to_owned(), ..Settings::new(roster()) };
-    let app = App::new(settings, TOKEN.to_owned(), 8417);
+    let app = server(root.path());
     let report = || run(async { read(get(&app, "runs/report?run=a%26b").await).await }).1;
     let file = path.join("report.html");
     std::fs::write(&file, "<html><main><p>the results</p></main></html>").unwrap();
