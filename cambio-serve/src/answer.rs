@@ -3,8 +3,7 @@
 use axum::body::Body;
 use axum::http::{Response, StatusCode, header};
 use axum::response::IntoResponse;
-use cambio_core::Record;
-use cambio_view::{RequestError, SessionError, replay_in_json};
+use cambio_view::{RequestError, SessionError};
 use serde::Serialize;
 
 /// An error response: a status and a sentence.
@@ -53,9 +52,21 @@ pub(crate) fn json_text(text: String) -> Response<Body> {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// Responds with the replay of a record, which is made on a blocking thread.
-pub(crate) async fn show(record: Record) -> ApiResult {
-    let made = tokio::task::spawn_blocking(move || replay_in_json(&record, None)).await;
-    let made = made.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be made".to_owned()))?;
-    Ok(json_text(made?))
+/// Turns an error of the router, which is plain text or has no text, into the JSON that pages expect.
+pub(crate) async fn with_sentence(response: Response<Body>) -> Response<Body> {
+    let (status, headers) = (response.status(), response.headers());
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json") {
+        return response;
+    }
+    let allowed = headers.get(header::ALLOW).cloned();
+    let text = axum::body::to_bytes(response.into_body(), 4000).await.unwrap_or_default();
+    let sentence = match (allowed.as_ref().and_then(|methods| methods.to_str().ok()), String::from_utf8_lossy(&text)) {
+        (Some(methods), _) => format!("the method must be one of {methods}"),
+        (None, text) if text.is_empty() => status.to_string(),
+        (None, text) => text.into_owned(),
+    };
+    let mut response = ApiError(status, sentence).into_response();
+    response.headers_mut().extend(allowed.map(|methods| (header::ALLOW, methods)));
+    response
 }

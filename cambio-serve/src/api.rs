@@ -16,14 +16,14 @@ use cambio_core::{Record, Seat};
 use cambio_sim::fresh_seed;
 use cambio_view::{
     ActionRequest, ExplainRequest, HintRequest, MatchRequest, ReviewRequest, Session, SessionError, TableOption,
-    TableRequest, first_record, hint, inquire, position_for_hint, replay_in_json,
+    TableRequest, hint, inquire, position_for_hint, replay_in_json,
 };
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use crate::answer::{ApiError, ApiResult, json, json_text, show};
+use crate::answer::{ApiError, ApiResult, json, json_text};
 use crate::app_state::AppState;
 use crate::assets;
 use crate::matches;
@@ -34,7 +34,7 @@ use crate::sessions::{OpenPage, OpenSession};
 
 /// The maximum size in bytes of a request's body, and of a body that contains a record.
 const BODY: usize = 64 * 1024;
-const RECORD: usize = 8 * 1024 * 1024;
+const RECORD: usize = 2 * 1024 * 1024;
 /// The maximum size of the body of a guest's request.
 const GUEST_BODY: usize = 4 * 1024;
 
@@ -101,13 +101,23 @@ fn file(asset: Option<assets::Asset>) -> ApiResult {
     Ok(([(header::CONTENT_TYPE, asset.kind)], asset.text).into_response())
 }
 
-/// Parses a JSON body. The content type is required because a form on another site cannot send this type.
+/// Parses a JSON body.
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &Bytes) -> Result<T, ApiError> {
+    check_type(headers)?;
+    parse(body)
+}
+
+/// Checks that the body is JSON. This type is required because a form on another site cannot send it.
+fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind != "application/json" {
         let what = format!("the content type must be `application/json`, found `{kind}`");
         return Err(ApiError(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
+    Ok(())
+}
+
+fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, ApiError> {
     serde_json::from_slice(body).map_err(|error| ApiError::bad(format!("the request is not valid: {error}")))
 }
 
@@ -361,30 +371,46 @@ async fn replay_of_table(State(state): Shared, at: TablePath) -> ApiResult {
     Ok(json_text(state.replays.run(move |_| replay_in_json(&record, None)).await??))
 }
 
-async fn replay_of_record(body: Bytes) -> ApiResult {
-    let text =
-        std::str::from_utf8(&body).map_err(|error| ApiError::bad(format!("the record is not UTF-8: {error}")))?;
-    show(first_record(text)?).await
+async fn replay_of_record(State(state): Shared, body: Bytes) -> ApiResult {
+    let own = Arc::clone(&state);
+    let made = state.replays.run(move |_| {
+        let text = str::from_utf8(&body).map_err(|error| ApiError::bad(format!("the record is not UTF-8: {error}")))?;
+        Ok::<_, ApiError>(replay_in_json(&own.catalogue.record(text)?, None)?)
+    });
+    Ok(json_text(made.await??))
 }
 
 async fn play(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
     let request: MatchRequest = read(&headers, &body)?;
     let own = Arc::clone(&state);
-    let played = state.questions.run(move |token| request.play(&own.catalogue, fresh_seed, &|| !token.is_cancelled()));
-    show(played.await??).await
+    let played = state.questions.run(move |token| {
+        let record = request.play(&own.catalogue, fresh_seed, &|| !token.is_cancelled())?;
+        replay_in_json(&record, None)
+    });
+    Ok(json_text(played.await??))
 }
 
 async fn explain(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
-    let request: ExplainRequest = read(&headers, &body)?;
-    let agent = state.catalogue.agent(&request.agent)?;
-    let (record, at) = (request.record()?, (request.round, request.decision));
-    let found = state.questions.run(move |token| inquire(&record, at, &agent, &|| !token.is_cancelled()));
+    check_type(&headers)?;
+    let own = Arc::clone(&state);
+    let found = state.questions.run(move |token| {
+        let request: ExplainRequest = parse(&body)?;
+        let (agent, record) = (own.catalogue.agent(&request.agent)?, request.record(&own.catalogue)?);
+        let at = (request.round, request.decision);
+        Ok::<_, ApiError>(inquire(&record, at, &agent, &|| !token.is_cancelled())?)
+    });
     Ok(json(&found.await??))
 }
 
 async fn begin_review(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResult {
-    let request: ReviewRequest = read(&headers, &body)?;
-    Ok(json(&serde_json::json!({ "appraisal": state.reviews.begin(&request)? })))
+    check_type(&headers)?;
+    let own = Arc::clone(&state);
+    let read = state.questions.run(move |_| {
+        let request: ReviewRequest = parse(&body)?;
+        Ok::<_, ApiError>((request.record(&own.catalogue)?, request.round))
+    });
+    let ((record, decisions), round) = read.await??;
+    Ok(json(&serde_json::json!({ "appraisal": state.reviews.begin(record, round, decisions)? })))
 }
 
 async fn review_progress(State(state): Shared, Path(number): Path<u64>) -> ApiResult {

@@ -11,7 +11,7 @@ use axum::response::IntoResponse as _;
 use cambio_view::{Session, SessionError};
 use tower::ServiceExt as _;
 
-use crate::answer::ApiError;
+use crate::answer::{ApiError, with_sentence};
 use crate::api;
 use crate::app_state::AppState;
 use crate::request_guard::{Access, HEADERS, POLICY, RequestGuard};
@@ -81,22 +81,14 @@ impl App {
         self.guard.admit(method, uri, headers, |token| self.state.sessions.linked(token))
     }
 
-    /// Whether a request has a token, the host and the origin of this server.
-    pub(crate) fn admits(&self, request: &Request<Body>) -> bool {
-        self.admit(request.method(), request.uri(), request.headers()).is_ok()
+    /// What a request may reach; `None` if it does not have a token, the host and the origin of this server.
+    pub(crate) fn access(&self, request: &Request<Body>) -> Option<Access> {
+        self.admit(request.method(), request.uri(), request.headers()).ok().map(|(access, _)| access)
     }
 
     /// Responds to a request.
     pub async fn respond(&self, request: Request<Body>) -> Response<Body> {
-        let mut response = self.answer(request).await;
-        let headers = response.headers_mut();
-        for (name, value) in HEADERS {
-            headers.insert(name, value);
-        }
-        if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
-            headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-        }
-        response
+        secured(self.answer(request).await)
     }
 
     async fn answer(&self, request: Request<Body>) -> Response<Body> {
@@ -114,9 +106,17 @@ impl App {
         let router = if access == Access::Owner { &self.router } else { &self.guests };
         let answer = router.clone().oneshot(Request::from_parts(head, body));
         match tokio::time::timeout(ANSWER, answer).await {
-            Ok(Ok(response)) => response,
+            Ok(Ok(response)) => with_sentence(response).await,
             Ok(Err(never)) => match never {},
             Err(_) => ApiError(StatusCode::REQUEST_TIMEOUT, "the request took too long".to_owned()).into_response(),
         }
     }
+}
+
+/// The response with all security headers.
+pub(crate) fn secured(mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.extend(HEADERS);
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(POLICY);
+    response
 }

@@ -8,7 +8,7 @@ use cambio_core::Seat;
 use crate::answer::ApiError;
 
 /// What a request may reach.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Access {
     /// Everything: the request has the token of the server.
     Owner,

@@ -49,9 +49,8 @@ impl Reviews {
         Reviews { jobs: Mutex::default(), slots: SearchSlots::new(1, 2 * KEPT) }
     }
 
-    /// Starts the review of a round unless the review exists, and returns the number of the review.
-    pub(crate) fn begin(&self, request: &ReviewRequest) -> Result<u64, ApiError> {
-        let ((record, decisions), round) = (request.record()?, request.round);
+    /// Starts the review of a round with this number of decisions, unless the review exists. Returns the number of the review.
+    pub(crate) fn begin(&self, record: Record, round: usize, decisions: usize) -> Result<u64, ApiError> {
         let of = (blake3::hash(record.to_json().as_bytes()), round);
         let job = {
             let (last, jobs) = &mut *locked(&self.jobs);

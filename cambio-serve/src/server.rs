@@ -1,13 +1,14 @@
 //! The accept loop, with limits on the number of connections and on slow clients.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, header};
+use axum::http::{HeaderValue, Request, StatusCode, header};
+use axum::response::IntoResponse as _;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -16,12 +17,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tower::service_fn;
 
-use crate::app::App;
+use crate::answer::ApiError;
+use crate::app::{App, secured};
+use crate::request_guard::Access;
 use crate::room::fresh_token;
+use crate::sessions::locked;
 use crate::settings::Settings;
 
 /// The maximum number of simultaneous connections of a listener. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
+/// The maximum number of simultaneous connections of a guest, so that the other guests always find a place.
+const GUEST_CONNECTIONS: usize = 32;
 /// The maximum size of the head of a request in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
 /// The interval at which the server calls `stop`, and after which it tries to accept connections again.
@@ -92,6 +98,7 @@ impl Server {
 /// Accepts connections. Each listener has its own places, so that the local network cannot take those of this machine.
 async fn listen(listener: TcpListener, app: App, patience: Duration) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let guests = GuestConnections::default();
     let mut strangers = VecDeque::new();
     loop {
         let Some((stream, place)) = accept(&listener, &places, &mut strangers).await else {
@@ -99,10 +106,10 @@ async fn listen(listener: TcpListener, app: App, patience: Duration) {
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
         };
-        let (app, is_known) = (app.clone(), Arc::<AtomicBool>::default());
+        let (app, guests, is_known) = (app.clone(), guests.clone(), Arc::<AtomicBool>::default());
         let known = Arc::clone(&is_known);
         let task = tokio::spawn(async move {
-            serve(app, stream, patience, known).await;
+            serve(app, stream, patience, known, guests).await;
             drop(place);
         });
         strangers.push_back(Stranger { is_known, task: task.abort_handle() });
@@ -138,13 +145,57 @@ async fn accept(
     Some((stream, place))
 }
 
-async fn serve(app: App, stream: TcpStream, patience: Duration, is_known: Arc<AtomicBool>) {
+/// The numbers of open connections of the guests.
+#[derive(Clone, Default)]
+struct GuestConnections(Arc<Mutex<BTreeMap<Access, usize>>>);
+
+/// A connection of a guest, which counts until it is dropped.
+struct GuestConnection {
+    guest: Access,
+    open: GuestConnections,
+}
+
+impl GuestConnections {
+    /// Counts a connection; `None` if the guest has too many.
+    fn enter(&self, guest: Access) -> Option<GuestConnection> {
+        let mut open = locked(&self.0);
+        let count = open.entry(guest).or_default();
+        (*count < GUEST_CONNECTIONS).then(|| {
+            *count += 1;
+            GuestConnection { guest, open: self.clone() }
+        })
+    }
+}
+
+impl Drop for GuestConnection {
+    fn drop(&mut self) {
+        let mut open = locked(&self.open.0);
+        if let Some(count) = open.get_mut(&self.guest) {
+            *count -= 1;
+        }
+        open.retain(|_, count| *count > 0);
+    }
+}
+
+async fn serve(app: App, stream: TcpStream, patience: Duration, is_known: Arc<AtomicBool>, guests: GuestConnections) {
+    // The guest whose link the first request with a link has.
+    let guest = Arc::new(OnceLock::new());
     let answer = service_fn(move |request: Request<hyper::body::Incoming>| {
         let (app, request) = (app.clone(), request.map(Body::new));
-        let is_admitted = app.admits(&request);
+        let access = app.access(&request);
+        let is_admitted = match access {
+            Some(guest_access @ Access::Guest { .. }) => guest.get_or_init(|| guests.enter(guest_access)).is_some(),
+            Some(Access::Owner) => true,
+            None => false,
+        };
         is_known.fetch_or(is_admitted, Ordering::Relaxed);
         async move {
-            let mut response = app.respond(request).await;
+            let mut response = if access.is_some() && !is_admitted {
+                let what = format!("at most {GUEST_CONNECTIONS} connections of a guest can be open; close some pages");
+                secured(ApiError(StatusCode::TOO_MANY_REQUESTS, what).into_response())
+            } else {
+                app.respond(request).await
+            };
             if !is_admitted {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }

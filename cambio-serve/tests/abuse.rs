@@ -85,7 +85,7 @@ fn invalid_requests_for_a_table_get_a_clear_error() {
             ("[".to_owned(), 400, "the request is not valid"),
             // A match that is continued comes with its record, which may be long.
             (" ".repeat(70_000), 400, "the request is not valid"),
-            (" ".repeat(9_000_000), 413, ""),
+            (" ".repeat(3_000_000), 413, "length limit exceeded"),
         ] {
             let response = post(&app, "api/tables", wish.clone()).await;
             let found = read(response).await;
@@ -97,6 +97,48 @@ fn invalid_requests_for_a_table_get_a_clear_error() {
             Request::post(format!("/{TOKEN}/api/tables")).header("host", HOST).header("content-type", "text/plain");
         let refused = sentence(app.respond(plain.body(Body::from(wish("classic", "greedy"))).unwrap()).await).await;
         assert_eq!(refused, (415, "the content type must be `application/json`, found `text/plain`".to_owned()));
+    });
+}
+
+#[test]
+fn every_error_is_a_sentence_in_json() {
+    run(async {
+        let app = app_with(roster());
+        for (path, status, what) in [
+            ("api/tables/null/events", 400, "Cannot parse `null` to a `u64`"),
+            ("api/runs/matches", 400, "missing field `run`"),
+            ("api/runs/matches?run=x&kind=best", 400, "unknown variant `best`"),
+            ("api/explain", 405, "the method must be one of POST"),
+            ("no/such/page", 404, "there is no such page"),
+        ] {
+            let (found, why) = sentence(get(&app, path).await).await;
+            assert!(found == status && why.contains(what), "{path}: {found} {why}");
+        }
+    });
+}
+
+#[test]
+fn after_an_undo_at_the_end_of_a_match_no_other_match_begins() {
+    run(async {
+        let app = app_with(roster());
+        read(post(&app, "api/tables", wish("classic", "greedy")).await).await;
+        let mut page = Page::of(&app, 1).await;
+        let end = loop {
+            let step = page.next().await.unwrap();
+            if step["end"].is_object() {
+                break step["n"].clone();
+            }
+            if let Some(choices) = step["ask"]["choices"].as_array() {
+                let choice = choices.iter().find(|choice| **choice == "call").unwrap_or(&choices[0]);
+                let deed = serde_json::json!({ "at": step["n"], "action": choice });
+                read(post(&app, "api/tables/1/act", deed.to_string()).await).await;
+            }
+        };
+        assert_eq!(read(get(&app, "api/tables/1/record").await).await.0, 200);
+        let undone = serde_json::json!({ "at": end }).to_string();
+        assert_eq!(read(post(&app, "api/tables/1/undo", undone).await).await.0, 200);
+        let refused = sentence(post(&app, "api/tables/1/begin", "{}").await).await;
+        assert_eq!(refused, (409, "the match is in progress".to_owned()));
     });
 }
 

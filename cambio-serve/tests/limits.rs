@@ -178,6 +178,23 @@ fn long_budgets_are_allowed_only_at_the_start_of_the_server() {
 }
 
 #[test]
+fn the_replay_of_a_long_match_is_bounded() {
+    let rules = "base = 'classic'\nmatch_end = 'rounds(4000)'\nround_limit = 5000";
+    let wish = serde_json::json!({ "rules": rules, "agents": ["random", "random"], "seed": "7" });
+    let (status, text) = run(async {
+        read(post(&App::new(Settings::new(roster()), TOKEN.to_owned(), 8417), "api/matches", wish.to_string()).await)
+            .await
+    });
+    assert_eq!(status, 200, "{text}");
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["record"].as_str().unwrap().matches("decisions").count(), 4000, "the record is complete");
+    let rounds = answer["film"]["rounds"].as_array().unwrap();
+    let frames: usize = rounds.iter().map(|round| round["frames"].as_array().unwrap().len()).sum();
+    assert_eq!(frames, 50_000);
+    assert_eq!((&answer["film"]["is_cut"], &answer["film"]["flaw"]), (&true.into(), &serde_json::Value::Null));
+}
+
+#[test]
 fn a_closed_table_does_not_keep_other_tables_from_playing() {
     let (app, flag, count) = app_with_waiting();
     let wish = |agent: &str| serde_json::json!({ "rules": "classic", "opponents": [agent], "seat": "b" }).to_string();

@@ -34,6 +34,57 @@ impl Address {
     }
 }
 
+/// Opens a table for one guest, and returns the path of the guest's link.
+fn open_table(address: &Address) -> String {
+    let Address { host, path } = address;
+    let send = |request: String, until: &str| {
+        let mut stream = address.connect();
+        write!(stream, "{request}").unwrap();
+        let (mut answer, mut bytes) = (String::new(), [0; 4096]);
+        while !answer.contains(until) {
+            let read = stream.read(&mut bytes).unwrap();
+            assert!(read > 0, "{answer}");
+            answer += &String::from_utf8_lossy(&bytes[..read]);
+        }
+        answer
+    };
+    let wish = r#"{"rules":"classic","opponents":["person","person"]}"#;
+    let (kind, length) = ("Content-Type: application/json", wish.len());
+    let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\n{kind}\r\nContent-Length: {length}");
+    send(format!("{head}\r\n\r\n{wish}"), r#"{"table":1}"#);
+    let room = send(format!("GET {path}api/tables/1/events HTTP/1.1\r\nHost: {host}\r\n\r\n"), "play.html?table=1");
+    let link = room.split(host.as_str()).nth(1).unwrap();
+    link.split("play.html").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_guest_cannot_take_all_connections() {
+    serving(Duration::from_secs(60), |address| {
+        let path = open_table(address);
+        let host = &address.host;
+        let begun = format!(
+            "POST {path}api/tables/1/sit HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+        );
+        let mut slow: Vec<TcpStream> = (0..300).map(|_| address.connect()).collect();
+        for stream in &mut slow {
+            // The server may have closed this connection already.
+            let _ = write!(stream, "{begun}");
+        }
+        let (status, took) = address.ask();
+        assert_eq!(status, "HTTP/1.1 200 OK");
+        assert!(took < Duration::from_secs(5), "it took {took:?}");
+        let guest = Address { host: host.clone(), path: format!("{path}play.html") };
+        assert_eq!(guest.ask().0, "HTTP/1.1 429 Too Many Requests");
+        // When the connections are closed, the guest is served again.
+        drop(slow);
+        let begun = Instant::now();
+        while guest.ask().0 != "HTTP/1.1 200 OK" {
+            assert!(begun.elapsed() < Duration::from_secs(10), "the places stay taken");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+}
+
 /// Runs a server during the test.
 fn serving(patience: Duration, test: impl FnOnce(&Address)) {
     let settings = Settings { patience, ..Settings::new(cambio_agents::roster()) };

@@ -1,10 +1,11 @@
 //! The agents, rules and tables that pages may use.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
-use cambio_core::{Rules, RulesSpec, Seat};
+use cambio_core::{Record, Rules, RulesSpec, Seat};
 use serde::Serialize;
 
 use crate::config::PERSON_NAME;
@@ -17,7 +18,7 @@ const MOST_MILLISECONDS: u32 = 10_000;
 const MOST_ITERATIONS: u32 = 100_000;
 const MOST_WORLDS: u32 = 10_000;
 
-/// The maximum number of rule files that pages may send, because the process keeps each of them in memory.
+/// The maximum number of rule systems that pages may send, because the process keeps each of them in memory.
 const MOST_RULES: usize = 1000;
 
 /// Why a request is rejected: a status code of HTTP and a sentence.
@@ -67,7 +68,8 @@ enum Host {
 pub struct Catalogue {
     roster: Roster,
     host: Host,
-    rules_made: AtomicUsize,
+    /// The rule systems that pages have sent.
+    rules_made: Mutex<BTreeSet<RulesSpec>>,
 }
 
 /// What a page offers for a new table.
@@ -125,12 +127,12 @@ struct AgentOption {
 impl Catalogue {
     /// The catalogue of a server. `allowed` contains the specs with a quoted text that pages may use.
     pub fn of_server(roster: Roster, allowed: Vec<String>) -> Catalogue {
-        Catalogue { roster, host: Host::Server { allowed }, rules_made: AtomicUsize::new(0) }
+        Catalogue { roster, host: Host::Server { allowed }, rules_made: Mutex::default() }
     }
 
     /// The catalogue of a page in a browser.
     pub fn of_browser(roster: Roster) -> Catalogue {
-        Catalogue { roster, host: Host::Browser, rules_made: AtomicUsize::new(0) }
+        Catalogue { roster, host: Host::Browser, rules_made: Mutex::default() }
     }
 
     /// The agents.
@@ -221,11 +223,34 @@ impl Catalogue {
             return Rules::preset(text).map_err(RequestError::invalid);
         }
         let spec = RulesSpec::from_toml(text).map_err(RequestError::invalid)?;
-        if self.rules_made.fetch_add(1, Ordering::Relaxed) >= MOST_RULES {
-            let sentence = format!("the server has already loaded {MOST_RULES} rule files; restart it to load more");
+        self.count_rules(&spec)?;
+        spec.validate().map_err(RequestError::invalid)
+    }
+
+    /// Fails if pages have already sent too many rule systems, and these are new.
+    fn count_rules(&self, spec: &RulesSpec) -> Result<(), RequestError> {
+        let mut made = self.rules_made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.len() >= MOST_RULES && !made.contains(spec) {
+            let sentence = format!("the server has already loaded {MOST_RULES} rule systems; restart it to load more");
             return Err(RequestError { status: 429, sentence });
         }
-        spec.validate().map_err(RequestError::invalid)
+        made.insert(spec.clone());
+        Ok(())
+    }
+
+    /// Reads a record: the first line of the text that is not empty.
+    ///
+    /// # Errors
+    /// If the line is not a record, or pages have already sent too many rule systems.
+    pub fn record(&self, text: &str) -> Result<Record, RequestError> {
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let record = Record::read(line.trim()).map_err(RequestError::invalid)?;
+        // Errors of the rules are found when the record is replayed.
+        let rules = record.fields.get("rules").filter(|rules| rules.is_object());
+        if let Some(Ok(spec)) = rules.map(RulesSpec::from_json) {
+            self.count_rules(&spec)?;
+        }
+        Ok(record)
     }
 
     /// What a page offers for a new table; `tables` are the open tables.
@@ -255,3 +280,6 @@ impl Catalogue {
         TableOptions { presets: PRESETS.map(preset).into(), agents, tables }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,8 +57,8 @@ pub use replay::{
     CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted,
 };
 pub use requests::{
-    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, first_record,
-    position_for_hint, replay_in_json,
+    ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, position_for_hint,
+    replay_in_json,
 };
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};

@@ -14,12 +14,12 @@ use crate::session::SessionError;
 /// The request to play a match of agents.
 ///
 /// ```
-/// use cambio_view::{Catalogue, MatchRequest, first_record, replay_in_json};
+/// use cambio_view::{Catalogue, MatchRequest, replay_in_json};
 ///
 /// let catalogue = Catalogue::of_browser(cambio_agents::roster());
 /// let request: MatchRequest = serde_json::from_str(r#"{ "rules": "classic", "agents": ["greedy", "sharp"], "seed": "7" }"#)?;
 /// let record = request.play(&catalogue, || unreachable!("the request has a seed"), &|| true)?;
-/// assert_eq!(first_record(&record.to_json())?, record);
+/// assert_eq!(catalogue.record(&record.to_json())?, record);
 /// assert!(replay_in_json(&record, None)?.starts_with(r#"{"film":{"title":"greedy against sharp""#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

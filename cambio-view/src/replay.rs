@@ -70,6 +70,8 @@ impl Frame {
     }
 }
 
+/// The maximum number of frames of a replay. Matches of the presets have up to some 20,000.
+const FRAMES: usize = 50_000;
 /// The maximum number of characters of the names in a title.
 const TITLE: usize = 1000;
 
@@ -110,6 +112,9 @@ pub struct Replay {
     pub ranks: Vec<u64>,
     /// The error in the record, if it has one; the frames end before the error.
     pub flaw: Option<String>,
+    /// Whether the match is longer than the replay, which has at most 50,000 frames.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Whether some cards are made up, because the record did not have them.
     #[serde(rename = "made_up", skip_serializing_if = "std::ops::Not::not")]
     pub has_made_up: bool,
@@ -206,6 +211,7 @@ impl Replay {
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,
+            is_cut: builder.frames >= FRAMES,
             has_made_up,
             writer,
         })
@@ -299,6 +305,8 @@ struct ReplayStage {
 struct ReplayBuilder {
     stage: Option<ReplayStage>,
     rounds: Vec<RoundReplay>,
+    /// The number of frames.
+    frames: usize,
     lines: Vec<EventLine>,
     moves: Vec<CardMove>,
     /// The decision whose events are being collected.
@@ -315,7 +323,13 @@ impl ReplayBuilder {
         };
         let (lines, moves) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.moves));
         round.frames.push(Frame { by, action, secret, lines, moves, scene: scene.clone() });
+        self.frames += 1;
         self.last = Some(scene);
+    }
+
+    /// Whether the replay has the maximum number of frames. Then everything that follows is ignored.
+    fn is_full(&self) -> bool {
+        self.frames >= FRAMES
     }
 
     /// Adds the last frame of a record that stops in the middle, because no later decision triggers it.
@@ -335,6 +349,9 @@ impl ReplayBuilder {
 
 impl Observer for ReplayBuilder {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
+        if self.is_full() {
+            return;
+        }
         let Setup { rules, seats, .. } = standing.setup;
         let narrator = || Narrator::new(&rules);
         let stage =
@@ -344,7 +361,7 @@ impl Observer for ReplayBuilder {
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        let Some(stage) = &self.stage else { return };
+        let Some(stage) = self.stage.as_ref().filter(|_| !self.is_full()) else { return };
         if let Some(line) = stage.narrator.line(event, Some) {
             let text = line.trim().to_owned();
             self.lines.push(match event.private() {
@@ -359,12 +376,18 @@ impl Observer for ReplayBuilder {
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
+        if self.is_full() {
+            return;
+        }
         let scene = self.scene(state);
         self.frame(scene);
         self.decision = Some((seat, action, state.table().phase() == cambio_core::Phase::Window));
     }
 
     fn round_ends(&mut self, state: &State, result: &RoundResult) {
+        if self.is_full() {
+            return;
+        }
         let scene = self.scene(state);
         self.frame(scene);
         if let (Some(stage), Some(round)) = (&mut self.stage, self.rounds.last_mut()) {

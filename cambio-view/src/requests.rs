@@ -4,6 +4,7 @@ use cambio_core::rng::{Key, Seed, read_seed};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Deal, Playing, Record, Seat};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::catalogue::{Catalogue, RequestError};
 use crate::config::{PERSON_NAME, Player, SessionConfig};
@@ -65,7 +66,7 @@ pub struct TableRequest {
 #[derive(Deserialize, Serialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 struct MatchPosition {
-    record: serde_json::Value,
+    record: Box<RawValue>,
     round: usize,
     decision: usize,
 }
@@ -200,7 +201,7 @@ impl TableRequest {
         position: &MatchPosition,
         catalogue: &Catalogue,
     ) -> Result<(SessionConfig, SavedSession), RequestError> {
-        let record = Record::read(&position.record.to_string()).map_err(RequestError::invalid)?;
+        let record = catalogue.record(position.record.get())?;
         let playing = Playing::restore(&record)
             .map_err(|error| RequestError::invalid(format!("the match cannot be continued: {error}")))?;
         let saved = SavedSession::at(&record, position.round, position.decision)?;
@@ -252,7 +253,7 @@ pub fn position_for_hint(session: &Session) -> Result<(SessionConfig, Vec<Action
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
-    record: serde_json::Value,
+    record: Box<RawValue>,
     /// The round and the decision, counted from 1.
     pub round: usize,
     /// The number of the decision in the round.
@@ -265,7 +266,7 @@ pub struct ExplainRequest {
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewRequest {
-    record: serde_json::Value,
+    record: Box<RawValue>,
     /// The round, counted from 1.
     pub round: usize,
 }
@@ -277,9 +278,9 @@ impl ReviewRequest {
     /// The record, and the number of decisions of the round.
     ///
     /// # Errors
-    /// If the record is not valid, or has no such round.
-    pub fn record(&self) -> Result<(Record, usize), RequestError> {
-        let record = Record::read(&self.record.to_string()).map_err(RequestError::invalid)?;
+    /// As [`Catalogue::record`], and if the record has no such round.
+    pub fn record(&self, catalogue: &Catalogue) -> Result<(Record, usize), RequestError> {
+        let record = catalogue.record(self.record.get())?;
         let round = self.round;
         let decisions = record.rounds.get(round.wrapping_sub(1)).map(|round| round.decisions.len());
         let decisions = decisions.ok_or_else(|| SessionError(format!("the match has no round {round}")))?;
@@ -291,19 +292,10 @@ impl ExplainRequest {
     /// The record.
     ///
     /// # Errors
-    /// If the record is not valid.
-    pub fn record(&self) -> Result<Record, RequestError> {
-        Record::read(&self.record.to_string()).map_err(RequestError::invalid)
+    /// As [`Catalogue::record`].
+    pub fn record(&self, catalogue: &Catalogue) -> Result<Record, RequestError> {
+        catalogue.record(self.record.get())
     }
-}
-
-/// Reads the first record of a text with one record per line.
-///
-/// # Errors
-/// If the line is not a record.
-pub fn first_record(text: &str) -> Result<Record, RequestError> {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    Record::read(line.trim()).map_err(RequestError::invalid)
 }
 
 /// A replay and its record, which the page sends back when it requests an explanation or a review.

@@ -516,9 +516,9 @@ impl Session {
     /// The record of the match.
     ///
     /// # Errors
-    /// While the match is in progress, because the record contains every card.
+    /// While the match is in progress, because the record contains every card. After an undo, it is in progress again.
     pub fn record(&self) -> Result<Record, SessionError> {
-        if !self.playing().is_over() && self.trouble.is_none() {
+        if self.rewind.is_some() || (!self.playing().is_over() && self.trouble.is_none()) {
             return Err(SessionError(
                 "the match is in progress; its record shows every card, so it is available when the match is over"
                     .to_owned(),

@@ -7,8 +7,8 @@ use cambio_core::rng::Seed;
 use cambio_core::{Record, RulesSpec};
 use cambio_view::{
     ActionRequest, Catalogue, CheckRequest, ExplainRequest, HintRequest, MatchRequest, RequestError, ReviewProgress,
-    ReviewRequest, SavedSession, Session, TableOption, TableRequest, first_record, hint, inquire, position_for_hint,
-    replay_in_json, review,
+    ReviewRequest, SavedSession, Session, TableOption, TableRequest, hint, inquire, position_for_hint, replay_in_json,
+    review,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -142,12 +142,12 @@ impl Desk {
                 let request: CheckRequest = read(body)?;
                 Ok(text(&with_networks(request.check(&self.catalogue, &|| true))??))
             }
-            (["api", "film"], Some(body)) => replay_in_json(&first_record(body)?, None),
+            (["api", "film"], Some(body)) => replay_in_json(&self.catalogue.record(body)?, None),
             (["api", "explain"], Some(_)) => {
                 let request: ExplainRequest = read(body)?;
                 let agent = self.catalogue.agent(&request.agent)?;
                 let at = (request.round, request.decision);
-                Ok(text(&with_networks(inquire(&request.record()?, at, &agent, &|| true))??))
+                Ok(text(&with_networks(inquire(&request.record(&self.catalogue)?, at, &agent, &|| true))??))
             }
             (["api", "appraisals"], Some(_)) => self.begin_review(&read(body)?),
             (["api", "appraisals", number], None) => {
@@ -222,7 +222,7 @@ impl Desk {
     }
 
     fn begin_review(&mut self, request: &ReviewRequest) -> Result<String> {
-        let (record, decisions) = request.record()?;
+        let (record, decisions) = request.record(&self.catalogue)?;
         // A review plays with the network for the table, or with a heuristic if there is none.
         with_networks(network_of(&record))?;
         let known = self.reviews.iter().position(|review| review.round == request.round && review.record == record);
