@@ -837,6 +837,58 @@ class Checks:
             page.context.close()
         return "8 of 14 decisions are judged"
 
+    def records_with_strange_fields(self):
+        """A record with a wrong seat of the person is shown without the person; labels of cards are plain text."""
+        page = self.page()
+        match = json.loads((self.folder / "runs/one/records.jsonl").read_text().splitlines()[6])
+        file = self.folder / "strange.jsonl"
+
+        def show(record):
+            file.write_text(json.dumps(record))
+            page.goto(f"{self.address}watch.html")
+            page.set_input_files("input[type=file]", file)
+            page.wait_for_selector(".caption")
+
+        show(match)
+        page.click("text=Analyse this round")
+        until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=120)
+        reviews = page.evaluate("JSON.parse(sessionStorage.getItem('cambio.reviews')).reviews")
+        text = "async (record) => (await (await fetch('api/film', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: record})).json()).record"
+
+        def review(record):
+            """Shows a record with the analysis of the match, as if the tab had analysed it."""
+            kept = {"record": page.evaluate(text, json.dumps(record)), "reviews": reviews}
+            page.evaluate("(kept) => sessionStorage.setItem('cambio.reviews', kept)", json.dumps(kept))
+            show(record)
+
+        seats = ["h", "z", "", "ab", 0, -1, None, True, [], ["a"], {"a": 1}, "constructor"]
+        for about in [{"seat": seat} for seat in seats] + ["a", 7, [], None, {"people": 3}, {"people": [7, None], "practice": "no"}]:
+            review(match | {"x-person": about})
+            expect(page.text_content("h1") == " against ".join(match["agents"]), f"{about}: {page.text_content('h1')}")
+            headings = page.locator(".chances h3").all_text_contents()
+            expect(headings[:2] == ["The costliest decisions", "Luck and decisions"], f"{about}: {headings}, {self.errors}")
+            expect(not self.errors, f"{about}: {self.errors}")
+        review(match | {"x-person": {"seat": "b"}})
+        expect(page.text_content(".chances h3") == "Your costliest decisions", page.text_content(".chances"))
+        # Labels and a rank that mean something in a regular expression or in JavaScript.
+        rules = subprocess.run([self.cambio, "rules", "classic"], check=True, capture_output=True, text=True).stdout
+        for suit, end in [("h", "("), ("d", "["), ("c", "+)+$"), ("s", "\\")]:
+            rules = re.sub(rf'label = "(\w+){suit}"', lambda found, end=end: f"label = '{found[1]}{end}'", rules)
+        rules = rules.replace('rank = "JK"', 'rank = "constructor"').replace('name = "classic"', 'name = "constructor"')
+        person = Person(page, 5, calls=0.1)
+        person.sit(self.address, rules, ["greedy", "greedy"])
+        person.play()
+        log = page.text_content(".log")
+        page.click(".result a:text-is('Replay')")
+        page.wait_for_selector(".caption")
+        page.keyboard.press("End")
+        told = page.text_content(".transcript")
+        for words in (log, told):
+            expect(re.search(r"\d[♥♦♣♠]", words) and not re.search(r"\d[(\[+\\]", words), f"the labels of cards are not names: {words[:500]}")
+        expect(not self.errors, self.errors)
+        page.context.close()
+        return f"{len(seats) + 6} wrong seats, four strange labels"
+
     def pictures(self, folder):
         """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
@@ -1106,6 +1158,7 @@ def main():
                     checks.watching,
                     checks.two_bots,
                     checks.unknown_cards,
+                    checks.records_with_strange_fields,
                     checks.win_chance,
                     checks.a_page_from_disk,
                 ]

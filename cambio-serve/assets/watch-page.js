@@ -1,4 +1,5 @@
 // The page of the replay viewer: shows a finished match of a table, of a run, or from a file.
+import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { ask, h, LEVELS, people, RULES, rulesName } from "./common.js";
@@ -31,19 +32,21 @@ function keepReview(record, round, review) {
 }
 
 // A replay with the names that the table showed, if the match was played at a table.
-function named(film, table) {
-  if (!table) return film;
+function named(film, match) {
+  const about = match["x-person"];
+  const person = seatOf(film, about);
+  if (!person && !(Array.isArray(about?.people) && about.people.some((one) => seatOf(film, one)))) return film;
   const names = film.agents.map((spec, index) => (spec === "person" ? film.people?.[index] ?? "" : null));
   // If several people played, none of them is “You”, because each of them can open the replay.
-  const players = people(film.agents, table.seat, names);
-  return { ...film, players, title: players.map(({ name }) => name).join(" against ") + (table.practice ? " (practice)" : "") };
+  const players = people(film.agents, person, names);
+  return { ...film, players, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
 }
 
 async function show(made) {
   try {
     const { film: bare, record, at } = await made;
     const match = JSON.parse(record);
-    const film = named(bare, match["x-person"]);
+    const film = named(bare, match);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     // A match of a file, or one that was played for this page.
     if (!location.search) keepMatch(record);

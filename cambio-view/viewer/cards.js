@@ -79,6 +79,9 @@ export function cardName(kind) {
 // The players of a replay, seat a first: a name, and the spec of an agent that has another name. A page can give them in `film.players`.
 export const playersOf = (film) => film.players ?? film.agents.map((spec, index) => ({ name: film.people?.[index] ?? spec }));
 
+// The letter of a person's seat, from the field of a record; null if the match has no such seat.
+export const seatOf = ({ agents }, person) => [...LETTERS.slice(0, agents.length)].find((letter) => letter === person?.seat) ?? null;
+
 // A card in words, for screen readers.
 export function spoken(kind) {
   const name = isFrench(kind) ? `${rankName(kind)} of ${SUITS[kind.suit][1]}` : cardName(kind);

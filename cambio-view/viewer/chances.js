@@ -1,6 +1,6 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
-import { h, inWords, LETTERS, playersOf, s } from "./cards.js";
+import { h, inWords, LETTERS, playersOf, s, seatOf } from "./cards.js";
 import { compared, hundreds, judged, judgedOf, number, split, summary } from "./parts.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -89,7 +89,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const cost = judged(decision);
     return cost && cost.best !== decision.action && cost.mean > 0 ? cost : null;
   };
-  const person = record?.["x-person"]?.seat ?? null;
+  const person = seatOf(film, record?.["x-person"]);
 
   // The seat whose chance changed most by luck after a decision, if the change is clear: at least as large as the cost of a blunder,
   // even at the low end of the interval. Of equal changes, this is the change for the person, or for the seat which decided.
