@@ -837,6 +837,52 @@ class Checks:
             page.context.close()
         return "8 of 14 decisions are judged"
 
+    def strange_settings(self):
+        """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""
+        keys = ["wish", "name", "pace", "clock", "windows", "adviser", "sounds", "guided", "opened", "daily", "reviews", "guide", "matches"]
+        odd = ["", "{", "null", "7", '"constructor"', "[]", '[null, 7, {"a": []}]', '{"rules": "constructor", "opponents": [7], "seat": {}, "table": "x"}']
+        odd += ['{"rules": "no such rules", "opponents": [], "record": 1, "reviews": {}, "number": -1}', '{"opponents": ' + json.dumps(["greedy"] * 9) + "}"]
+        for value in odd:
+            page = self.page()
+            page.goto(self.address)
+            page.evaluate(
+                """([keys, value]) => {
+                    for (const store of [localStorage, sessionStorage]) for (const key of keys) store.setItem(`cambio.${key}`, value);
+                    for (const table of ["5", "x", "1e3"]) localStorage.setItem(`cambio.table.${table}`, value);
+                }""",
+                [keys, value],
+            )
+            page.reload()
+            page.wait_for_selector("#deal")
+            page.wait_for_timeout(50)
+            where = f"with the stored value {value}"
+            expect("Classic, against Ben (Casual) and Cleo (Casual)" == page.text_content(".summary"), f"{where}: {page.text_content('.summary')}")
+            expect(page.is_checked("#guided"), f"{where}: the guide is off")
+            page.click("#deal")
+            page.wait_for_selector(".bar .question:not(:empty)")
+            chosen = page.evaluate("[...document.querySelectorAll('.settings select, .side .row select')].map((one) => one.value)")
+            expect(sorted(chosen) == ["0", "known", "learned", "normal"], f"{where}: {chosen}")
+            expect(not page.is_checked(".settings input"), f"{where}: sounds are on")
+            table = page.url.split("table=")[1].split("&")[0]
+            page.evaluate("([table, value]) => localStorage.setItem('cambio.opened', value)", [table, value])
+            page.goto(f"{self.address}watch.html")
+            page.wait_for_selector("#bots")
+            page.goto(f"{self.address}watch.html?linked=1")
+            page.wait_for_selector("#bots")
+            expect(not self.errors, f"{where}: {self.errors}")
+            page.context.close()
+        page = self.page()
+        page.goto(self.address)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"fast\"'); localStorage.setItem('cambio.wish', '{\"rules\": \"original\", \"opponents\": [\"greedy\"], \"seat\": 7}')")
+        page.reload()
+        page.wait_for_selector("#deal")
+        expect("Das Original, against Ben (Steady)" == page.text_content(".summary"), page.text_content(".summary"))
+        page.click("#deal")
+        page.wait_for_selector(".bar .question:not(:empty)")
+        expect(page.input_value(".settings select >> nth=0") == "fast", "a valid setting is ignored")
+        page.context.close()
+        return f"{len(odd)} strange values of {len(keys)} settings"
+
     def records_with_strange_fields(self):
         """A record with a wrong seat of the person is shown without the person; labels of cards are plain text."""
         page = self.page()
@@ -1158,6 +1204,7 @@ def main():
                     checks.watching,
                     checks.two_bots,
                     checks.unknown_cards,
+                    checks.strange_settings,
                     checks.records_with_strange_fields,
                     checks.win_chance,
                     checks.a_page_from_disk,

@@ -1,24 +1,7 @@
-// Code that all pages share: the connection, settings that this browser stores, and the names of the players.
+// Code that all pages share: the names of the players, and what this browser stores.
 
+import { LETTERS } from "./cards.js";
 export { counted, h, inWords, LETTERS, listed, s } from "./cards.js";
-export { ask } from "./transport.js";
-
-// A setting stored in this browser.
-export function remembered(name, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(`cambio.${name}`)) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
-}
-
-export function remember(name, value) {
-  try {
-    localStorage.setItem(`cambio.${name}`, JSON.stringify(value));
-  } catch {
-    // Without local storage the setting is not kept.
-  }
-}
 
 // The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent.
 export const LEVELS = [
@@ -29,6 +12,9 @@ export const LEVELS = [
   { name: "Strong", about: "Taught itself by playing against itself.", spec: "learned" },
   { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead" },
 ];
+
+// The largest number of opponents.
+export const MOST = 7;
 
 const plain = (spec) => spec.replaceAll(" ", "");
 export const levelOf = (spec) => LEVELS.find((level) => plain(level.spec) === plain(spec));
@@ -45,5 +31,89 @@ export const people = (specs, seat, names = []) => specs.map((spec, index) => {
   return { name: BOTS[index], title: levelOf(spec)?.name ?? spec, spec };
 });
 
-export const RULES = { classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
+export const RULES = { __proto__: null, classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
 export const rulesName = (name) => RULES[name] ?? name;
+
+// ---- What this browser stores
+
+// Kinds of stored values: a kind returns a valid value, and the default instead of any other. Another version of the pages, an extension
+// or a person can have stored anything.
+const isText = (value) => typeof value === "string";
+const isGroup = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const areAll = (isValid) => (value) => Array.isArray(value) && value.every(isValid);
+const when = (isValid, otherwise = null) => (value) => (isValid(value) ? value : otherwise);
+const oneOf = (values, otherwise) => when((value) => values.includes(value), otherwise);
+const text = (otherwise = null) => when(isText, otherwise);
+const flag = (otherwise) => oneOf([true, false], otherwise);
+const list = (isValid) => when(areAll(isValid), []);
+const number = when((value) => Number.isSafeInteger(value) && value >= 0);
+const group = (kinds) => (value) => Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind(isGroup(value) ? value[name] : undefined)]));
+const json = (kind) => (value) => kind(parsed(value));
+const seat = oneOf([...LETTERS], "a");
+const isReview = (value) => isGroup(value) && value.over === true && Number.isFinite(value.least) && areAll(Array.isArray)(value.chances)
+  && areAll((one) => isGroup(one) && isText(one.action) && isText(one.by))(value.decisions);
+
+// The values of settings that have a list, each with its words.
+export const CHOICES = {
+  pace: { slow: "slow", normal: "normal", fast: "fast", "at once": "at once" },
+  clock: { 0: "none", 2: "2 seconds", 4: "4 seconds", 8: "8 seconds", 15: "15 seconds" },
+  windows: { known: "only if I know a match", always: "always" },
+  adviser: Object.fromEntries(["learned", "lookahead", "rollout", "ismcts", "heuristic"].map((name) => [name, levelOf(name)?.name ?? name])),
+};
+export const REACTIONS = [null, 1500, 1000, 600];
+export const SNAP_TIMES = [2000, 4000, 8000, 15000];
+const chosen = (name, otherwise) => oneOf(Object.keys(CHOICES[name]), otherwise);
+
+// Everything that is stored, by the first word of its key.
+const KINDS = {
+  // The settings at a table.
+  pace: chosen("pace", "normal"), clock: chosen("clock", "0"), windows: chosen("windows", "known"), adviser: chosen("adviser", "learned"), sounds: flag(false),
+  // The settings of the start page: the last match, the name for friends, and whether the guide was shown.
+  wish: group({
+    rules: text("classic"), opponents: when((value) => areAll(isText)(value) && value.length > 0 && value.length <= MOST, [LEVELS[1].spec, LEVELS[1].spec]), seat,
+    notes: flag(true), practice: flag(true), one_round: flag(false), reaction: oneOf(REACTIONS, null), snap_time: oneOf(SNAP_TIMES, 4000),
+  }),
+  name: text(""), guided: flag(false),
+  // The table that was opened last: its number, the path of its page, and its request, which opens another table like it.
+  opened: group({ table: number, where: text(), request: when(isGroup, {}) }),
+  daily: group({ number, table: number, line: text() }),
+  // A table without a server: the table as data, its entry in the list of tables, and the record when the match is over.
+  table: group({
+    saved: text(), record: text(),
+    about: json(group({ table: number, rules: text(""), names: list(isText), people: list((name) => name === null || isText(name)), seat, round: number, over: flag(false) })),
+  }),
+  // Only in this tab: the finished analyses, by round, of the match that was shown last.
+  reviews: group({ record: text(), reviews: list((value) => value === null || isReview(value)) }),
+};
+const OF_TAB = ["reviews"];
+const kindOf = (key) => key.split(".")[0];
+const storeOf = (key) => (OF_TAB.includes(kindOf(key)) ? sessionStorage : localStorage);
+
+function parsed(value) {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+}
+
+// A stored value, or its default.
+export function remembered(key) {
+  let value = null;
+  try {
+    value = storeOf(key).getItem(`cambio.${key}`);
+  } catch {
+    // This browser stores nothing.
+  }
+  return KINDS[kindOf(key)](parsed(value));
+}
+
+// Stores a value. Returns whether the browser has stored it.
+export function remember(key, value) {
+  try {
+    storeOf(key).setItem(`cambio.${key}`, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,25 +1,26 @@
 // The start page: one button that opens a table, and the settings of the match.
 import { picture } from "./cards.js";
-import { ask, h, LETTERS, LEVELS, levelOf, listed, people, remember, remembered, RULES, rulesName } from "./common.js";
+import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, REACTIONS, remember, remembered, RULES, rulesName, SNAP_TIMES } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
-import { at, isServer } from "./transport.js";
+import { ask, at, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
-const FIRST = { rules: "classic", opponents: [LEVELS[1].spec, LEVELS[1].spec], seat: "a", notes: true, practice: true, one_round: false, reaction: null };
 // What sets each game apart, and the cards of its picture.
 const GAMES = {
   classic: ["A common deck. One round, and the caller must be lowest alone.", ["6h", "Kd", "Qs", "8c"]],
   original: ["The German game with runes. Rounds are added up to 50 points.", ["0", "look", "swap", "KR"]],
   faessler: ["Swiss Jass cards. Several players may call; rounds are added up to 50 points.", ["FR", "UC", "8S", "1E"]],
 };
-const MOST = 7;
 // The opponent that is another person, who gets a link. Only a server can offer this.
 const FRIEND = "person";
 
 function start(options) {
-  const wish = { ...FIRST, ...remembered("wish", {}) };
+  const wish = remembered("wish");
   const preset = (name) => options.presets.find((one) => one.name === name);
+  // Another version of the program can have other rules, and only a server has friends.
+  if (!preset(wish.rules)) wish.rules = "classic";
+  if (!isServer && wish.opponents.includes(FRIEND)) wish.opponents = [LEVELS[1].spec, LEVELS[1].spec];
   const problem = h("p", { class: "trouble", role: "alert", hidden: true });
   const summary = h("p", { class: "summary", "aria-live": "polite" });
   const field = (label, input, note) => h("label", { class: "field" }, h("span", {}, label), input, note ? h("small", {}, note) : null);
@@ -49,12 +50,11 @@ function start(options) {
   const notes = check("notes", wish.notes);
   const practice = check("practice", wish.practice);
   const round = check("round", wish.one_round);
-  const reaction = h("select", { id: "reaction" }, ...[["", "by chance: take your time"], [1500, "the fastest: bots need about 1.5 s"], [1000, "the fastest: bots need about 1 s"], [600, "the fastest: bots need about 0.6 s"]]
-    .map(([value, word]) => h("option", { value, selected: String(value) === String(wish.reaction ?? "") }, word)));
+  const reaction = h("select", { id: "reaction" }, ...REACTIONS.map((time) => h("option", { value: time ?? "", selected: time === wish.reaction }, time ? `the fastest: bots need about ${time / 1000} s` : "by chance: take your time")));
   const seed = h("input", { type: "text", maxlength: 64, autocomplete: "off", placeholder: "random" });
-  const guided = check("guided", !remembered("guided", false));
-  const own = h("input", { type: "text", maxlength: 24, autocomplete: "nickname", value: remembered("name", ""), placeholder: "optional" });
-  const snapTime = h("select", { id: "snap-time" }, ...[2, 4, 8, 15].map((seconds) => h("option", { value: seconds * 1000, selected: seconds * 1000 === (wish.snap_time ?? 4000) }, `${seconds} seconds`)));
+  const guided = check("guided", !remembered("guided"));
+  const own = h("input", { type: "text", maxlength: 24, autocomplete: "nickname", value: remembered("name"), placeholder: "optional" });
+  const snapTime = h("select", { id: "snap-time" }, ...SNAP_TIMES.map((time) => h("option", { value: time, selected: time === wish.snap_time }, `${time / 1000} seconds`)));
   const together = h("fieldset", { class: "columns", id: "together", hidden: true }, h("legend", {}, "With friends"),
     field("Your name", own, "The others see it."),
     field("Time for snaps", snapTime, "After each discard, everyone has this time to snap. Hints and undo are off, and chance decides who is first."),
@@ -175,7 +175,7 @@ function start(options) {
           field("Your seat", seat, "Seat a usually begins."),
           field("Seed", seed, "A number or a text. Anyone with this seed gets the same deal.")))),
     h("details", { class: "panel" }, h("summary", {}, "How to play"), rulesBox)));
-  wish.opponents.slice(0, MOST).forEach(add);
+  wish.opponents.forEach(add);
   choose();
 }
 

@@ -1,5 +1,5 @@
 // Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
-import { h, LETTERS } from "./cards.js";
+import { h, LETTERS, remember, remembered } from "./common.js";
 import { ask, isServer, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
@@ -7,14 +7,6 @@ const LONGEST = 8000;
 // The maximum size of a record in a link, in bytes. Compressed bytes can contain a thousand times as many.
 const MOST = 1 << 20;
 const here = (page) => new URL(page, location.href);
-
-function read(key) {
-  try {
-    return JSON.parse(localStorage.getItem(key));
-  } catch {
-    return null;
-  }
-}
 
 // ---- Packing
 
@@ -135,7 +127,6 @@ export async function openDeal(request) {
 
 const DAY = 24 * 60 * 60 * 1000;
 const FIRST = Date.UTC(2026, 10, 25);
-const DAILY = "cambio.daily";
 
 // The deal of a day, the same for everyone: its number, and the request to open its table. Days begin at midnight UTC.
 export function dailyDeal(now = Date.now()) {
@@ -151,14 +142,14 @@ const resultLine = (number, me, network) => `Cambio #${number}: me ${me}, networ
 export function dailyPanel() {
   if (isServer) return "";
   const { number, request } = dailyDeal();
-  const kept = read(DAILY);
-  const isToday = kept?.number === number;
+  const kept = remembered("daily");
+  const isToday = kept.number === number && kept.table !== null;
   const problem = h("span", { class: "trouble", hidden: true });
   const play = h("button", { type: "button", id: "daily", onclick: async () => {
     try {
       if (isToday) { location.assign(`play.html?table=${kept.table}`); return; }
       const table = await openDeal(request);
-      localStorage.setItem(DAILY, JSON.stringify({ number, table }));
+      remember("daily", { number, table });
     } catch (error) {
       problem.hidden = false;
       problem.textContent = error.message;
@@ -173,13 +164,13 @@ export function dailyPanel() {
 // The buttons for the end of a match: copy the result of the daily deal, the link to the deal, and the link to the match.
 export function endButtons(table, { seat, kinds }, { scene }) {
   if (isServer) return [];
-  const kept = read(DAILY);
+  const kept = remembered("daily");
   const buttons = [];
-  if (kept && String(kept.table) === String(table)) {
+  if (kept.number !== null && kept.table === Number(table)) {
     const own = LETTERS.indexOf(seat);
     const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
     kept.line ??= resultLine(kept.number, points[own], points[1 - own]);
-    localStorage.setItem(DAILY, JSON.stringify(kept));
+    remember("daily", kept);
     const { request } = dailyDeal(FIRST + kept.number * DAY);
     buttons.push(copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" })));
   }

@@ -1,7 +1,7 @@
 // The page of a table. The server sends this page only what its seat may know.
 import { cardName } from "./cards.js";
 import { Board } from "./table.js";
-import { ask, counted, h, inWords, levelOf, people, remember, remembered, rulesName } from "./common.js";
+import { CHOICES, counted, h, inWords, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { result } from "./result.js";
@@ -9,7 +9,7 @@ import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
 import { prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
-import { at, follow, isGuest, save } from "./transport.js";
+import { ask, at, follow, isGuest, save } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -62,15 +62,15 @@ const stage = h("div", {});
 const sheet = h("dialog", { class: "result", "aria-labelledby": "ended" });
 const guide = asked.has("guide") ? new Guide(() => board.fit(true)) : null;
 
-const select = (name, label, values, otherwise, act) => {
-  const chosen = remembered(name, otherwise);
+const select = (name, label, act) => {
+  const chosen = remembered(name);
   return h("select", { "aria-label": label, onchange: (event) => { remember(name, event.target.value); act?.(); } },
-    ...values.map(([value, word]) => h("option", { value, selected: String(value) === String(chosen) }, word)));
+    ...Object.entries(CHOICES[name]).map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
 };
-const pace = select("pace", "Speed", Object.keys(PACES).map((word) => [word, word]), "normal");
-const seconds = select("clock", "Time limit for snaps", [[0, "none"], [2, "2 seconds"], [4, "4 seconds"], [8, "8 seconds"], [15, "15 seconds"]], 0, () => offer());
-const windows = select("windows", "When to ask me about snaps", [["known", "only if I know a match"], ["always", "always"]], "known", () => offer());
-const adviser = select("adviser", "Bot that gives hints", ["learned", "lookahead", "rollout", "ismcts", "heuristic"].map((name) => [name, levelOf(name)?.name ?? name]), "learned");
+const pace = select("pace", "Speed");
+const seconds = select("clock", "Time limit for snaps", () => offer());
+const windows = select("windows", "When to ask me about snaps", () => offer());
+const adviser = select("adviser", "Bot that gives hints");
 const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint");
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
@@ -143,7 +143,7 @@ async function play() {
   while (steps.length) {
     const step = steps.shift();
     silence();
-    const [flight, pause] = steps.length > 12 || document.hidden ? [0, 0] : PACES[pace.value] ?? PACES.normal;
+    const [flight, pause] = steps.length > 12 || document.hidden ? [0, 0] : PACES[pace.value];
     const stories = write(step.lines);
     board.tell([], stories.flatMap(({ eyed }) => eyed ?? []), pause ? stories.filter(({ seat, deed }) => deed && seat !== current.cast.you).map(({ seat, deed }) => [seat, deed]) : []);
     for (const moves of flights(step.moves)) {
@@ -404,8 +404,8 @@ function leave() {
 // same table.
 async function again() {
   if (isShared()) return send("begin", {});
-  const { table, where, request } = remembered("opened", {});
-  if (String(table) !== number || where !== location.pathname) return location.assign("./");
+  const { table, where, request } = remembered("opened");
+  if (table !== Number(number) || where !== location.pathname) return location.assign("./");
   try {
     const opened = await ask("api/tables", { ...request, seed: null });
     remember("opened", { table: opened.table, where, request });

@@ -1,6 +1,7 @@
 // Published runs on the site without a server: their results, and a check of random matches in this browser.
 // `cambio export --format site` writes the file of a run.
-import { ask, h } from "./common.js";
+import { h } from "./cards.js";
+import { ask } from "./transport.js";
 
 const CHECKED = 20;
 const LISTED = 25;

@@ -1,6 +1,6 @@
 // The people at a table of several people: their seats before the match begins, and who is there during the match.
-import { ask, h, LETTERS, levelOf, people } from "./common.js";
-import { at, isGuest } from "./transport.js";
+import { h, LETTERS, levelOf, people } from "./common.js";
+import { ask, at, isGuest } from "./transport.js";
 
 const names = ({ players, seat }) => people(players.map(({ agent }) => agent ?? "person"), seat, players.map(({ agent, name }) => (agent === null ? name ?? "" : null)));
 

@@ -1,7 +1,7 @@
 // The page of the run folders and their matches. On a site without a server, the page of the published runs.
-import { ask, h } from "./common.js";
+import { h } from "./cards.js";
 import { published } from "./published.js";
-import { isServer } from "./transport.js";
+import { ask, isServer } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);

@@ -36,7 +36,7 @@ const SOUNDS = {
 
 export const sounds = {
   get isOn() {
-    return remembered("sounds", false);
+    return remembered("sounds");
   },
   set isOn(isOn) {
     remember("sounds", isOn);

@@ -1,5 +1,6 @@
 // The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
 // the program in the browser. Both answer the same requests.
+import { remembered } from "./common.js";
 
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
@@ -141,22 +142,19 @@ const seat = () => {
 let analyst = null;
 const progress = new Map();
 
-// The tables in this browser: for each number the table as data, its entry in the list of tables, and the record when the match is
-// over. A page that opens a table restores it from this data.
+// The tables in this browser. A page that opens a table restores it from the stored data.
 const TABLE = "cambio.table.";
 const MOST_TABLES = 20;
 
+// A stored table; null if there is none.
 function stored(table) {
-  try {
-    return JSON.parse(localStorage.getItem(TABLE + table));
-  } catch {
-    return null;
-  }
+  const kept = remembered(`table.${table}`);
+  return kept.saved !== null && kept.about.table === Number(table) ? kept : null;
 }
 
 function numbers() {
   const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index));
-  return keys.filter((key) => key.startsWith(TABLE)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
+  return keys.filter((key) => /^cambio\.table\.[1-9]\d{0,14}$/.test(key)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
 }
 
 function store(table, content) {
@@ -179,7 +177,7 @@ function restore(table) {
 async function askPlace(path, body) {
   const [, table, what] = /^api\/tables\/(\d+)\/(\w+)$/.exec(path) ?? [];
   const review = /^api\/appraisals\/(\d+)$/.exec(path);
-  if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers().map((number) => JSON.parse(stored(number).about)) };
+  if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers().map(stored).filter(Boolean).map(({ about }) => about) };
   if (path === "api/tables") return openTable(JSON.parse(body));
   if (path === "api/appraisals") {
     analyst ??= start(({ appraisal, progress: made, trouble }) => {

@@ -2,33 +2,25 @@
 import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
-import { ask, h, LEVELS, people, RULES, rulesName } from "./common.js";
+import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
-import { isGuest, isServer } from "./transport.js";
+import { ask, isGuest } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
 
 // The analyses of the match that this tab showed last, by round, so that they outlive a visit to another page.
-const REVIEWS = "cambio.reviews";
 function keptReviews(record) {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(REVIEWS));
-    return kept?.record === record ? kept.reviews : [];
-  } catch {
-    return [];
-  }
+  const kept = remembered("reviews");
+  return kept.record === record ? kept.reviews : [];
 }
 
+// An analysis that is too long for the storage has to be repeated.
 function keepReview(record, round, review) {
   const reviews = keptReviews(record);
   reviews[round] = review;
-  try {
-    sessionStorage.setItem(REVIEWS, JSON.stringify({ record, reviews }));
-  } catch {
-    // An analysis that is too long for the storage has to be repeated.
-  }
+  remember("reviews", { record, reviews });
 }
 
 // A replay with the names that the table showed, if the match was played at a table.
