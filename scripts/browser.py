@@ -883,6 +883,50 @@ class Checks:
         page.context.close()
         return f"{len(odd)} strange values of {len(keys)} settings"
 
+    def one_click_one_table(self):
+        """Three fast clicks on a button open one table."""
+        counts = []
+        opened = lambda request: request.method == "POST" and request.url.endswith(("api/tables", "/restore"))
+
+        def clicks(page, button, what):
+            tables = []
+            page.on("request", lambda request: tables.append(request.url) if opened(request) else None)
+            page.wait_for_selector(button)
+            page.evaluate("(button) => { const one = document.querySelector(button); for (let i = 0; i < 3; i += 1) one.click(); }", button)
+            page.wait_for_selector(button, state="detached")
+            page.wait_for_selector(".bar .question:not(:empty)")
+            page.wait_for_timeout(200)
+            expect(len(tables) == 1, f"three clicks on {what} open {len(tables)} tables")
+            counts.append(what)
+
+        page = self.page()
+        page.goto(self.address)
+        clicks(page, "#deal", "Play")
+        person = Person(page, 2, calls=1)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.reload()
+        person.play()
+        clicks(page, "#again", "Play again")
+        page.context.close()
+        page = self.page()
+        page.goto(f"{self.address}watch.html")
+        page.click("#bots")
+        page.wait_for_selector(".caption")
+        clicks(page, ".onward", "Play on from here")
+        page.context.close()
+        # An error does not block the button.
+        page = self.page()
+        page.goto(self.address)
+        page.wait_for_selector("#deal")
+        page.context.route("**/api/tables", lambda route: route.abort())
+        page.click("#deal")
+        page.wait_for_selector(".trouble:not([hidden])")
+        page.context.unroute("**/api/tables")
+        self.errors.clear()
+        clicks(page, "#deal", "Play after an error")
+        page.context.close()
+        return ", ".join(counts)
+
     def records_with_strange_fields(self):
         """A record with a wrong seat of the person is shown without the person; labels of cards are plain text."""
         page = self.page()
@@ -1205,6 +1249,7 @@ def main():
                     checks.two_bots,
                     checks.unknown_cards,
                     checks.strange_settings,
+                    checks.one_click_one_table,
                     checks.records_with_strange_fields,
                     checks.win_chance,
                     checks.a_page_from_disk,

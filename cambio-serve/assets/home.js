@@ -3,7 +3,7 @@ import { picture } from "./cards.js";
 import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, REACTIONS, remember, remembered, RULES, rulesName, SNAP_TIMES } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
-import { ask, at, isServer } from "./transport.js";
+import { ask, at, isServer, openTable } from "./transport.js";
 
 const main = document.getElementById("main");
 // What sets each game apart, and the cards of its picture.
@@ -142,7 +142,7 @@ function start(options) {
     try {
       const isGuided = guided.checked && !isTogether();
       if (isTogether()) remember("name", body.name);
-      const { table } = await ask("api/tables", { ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
+      const table = await openTable({ ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
       remember("opened", { table, where: new URL("play.html", location.href).pathname, request: body });
       location.href = `play.html?table=${table}${isGuided ? "&guide" : ""}`;
     } catch (error) {

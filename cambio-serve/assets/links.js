@@ -1,6 +1,6 @@
 // Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
 import { h, LETTERS, remember, remembered } from "./common.js";
-import { ask, isServer, recordOf, requestOf, saveAs } from "./transport.js";
+import { isServer, openTable, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
 const LONGEST = 8000;
@@ -118,7 +118,7 @@ export function linkedDeal(hash = location.hash) {
 
 // Opens a deal and goes to its table.
 export async function openDeal(request) {
-  const { table } = await ask("api/tables", request);
+  const table = await openTable(request);
   location.assign(`play.html?table=${table}`);
   return table;
 }

@@ -9,7 +9,7 @@ import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
 import { prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
-import { ask, at, follow, isGuest, save } from "./transport.js";
+import { ask, at, follow, isGuest, openTable, save } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -407,9 +407,9 @@ async function again() {
   const { table, where, request } = remembered("opened");
   if (table !== Number(number) || where !== location.pathname) return location.assign("./");
   try {
-    const opened = await ask("api/tables", { ...request, seed: null });
-    remember("opened", { table: opened.table, where, request });
-    return location.assign(`play.html?table=${opened.table}`);
+    const another = await openTable({ ...request, seed: null });
+    remember("opened", { table: another, where, request });
+    return location.assign(`play.html?table=${another}`);
   } catch (error) {
     question.textContent = error.message;
     return undefined;

@@ -18,6 +18,15 @@ export async function ask(path, body) {
   return isServer ? askServer(path, text) : askPlace(path, text);
 }
 
+// Opens a table and returns its number. A page opens one table, whatever the number of clicks, until it is shown again; after an error,
+// it can try again.
+let opened = null;
+export function openTable(request) {
+  opened ??= ask("api/tables", request).then(({ table }) => table, (error) => { opened = null; throw error; });
+  return opened;
+}
+globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) opened = null; });
+
 // Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `room`
 // receives the state of the people if there are several; before their match begins, there is no other state. `lost` is called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
 export function follow(table, handlers) {
@@ -178,7 +187,7 @@ async function askPlace(path, body) {
   const [, table, what] = /^api\/tables\/(\d+)\/(\w+)$/.exec(path) ?? [];
   const review = /^api\/appraisals\/(\d+)$/.exec(path);
   if (path === "api/options") return { ...JSON.parse(await seat().send(path)), tables: numbers().map(stored).filter(Boolean).map(({ about }) => about) };
-  if (path === "api/tables") return openTable(JSON.parse(body));
+  if (path === "api/tables") return openPlace(JSON.parse(body));
   if (path === "api/appraisals") {
     analyst ??= start(({ appraisal, progress: made, trouble }) => {
       if (appraisal) progress.set(appraisal, made);
@@ -202,7 +211,7 @@ async function askTable(table, path, body) {
   return seat().send(path, body);
 }
 
-async function openTable(request) {
+async function openPlace(request) {
   const table = (numbers().at(-1) ?? 0) + 1;
   await seat().send(`api/tables/${table}/restore`, JSON.stringify({ request }));
   const content = (what) => seat().send(`api/tables/${table}/${what}`);

@@ -5,7 +5,7 @@ import { watch } from "./watch.js";
 import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
 import { keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
-import { ask, isGuest } from "./transport.js";
+import { ask, isGuest, openTable } from "./transport.js";
 
 const main = document.getElementById("main");
 const asked = new URLSearchParams(location.search);
@@ -48,7 +48,7 @@ async function show(made) {
       chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => keepReview(record, round, review) }),
       // Only a match with a seed can be continued.
       playOn: (match.seed ?? null) === null ? null : async (round, decision, seat) => {
-        const { table } = await ask("api/tables", { from: { record: match, round, decision }, seat, notes: true });
+        const table = await openTable({ from: { record: match, round, decision }, seat, notes: true });
         location.assign(`play.html?${new URLSearchParams({ table, review: location.search + location.hash })}`);
       },
     });
