@@ -927,6 +927,44 @@ class Checks:
         page.context.close()
         return ", ".join(counts)
 
+    def the_match_of_a_tab(self):
+        """A match from a file stays when its page is loaded again, and the review of a tried decision leads back to its match."""
+        page = self.page()
+        matches = [json.loads(line) for line in (self.folder / "runs/one/records.jsonl").read_text().splitlines()[:2]]
+        files = [self.folder / f"match-{number}.jsonl" for number in range(2)]
+        for file, match in zip(files, matches, strict=True):
+            file.write_text(json.dumps(match))
+        title = lambda: page.wait_for_selector(".caption") and page.text_content("h1")
+        first, second = (" against ".join(match["agents"]) for match in matches)
+        expect(first != second, "the matches have the same title")
+        for address in ["watch.html?linked", "watch.html?table=999999", "watch.html"]:
+            page.goto(self.address + address)
+            page.set_input_files("input[type=file]", files[0])
+            expect(title() == first, title())
+            page.reload()
+            expect(title() == first, f"a file chosen at {address} is lost when the page is loaded again")
+        page.keyboard.press("ArrowRight")
+        page.click(".onward")
+        page.wait_for_selector(".to-review")
+        review = page.url
+        page.click("nav a:text-is('Watch')")
+        page.set_input_files("input[type=file]", files[1])
+        expect(title() == second, title())
+        page.goto(review)
+        page.click(".to-review")
+        expect(title() == first, f"the review of the first match leads to {title()}")
+        expect("decision=1" in page.url, page.url)
+        # More matches than a tab keeps.
+        for number in range(12):
+            page.goto(f"{self.address}watch.html")
+            files[0].write_text(json.dumps(matches[0] | {"agents": [f"match {number}", "two", "three"]}))
+            page.set_input_files("input[type=file]", files[0])
+            page.wait_for_selector(".caption")
+        page.reload()
+        expect(title() == "match 11 against two against three", title())
+        page.context.close()
+        return "from three addresses, and back to the match"
+
     def records_with_strange_fields(self):
         """A record with a wrong seat of the person is shown without the person; labels of cards are plain text."""
         page = self.page()
@@ -1250,6 +1288,7 @@ def main():
                     checks.unknown_cards,
                     checks.strange_settings,
                     checks.one_click_one_table,
+                    checks.the_match_of_a_tab,
                     checks.records_with_strange_fields,
                     checks.win_chance,
                     checks.a_page_from_disk,

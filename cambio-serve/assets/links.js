@@ -52,25 +52,32 @@ export async function matchLink(record) {
   return link.href.length > LONGEST ? null : link.href;
 }
 
-const LINKED = "cambio.linked";
+// The most matches that a tab keeps.
+const MOST_MATCHES = 8;
 
-// Keeps the record of the match on this page until the tab is closed, and gives the page an address that leads to it.
+// Keeps the record of the match on this page until the tab is closed, and gives the page an address that leads to it. Older matches make
+// room for it; a record that is too long for the storage has no address.
 export function keepMatch(record) {
-  try {
-    sessionStorage.setItem(LINKED, record);
-    history.replaceState(null, "", "watch.html?linked");
-  } catch {
-    // A record that is too long for the storage has no address.
-  }
+  const kept = remembered("matches");
+  const number = kept.find((one) => one.record === record)?.number ?? 1 + Math.max(0, ...kept.map((one) => one.number));
+  let matches = [...kept.filter((one) => one.number !== number).slice(1 - MOST_MATCHES), { number, record }];
+  while (matches.length && !remember("matches", matches)) matches = matches.slice(1);
+  if (matches.length) history.replaceState(null, "", `watch.html?linked=${number}`);
 }
 
 // The record in the address of this page; null if it has none. The record is kept, because the position of the page replaces the fragment.
 export async function linkedMatch() {
   const packed = new URLSearchParams(location.hash.slice(1)).get("match");
-  if (!packed) return new URLSearchParams(location.search).has("linked") ? sessionStorage.getItem(LINKED) : null;
-  const record = await unpack(packed);
-  keepMatch(record);
-  return record;
+  if (packed) {
+    const record = await unpack(packed);
+    keepMatch(record);
+    return record;
+  }
+  const number = new URLSearchParams(location.search).get("linked");
+  if (number === null) return null;
+  const kept = remembered("matches").find((one) => one.number === Number(number));
+  if (!kept) throw new Error("this tab does not have this match any more; choose its file again");
+  return kept.record;
 }
 
 // A button that copies a text. `make` returns the text, or null after it has done something else, with the words for the button.

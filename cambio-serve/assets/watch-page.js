@@ -34,14 +34,14 @@ function named(film, match) {
   return { ...film, players, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
 }
 
-async function show(made) {
+// Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.
+async function show(made, isNew = false) {
   try {
     const { film: bare, record, at } = await made;
     const match = JSON.parse(record);
     const film = named(bare, match);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
-    // A match of a file, or one that was played for this page.
-    if (!location.search) keepMatch(record);
+    if (isNew) keepMatch(record);
     // A guest reaches only the match, not the agents that explain and review it.
     watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
@@ -72,12 +72,12 @@ function begin(problem) {
     return;
   }
   const line = h("input", { type: "number", min: 1, value: 1, "aria-label": "Number of the match in the file" });
-  const file = h("input", { type: "file", accept: ".jsonl,.json", "aria-label": "File with matches", onchange: () => file.files[0] && show(read(file.files[0], Number(line.value))) });
+  const file = h("input", { type: "file", accept: ".jsonl,.json", "aria-label": "File with matches", onchange: () => file.files[0] && show(read(file.files[0], Number(line.value)), true) });
   const drop = h("div", {
     class: "drop",
     ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
     ondragleave: () => drop.classList.remove("over"),
-    ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); show(read(event.dataTransfer.files[0], Number(line.value))); },
+    ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); show(read(event.dataTransfer.files[0], Number(line.value)), true); },
   }, h("p", {}, "Drop a saved match here, or choose a file."), h("p", {}, file), h("label", {}, "Match number in the file ", line));
   // A match of two agents, played now.
   const select = (label, values, chosen) => h("label", {}, `${label} `, h("select", {}, ...values.map(([value, word]) => h("option", { value, selected: value === chosen }, word))));
@@ -87,7 +87,7 @@ function begin(problem) {
     const [rules, ...agents] = picks.map((pick) => pick.querySelector("select").value);
     bots.disabled = true;
     bots.textContent = "They are playing…";
-    show(ask("api/matches", { rules, agents }));
+    show(ask("api/matches", { rules, agents }), true);
   } }, "Watch them play");
   main.replaceChildren(h("h1", {}, "Replay a match"), problem ? h("p", { class: "trouble", role: "alert" }, problem) : "", drop,
     h("h2", {}, "Or watch two bots"), h("div", { class: "row" }, ...picks, bots),
