@@ -1017,6 +1017,48 @@ class Checks:
         page.context.close()
         return f"{len(seats) + 6} wrong seats, four strange labels"
 
+    def the_guide_goes_on(self):
+        """A page that is loaded again during the guided round goes on with the guide."""
+        page = self.page()
+        page.goto(self.address)
+        page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        page.click("#deal")
+        page.wait_for_url("**/play.html?table=*")
+        person = Person(page, 5, calls=0.1)
+        look = lambda: page.evaluate("document.querySelector('.guide:not([hidden])')?.innerText ?? 'closed'")
+        shown = []
+
+        def again(can):
+            before = look()
+            page.reload()
+            person.wait()
+            expect(look() == before, f"after reloading: {look()!r}, before: {before!r}")
+            shown.append(before.split("\n")[0])
+            if page.locator(".guide button:text-is('Next')").count():
+                page.click(".guide button:text-is('Next')")
+                before = look()
+                page.reload()
+                person.wait()
+                expect(look() == before, f"after reloading: {look()!r}, before: {before!r}")
+            return can["hasEnded"] or person.decisions > 12
+
+        person.play(stop=again)
+        expect(len(set(shown)) > 2, shown)
+        if page.locator(".guide button:text-is('Skip')").count():
+            page.click(".guide button:text-is('Skip')")
+            page.reload()
+            person.wait()
+            expect(look() == "closed", "a closed guide comes back")
+        # The next guided match begins with the first step.
+        page.goto(self.address)
+        page.check("#guided")
+        page.click("#deal")
+        page.wait_for_url("**/play.html?table=*")
+        person.wait()
+        expect("Step 1" in look(), look())
+        page.context.close()
+        return f"{len(shown)} times: {', '.join(dict.fromkeys(shown))}"
+
     def pictures(self, folder):
         """Writes the screenshots for the book."""
         for name, width, scheme in [("table", 1280, "light"), ("table-dark", 400, "dark")]:
@@ -1290,6 +1332,7 @@ def main():
                     checks.one_click_one_table,
                     checks.the_match_of_a_tab,
                     checks.records_with_strange_fields,
+                    checks.the_guide_goes_on,
                     checks.win_chance,
                     checks.a_page_from_disk,
                 ]

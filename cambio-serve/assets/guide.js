@@ -1,8 +1,9 @@
 // The guided first round: explains each situation when it comes up for the first time.
-import { h, remember } from "./common.js";
+import { h, remember, remembered } from "./common.js";
 
 // For each topic its heading and its text.
 const TOPICS = {
+  __proto__: null,
   cards: ["Your cards", "They lie face down. You see some of them at the start, and this page keeps them visible for you. The fewest points win, so get rid of high cards."],
   draw: ["Draw", "Draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
   keep: ["Keep or discard", "Keep the card in place of a card of yours that you know is higher, or that you do not know. Otherwise discard it."],
@@ -23,17 +24,18 @@ function topicsOf({ ask, scene, end }) {
 }
 
 export class Guide {
-  // `closed` is called when the person closes the guide.
-  constructor(closed) {
-    this.told = new Set();
-    this.steps = 0;
+  // The guide of a table, which goes on where it was if the page is loaded again. `closed` is called when the person closes it.
+  constructor(table, closed) {
+    const kept = remembered("guide");
+    const { told, steps, shown, isOn } = kept.table === table ? kept : { told: [], steps: 0, shown: null, isOn: true };
+    // The topics that came up, and those of the text before the page was loaded again.
+    Object.assign(this, { table, told: new Set(told), steps, before: shown, isOn, closed });
     this.head = h("div", { class: "row" });
     this.text = h("p");
     // The other texts are invisible. They reserve the height of the longest one, so that the table keeps its size.
     const room = Object.values(TOPICS).map(([, text]) => h("p", { class: "room", "aria-hidden": "true" }, text));
     this.element = h("aside", { class: "guide", "aria-label": "Guide", "aria-live": "polite" }, this.head, this.text, ...room);
-    this.isOn = true;
-    this.closed = closed;
+    this.element.hidden = !isOn;
   }
 
   // Whether a topic has not come up yet.
@@ -45,29 +47,49 @@ export class Guide {
   show(step) {
     // After the first drawn card, the topic is known.
     if (step.ask && step.scene.phase === "held") this.told.add("draw");
-    const topics = topicsOf(step).filter((topic) => this.isNew(topic));
-    if (this.isOn && (topics.length || step.ask)) this.tell(topics);
+    const all = topicsOf(step);
+    const topics = all.filter((topic) => this.isNew(topic));
+    const { before } = this;
+    this.before = null;
+    if (!this.isOn) return;
+    if (before && (all.includes(before[0]) || !topics.length)) this.write(before);
+    else if (topics.length || step.ask) this.tell(topics);
   }
 
-  // Shows the first of these topics.
-  tell([topic, ...others]) {
-    this.topic = topic;
+  // Shows the first of these topics as the next step.
+  tell(topics) {
+    const [topic] = topics;
     if (topic) {
       this.told.add(topic);
       this.steps += 1;
     }
+    this.write(topics);
+  }
+
+  // Writes the text of the first of these topics.
+  write(topics) {
+    const [topic, ...others] = topics;
+    this.topic = topic;
     const [heading, text] = TOPICS[topic] ?? BETWEEN;
     this.head.replaceChildren(h("b", {}, heading), h("span", { class: "progress" }, topic ? `Step ${this.steps}` : ""),
       others.length ? h("button", { type: "button", onclick: () => this.tell(others) }, "Next") : "",
       h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, topic === "score" ? "Close" : "Skip"));
     this.text.textContent = text;
     if (topic === "score") remember("guided", true);
+    this.keep(topics);
+  }
+
+  // Keeps the state of the guide in this tab, with the topics of its text.
+  keep(shown) {
+    const { table, told, steps, isOn } = this;
+    remember("guide", { table, told: [...told], steps, shown, isOn });
   }
 
   stop() {
     this.isOn = false;
     this.element.hidden = true;
     this.closed();
+    this.keep([]);
     remember("guided", true);
   }
 }

@@ -60,7 +60,7 @@ const bar = h("div", { class: "bar", role: "group", tabindex: "-1", "aria-labell
 const log = h("ol", { class: "log", "aria-live": "polite", "aria-label": "What happened", tabindex: "0" });
 const stage = h("div", {});
 const sheet = h("dialog", { class: "result", "aria-labelledby": "ended" });
-const guide = asked.has("guide") ? new Guide(() => board.fit(true)) : null;
+const guide = asked.has("guide") ? new Guide(number, () => board.fit(true)) : null;
 
 const select = (name, label, act) => {
   const chosen = remembered(name);
