@@ -82,8 +82,8 @@ const KINDS = {
     saved: text(), record: text(),
     about: json(group({ table: number, rules: text(""), names: list(isText), people: list((name) => name === null || isText(name)), seat, round: number, over: flag(false) })),
   }),
-  // Only in this tab: the guide of a table with the topics that came up and those of its text, the last matches from files and links, and
-  // the finished analyses, by round, of the match that was shown last.
+  // Only in this tab: the guide of a table with the topics that came up and the topics of its text, the last matches from files and links,
+  // and the finished analyses, by round, of the match that was shown last.
   guide: group({ table: text(), told: list(isText), steps: when(Number.isSafeInteger, 0), shown: list(isText), isOn: flag(true) }),
   matches: when(areAll((one) => number(one?.number) !== null && isText(one.record)), []),
   reviews: group({ record: text(), reviews: list((value) => value === null || isReview(value)) }),

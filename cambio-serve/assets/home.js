@@ -143,7 +143,7 @@ function start(options) {
       const isGuided = guided.checked && !isTogether();
       if (isTogether()) remember("name", body.name);
       const table = await openTable({ ...body, one_round: body.one_round || isGuided, seed: seed.value.trim() || null });
-      // The number can be that of an earlier table.
+      // An earlier table can have had the same number.
       if (isGuided) remember("guide", null);
       remember("opened", { table, where: new URL("play.html", location.href).pathname, request: body });
       location.href = `play.html?table=${table}${isGuided ? "&guide" : ""}`;
