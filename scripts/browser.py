@@ -500,14 +500,14 @@ class Checks:
         return "two to eight seats, eight sizes"
 
     def cards_keep_their_size(self):
-        """On a phone, the cards do not grow during a round, and do not shrink when the guide changes or the person gets a penalty card."""
+        """On a phone, the cards do not grow during a round, and do not shrink with the guide, a long question or a penalty card of the person."""
         counts = []
-        for seats in (3, 2):
+        for seats in (3, 2, 8):
             page = self.page(360)
             page.set_viewport_size({"width": 360, "height": 640})
             person = Person(page, seats, calls=0, passes=0.3)
             table = person.sit(self.address, "classic", ["greedy"] * (seats - 1), one_round=True)
-            page.goto(f"{self.address}play.html?table={table}&guide")
+            page.goto(f"{self.address}play.html?table={table}{'&guide' if seats < 8 else ''}")
             sizes = []
 
             def note(can):

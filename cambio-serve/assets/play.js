@@ -23,6 +23,8 @@ if (review) document.querySelector("nav").append(h("a", { class: "to-review", hr
 const PACES = { slow: [750, 1100], normal: [430, 500], fast: [180, 100], "at once": [0, 0] };
 // How long the page shows a card that the player has to remember, in milliseconds.
 const GLIMPSE = 3000;
+// From more characters than this on, a question is long.
+const LONG = 115;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
 const WORDS = { draw: "Draw", take: "Take the open card", call: "Call", end: "End turn", drop: "Discard", skip: "Skip", pass: "Pass" };
 // Verbs that need a card: the text of their button, and the words before the card's name.
@@ -74,6 +76,12 @@ const adviser = select("adviser", "Bot that gives hints");
 const hintButton = h("button", { type: "button", onclick: hint, title: "Key: h" }, "Hint");
 const undoButton = h("button", { type: "button", onclick: undo, title: "Key: u" }, "Undo");
 const soundBox = h("input", { type: "checkbox", checked: sounds.isOn, onchange: () => { sounds.isOn = soundBox.checked; } });
+
+// Shows a question or a message in the bar. A narrow window has no room for a long one in the usual size.
+function say(words) {
+  question.replaceChildren(words);
+  question.classList.toggle("long", question.textContent.length > LONG);
+}
 
 function begin(hello) {
   const { setting } = hello;
@@ -223,13 +231,13 @@ function offer() {
   bar.classList.toggle("mine", isMine);
   document.title = `${isMine ? "Your turn" : "At the table"} · Cambio`;
   if (!isMine) {
-    question.textContent = step.trouble ? `The match has stopped: ${step.trouble}` : step.end ? "" : waiting(step.scene);
+    say(step.trouble ? `The match has stopped: ${step.trouble}` : step.end ? "" : waiting(step.scene));
     if (step.end && !sheet.open) buttons.replaceChildren(h("button", { type: "button", class: "primary", onclick: () => end(step) }, "Show the result"));
     return;
   }
   const done = settled(step);
   if (done) {
-    if (done[1]) question.textContent = done[1];
+    if (done[1]) say(done[1]);
     act(done[0]);
     return;
   }
@@ -240,12 +248,12 @@ function offer() {
   const plain = [...verbs].filter(([, spots]) => !spots[0].length).map(([verb]) => verb);
   current.verb = aimed.some(([verb]) => verb === current.verb) ? current.verb : aimed[0]?.[0] ?? null;
   if (current.armed) {
-    question.replaceChildren(h("b", {}, risk(current.armed)));
+    say(h("b", {}, risk(current.armed)));
     buttons.replaceChildren(
       h("button", { type: "button", class: "primary", "data-confirm": current.armed, onclick: () => act(current.armed) }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
       h("button", { type: "button", onclick: disarm }, "No", h("kbd", {}, "Esc")));
   } else {
-    question.replaceChildren(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
+    say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
     buttons.replaceChildren(
       ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
       ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : verb === "call" ? "bold" : "", "data-verb": verb, onclick: () => dare(verb) },
@@ -341,7 +349,7 @@ async function send(what, body) {
   try {
     return await ask(path(what), body);
   } catch (error) {
-    question.textContent = error.message;
+    say(error.message);
     setTimeout(offer, 1500);
     return null;
   }
@@ -411,7 +419,7 @@ async function again() {
     remember("opened", { table: another, where, request });
     return location.assign(`play.html?table=${another}`);
   } catch (error) {
-    question.textContent = error.message;
+    say(error.message);
     return undefined;
   }
 }
@@ -488,14 +496,14 @@ follow(number, {
   room(room) {
     company.update(room);
     if (room.has_begun) {
-      if (current.step && !current.step.ask && !current.step.end && !current.step.trouble) question.textContent = waiting(current.step.scene);
+      if (current.step && !current.step.ask && !current.step.end && !current.step.trouble) say(waiting(current.step.scene));
       return;
     }
     waitingRoom ??= new WaitingRoom(number);
     if (!waitingRoom.element.isConnected) main.replaceChildren(waitingRoom.element);
     waitingRoom.update(room);
   },
-  lost() { question.textContent = "No connection to the server. Trying again…"; },
+  lost() { say("No connection to the server. Trying again…"); },
   gone(text) {
     if (isGuest) gone("You are not at this table any more", "A bot plays on in your seat, or the host has closed the table. Ask the host for a new link.");
     else gone("This table is closed", text);
