@@ -13,7 +13,7 @@ friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; a record with
-unknown cards; the win chance over a round; the page of
+unknown cards or strange fields; strange stored settings; fast clicks; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
 need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
 the check of a published run, and offline.

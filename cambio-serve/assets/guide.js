@@ -28,7 +28,7 @@ export class Guide {
   constructor(table, closed) {
     const kept = remembered("guide");
     const { told, steps, shown, isOn } = kept.table === table ? kept : { told: [], steps: 0, shown: null, isOn: true };
-    // `told` has the topics that came up, `before` the topics of the text before the page was loaded again.
+    // The topics that came up, and the topics of the text before the page was loaded again.
     Object.assign(this, { table, told: new Set(told), steps, before: shown, isOn, closed });
     this.head = h("div", { class: "row" });
     this.text = h("p");

@@ -16,7 +16,12 @@ fn a_damaged_link_is_refused_and_cannot_fill_the_memory() {
     let place = std::env::temp_dir().join(format!("cambio-links-{}", std::process::id()));
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("package.json"), r#"{"type":"module"}"#).unwrap();
-    for script in ["cambio-serve/assets/links.js", "cambio-serve/assets/common.js", "cambio-serve/assets/transport.js", "cambio-view/viewer/cards.js"] {
+    for script in [
+        "cambio-serve/assets/links.js",
+        "cambio-serve/assets/common.js",
+        "cambio-serve/assets/transport.js",
+        "cambio-view/viewer/cards.js",
+    ] {
         let script = home.join("..").join(script);
         std::fs::copy(&script, place.join(script.file_name().unwrap())).unwrap();
     }
