@@ -1358,6 +1358,8 @@ def main():
                         site.links_and_the_daily_deal,
                         site.two_bots,
                         site.unknown_cards,
+                        site.strange_settings,
+                        site.the_guide_goes_on,
                         site.a_published_run,
                         site.offline,
                     ]
