@@ -26,7 +26,7 @@ use crate::settings::Settings;
 
 /// The maximum number of simultaneous connections of a listener. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
-/// The maximum number of simultaneous connections of a guest, so that the other guests always find a place.
+/// The maximum number of simultaneous connections of a guest, so that one guest cannot take all places.
 const GUEST_CONNECTIONS: usize = 32;
 /// The maximum size of the head of a request in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
