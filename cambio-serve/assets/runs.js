@@ -117,7 +117,7 @@ async function matches(name) {
     rows.replaceChildren(h("table", { class: "list" }, columns(sorted, "deal", "rules", "players (seat a first)", "rounds", "turns", ...(swings ? ["swing"] : []), "won by", ""),
       h("tbody", {}, ...found.map((match) => {
         const { rules, seats, lineup, deal, rotation } = match;
-        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation, kind: kind.value });
+        const query = new URLSearchParams({ run: name, rules, seats, lineup, deal, rotation, kind: kind.value, ...(agent.value ? { agent: agent.value } : {}) });
         const place = match.at ? `#round=${match.at[0]}&decision=${match.at[1]}` : "";
         return h("tr", {}, h("td", {}, deal), h("td", {}, rules), h("td", {}, match.players.join(", ")), h("td", {}, match.rounds), h("td", {}, match.turns),
           swings ? h("td", {}, match.swing) : null, h("td", {}, match.winners), h("td", {}, h("a", { href: `watch.html?${query}${place}`, "aria-label": `Watch deal ${deal}, ${match.players.join(", ")}` }, "watch")));

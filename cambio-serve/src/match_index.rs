@@ -20,10 +20,10 @@ use crate::sessions::locked;
 /// The name of the file in the run folder.
 const FILE: &str = "matches.index";
 /// The beginning of the file: its format. The first line continues with the hash of the rows, and with `guesses` if the index has them.
-const FORMAT: &str = "cambio-match-index/1";
+const FORMAT: &str = "cambio-match-index/2";
 /// The maximum number of matches in an index.
 const MOST: usize = 2_000_000;
-/// The maximum number of bytes in a line of the file: the fields of `MatchFacts` are at most twelve numbers.
+/// The maximum number of bytes in a line of the file: the fields of `MatchFacts` are fourteen numbers.
 const LINE: usize = 256;
 /// The maximum number of indexes in memory.
 const KEPT: usize = 4;
@@ -39,10 +39,13 @@ pub(crate) struct MatchFacts {
     pub(crate) turns: u32,
     /// The seats of rank 1, as bits.
     winners: u8,
-    pub(crate) failed_calls: u32,
-    pub(crate) wrong_snaps: u32,
-    pub(crate) foreign_snaps: u32,
-    pub(crate) snaps: u32,
+    /// The seats with a failed call, a wrong snap, a right snap of another seat's card, any snap, and a guessed snap, as bits. There
+    /// are no guesses until guesses were searched.
+    failed_calls: u8,
+    wrong_snaps: u8,
+    foreign_snaps: u8,
+    snaps: u8,
+    guesses: u8,
     /// The largest score difference between two seats in one round, in units of a score, and the first round with this difference.
     pub(crate) swing: i32,
     swing_round: usize,
@@ -68,16 +71,19 @@ impl MatchFacts {
             wrong_snaps: 0,
             foreign_snaps: 0,
             snaps: 0,
+            guesses: 0,
             swing: widest.map_or(0, swing),
             swing_round: widest.map_or(0, |round| round.round),
             guess_round: 0,
             guess_decision: 0,
         };
-        for PlayerRow { counts, .. } in players {
-            facts.failed_calls += counts.calls - counts.calls_succeeded;
-            facts.wrong_snaps += counts.snaps_wrong;
-            facts.foreign_snaps += counts.snaps_right_foreign;
-            facts.snaps += counts.snaps_right_own + counts.snaps_right_foreign + counts.snaps_wrong + counts.snaps_late;
+        for PlayerRow { seat, counts, .. } in players {
+            let bit = |count: u32| u8::from(count > 0) << seat.index();
+            facts.failed_calls |= bit(counts.calls - counts.calls_succeeded);
+            facts.wrong_snaps |= bit(counts.snaps_wrong);
+            facts.foreign_snaps |= bit(counts.snaps_right_foreign);
+            facts.snaps |=
+                bit(counts.snaps_right_own + counts.snaps_right_foreign + counts.snaps_wrong + counts.snaps_late);
         }
         facts
     }
@@ -124,17 +130,19 @@ pub(crate) enum MatchFilter {
 }
 
 impl MatchFilter {
-    pub(crate) fn fits(self, facts: &MatchFacts) -> bool {
-        match self {
-            MatchFilter::All | MatchFilter::Long | MatchFilter::Swing => true,
-            MatchFilter::Failed => facts.failed_calls > 0,
-            MatchFilter::Wrong => facts.wrong_snaps > 0,
-            MatchFilter::Foreign => facts.foreign_snaps > 0,
-            MatchFilter::Guess => facts.guess().is_some(),
-        }
+    /// Whether one of these seats, given as bits, has the property; if no single seat can have it, whether there is a seat.
+    pub(crate) fn fits(self, facts: &MatchFacts, seats: u8) -> bool {
+        let having = match self {
+            MatchFilter::All | MatchFilter::Long | MatchFilter::Swing => u8::MAX,
+            MatchFilter::Failed => facts.failed_calls,
+            MatchFilter::Wrong => facts.wrong_snaps,
+            MatchFilter::Foreign => facts.foreign_snaps,
+            MatchFilter::Guess => facts.guesses,
+        };
+        having & seats != 0
     }
 
-    /// The place in a match that its link opens, if the facts contain it; decision 0 is the deal.
+    /// The place in a match that its link opens, if the facts contain it for any seat; decision 0 is the deal.
     pub(crate) fn place(self, facts: &MatchFacts) -> Option<DecisionPlace> {
         match self {
             MatchFilter::Guess => facts.guess(),
@@ -143,9 +151,9 @@ impl MatchFilter {
         }
     }
 
-    /// The first decision of a match that has the property, if single decisions have it.
-    pub(crate) fn first_decision(self, record: &Record) -> Option<DecisionPlace> {
-        let first = FirstDecisions::of(record);
+    /// The first decision of these seats that has the property, if single decisions have it.
+    pub(crate) fn first_decision(self, record: &Record, seats: u8) -> Option<DecisionPlace> {
+        let first = FirstDecisions::of(record, seats);
         match self {
             MatchFilter::Failed => first.failed_call,
             MatchFilter::Wrong => first.wrong_snap,
@@ -235,11 +243,12 @@ impl MatchIndex {
                 missing => missing.insert(MatchRecords::open(catalogue, &self.run.path)?),
             };
             let facts = &mut self.facts[self.guesses];
-            let may_guess = facts.snaps > 0;
+            let may_guess = facts.snaps != 0;
             let plan = &self.run.plan;
             let record = records.of_match(plan, &plan.block(facts.block), facts.rotation, may_guess)?;
-            (facts.guess_round, facts.guess_decision) =
-                record.and_then(|record| FirstDecisions::of(&record).guessed_snap).unwrap_or_default();
+            let found = record.map_or_else(FirstDecisions::default, |record| FirstDecisions::of(&record, u8::MAX));
+            (facts.guess_round, facts.guess_decision) = found.guessed_snap.unwrap_or_default();
+            facts.guesses = found.guessers;
             self.guesses += 1;
             if self.guesses == self.len() {
                 self.records = None;

@@ -113,15 +113,19 @@ impl MatchRecords {
 /// A decision of a record: its round and its number, both counted from 1.
 pub(crate) type DecisionPlace = (usize, usize);
 
-/// The first decisions of a record that a search for matches can look for.
+/// The first decisions of some seats in a record that a search for matches can look for.
 #[derive(Default)]
 pub(crate) struct FirstDecisions {
+    /// The seats whose decisions count, as bits.
+    seats: u8,
     pub(crate) failed_call: Option<DecisionPlace>,
     pub(crate) wrong_snap: Option<DecisionPlace>,
     /// A snap of another seat's card that matched.
     pub(crate) foreign_snap: Option<DecisionPlace>,
     /// A snap of a card that the seat had not seen.
     pub(crate) guessed_snap: Option<DecisionPlace>,
+    /// The seats with such a snap, as bits.
+    pub(crate) guessers: u8,
     /// The current decision, and the last call and snap of each seat.
     at: DecisionPlace,
     calls: [DecisionPlace; MAX_SEATS],
@@ -130,10 +134,14 @@ pub(crate) struct FirstDecisions {
 
 impl FirstDecisions {
     /// Finds the decisions in a record, up to its first error if it has one.
-    pub(crate) fn of(record: &Record) -> FirstDecisions {
-        let mut found = FirstDecisions::default();
+    pub(crate) fn of(record: &Record, seats: u8) -> FirstDecisions {
+        let mut found = FirstDecisions { seats, ..FirstDecisions::default() };
         let _ = replay(record, &mut found);
         found
+    }
+
+    fn counts(&self, seat: Seat) -> bool {
+        self.seats >> seat.index() & 1 == 1
     }
 }
 
@@ -146,8 +154,9 @@ impl Observer for FirstDecisions {
         self.at.1 += 1;
         if let Action::Snap(spot) = action {
             self.snaps[seat.index()] = self.at;
-            if !state.table().seen(seat).contains(spot) {
+            if self.counts(seat) && !state.table().seen(seat).contains(spot) {
                 self.guessed_snap.get_or_insert(self.at);
+                self.guessers |= 1 << seat.index();
             }
         }
     }
@@ -155,10 +164,12 @@ impl Observer for FirstDecisions {
     fn event(&mut self, event: &Event<Card>) {
         match *event {
             Event::Called { seat } => self.calls[seat.index()] = self.at,
-            Event::Snapped { seat, verdict: SnapOutcome::Wrong, .. } => {
+            Event::Snapped { seat, verdict: SnapOutcome::Wrong, .. } if self.counts(seat) => {
                 self.wrong_snap.get_or_insert(self.snaps[seat.index()]);
             }
-            Event::Snapped { seat, spot, verdict: SnapOutcome::Right, .. } if spot.seat() != seat => {
+            Event::Snapped { seat, spot, verdict: SnapOutcome::Right, .. }
+                if self.counts(seat) && spot.seat() != seat =>
+            {
                 self.foreign_snap.get_or_insert(self.snaps[seat.index()]);
             }
             _ => {}
@@ -166,7 +177,8 @@ impl Observer for FirstDecisions {
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        if let Some(seat) = result.callers_in_order().find(|&seat| !result.succeeded.contains(seat)) {
+        let failed = |seat: &Seat| self.counts(*seat) && !result.succeeded.contains(*seat);
+        if let Some(seat) = result.callers_in_order().find(failed) {
             self.failed_call.get_or_insert(self.calls[seat.index()]);
         }
     }

@@ -22,7 +22,7 @@ const LISTED: usize = 50;
 struct MatchListRequest {
     run: String,
     kind: MatchFilter,
-    /// The agent that must take part; empty for any agent.
+    /// The agent that must have the property, or take part if no single seat can have it; empty for any agent.
     #[serde(default)]
     agent: String,
     /// The number of the page, counted from 0.
@@ -73,6 +73,12 @@ struct MatchPage<'p> {
     matches_of_run: u64,
 }
 
+/// The seats of an agent among the players of a match, as bits; all seats for the empty name.
+pub(crate) fn seats_of<'n>(players: impl IntoIterator<Item = &'n str>, agent: &str) -> u8 {
+    let bits = players.into_iter().zip(0..).map(|(name, seat)| u8::from(agent.is_empty() || name == agent) << seat);
+    bits.sum()
+}
+
 pub(crate) fn router() -> Router<Arc<AppState>> {
     Router::new().route("/api/runs/matches", get(list))
 }
@@ -87,13 +93,14 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
             }
             let plan = &index.run.plan;
             let searched = if wanted.kind == MatchFilter::Guess { index.with_guesses() } else { &index.facts };
-            let agent = plan.agents.iter().position(|agent| agent.label == wanted.agent);
-            let plays = |facts: &MatchFacts| {
-                wanted.agent.is_empty()
-                    || agent.is_some_and(|agent| plan.block(facts.block).lineup.agents().contains(&agent))
+            let fits = |facts: &&MatchFacts| {
+                wanted.kind.fits(facts, u8::MAX)
+                    && (wanted.agent.is_empty() || {
+                        let players = plan.seated(&plan.block(facts.block), facts.rotation);
+                        wanted.kind.fits(facts, seats_of(players, &wanted.agent))
+                    })
             };
-            let mut fitting: Vec<&MatchFacts> =
-                searched.iter().filter(|facts| wanted.kind.fits(facts) && plays(facts)).collect();
+            let mut fitting: Vec<&MatchFacts> = searched.iter().filter(fits).collect();
             match wanted.kind {
                 MatchFilter::Long => fitting.sort_by_key(|facts| Reverse(facts.turns)),
                 MatchFilter::Swing => fitting.sort_by_key(|facts| Reverse(facts.swing)),
@@ -101,8 +108,11 @@ async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchList
             }
             let first = wanted.page.saturating_mul(LISTED);
             let page = fitting.iter().skip(first).take(LISTED);
+            // The facts have the place of the first guess of any seat.
+            let is_placed = wanted.agent.is_empty() || wanted.kind != MatchFilter::Guess;
+            let place = |facts: &MatchFacts| wanted.kind.place(facts).filter(|_| is_placed);
             Ok(json(&MatchPage {
-                matches: page.map(|facts| ListedMatch::new(plan, facts, wanted.kind.place(facts))).collect(),
+                matches: page.map(|facts| ListedMatch::new(plan, facts, place(facts))).collect(),
                 first,
                 fitting: fitting.len(),
                 searched: searched.len(),

@@ -18,6 +18,7 @@ use crate::answer::{ApiError, ApiResult, json, json_text};
 use crate::app_state::AppState;
 use crate::match_index::MatchFilter;
 use crate::match_records::may_play;
+use crate::matches::seats_of;
 use crate::request_guard::STORED_POLICY;
 
 /// The maximum number of folders in the list, and their maximum depth below the root.
@@ -171,24 +172,28 @@ fn match_links(name: &str, run: &StoredRun) -> String {
     )
 }
 
-/// The property by which a match was found.
+/// The property by which a match was found, and the agent that has it; empty for any agent.
 #[derive(Deserialize)]
 struct MatchProperty {
     kind: Option<MatchFilter>,
+    #[serde(default)]
+    agent: String,
 }
 
 async fn replay(
     State(state): Shared,
     Query(name): Query<RunName>,
     Query(which): Query<StoredMatch>,
-    Query(MatchProperty { kind }): Query<MatchProperty>,
+    Query(MatchProperty { kind, agent }): Query<MatchProperty>,
 ) -> ApiResult {
     let own = Arc::clone(&state);
     let made = state.replays.run(move |_| {
         let run = StoredRun::open(&folder(&own, &name.run)?).map_err(ApiError::bad)?;
         may_play(&own.catalogue, &run)?;
         let record = which.play(run, own.catalogue.roster()).map_err(ApiError::bad)?;
-        replay_in_json(&record, kind.and_then(|kind| kind.first_decision(&record))).map_err(ApiError::from)
+        let names = record.fields["agents"].as_array().into_iter().flatten();
+        let seats = seats_of(names.map(|name| name.as_str().unwrap_or_default()), &agent);
+        replay_in_json(&record, kind.and_then(|kind| kind.first_decision(&record, seats))).map_err(ApiError::from)
     });
     Ok(json_text(made.await??))
 }

@@ -123,8 +123,8 @@ fn a_match_opens_at_the_decision_that_the_search_has_found() {
         }
         found
     };
-    for kind in ["failed", "wrong", "foreign"] {
-        let found = list(&app, &format!("run=run&kind={kind}"));
+    for (kind, agent) in [("failed", ""), ("wrong", ""), ("foreign", ""), ("failed", "random"), ("failed", "greedy")] {
+        let found = list(&app, &format!("run=run&kind={kind}&agent={agent}"));
         let matches = found["matches"].as_array().unwrap();
         assert!(matches.len() > 2, "{kind}: {} matches", matches.len());
         let mut late = 0;
@@ -136,9 +136,13 @@ fn a_match_opens_at_the_decision_that_the_search_has_found() {
                 assert_eq!(status, StatusCode::OK, "{text}");
                 serde_json::from_str::<Value>(&text).unwrap()
             };
-            let made = open(&format!("run=run&kind={kind}&{query}"));
+            let made = open(&format!("run=run&kind={kind}&agent={agent}&{query}"));
             let at: (usize, usize) = serde_json::from_value(made["at"].clone()).unwrap();
-            assert_eq!(Some(&at), fitting(kind, &made).first(), "{kind}: {listed}");
+            let is_own = |&&(round, decision): &&(usize, usize)| {
+                let by = &made["film"]["rounds"][round - 1]["frames"][decision]["by"];
+                agent.is_empty() || listed["players"][usize::from(by == "b")] == agent
+            };
+            assert_eq!(Some(&at), fitting(kind, &made).iter().find(is_own), "{kind} {agent}: {listed}");
             late += usize::from(at.0 > 1);
             assert_eq!(open(&format!("run=run&{query}"))["at"], Value::Null);
         }
