@@ -39,8 +39,8 @@ pub(crate) struct MatchFacts {
     pub(crate) turns: u32,
     /// The seats of rank 1, as bits.
     winners: u8,
-    /// The seats with a failed call, a wrong snap, a right snap of another seat's card, any snap, and a guessed snap, as bits. There
-    /// are no guesses until guesses were searched.
+    /// The seats with a failed call, a wrong snap, a right snap of another seat's card, any snap, and a guessed snap, as bits.
+    /// `guesses` is 0 until guesses were searched.
     failed_calls: u8,
     wrong_snaps: u8,
     foreign_snaps: u8,
