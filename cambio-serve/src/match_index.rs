@@ -164,6 +164,12 @@ impl MatchFilter {
     }
 }
 
+/// The seats of an agent among the players of a match, as bits; all seats for the empty name.
+pub(crate) fn seats_of<'n>(players: impl IntoIterator<Item = &'n str>, agent: &str) -> u8 {
+    let bits = players.into_iter().zip(0..).map(|(name, seat)| u8::from(agent.is_empty() || name == agent) << seat);
+    bits.sum()
+}
+
 /// The index of a run.
 #[derive(Debug)]
 pub(crate) struct MatchIndex {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiResult, json};
 use crate::app_state::AppState;
-use crate::match_index::{MatchFacts, MatchFilter};
+use crate::match_index::{MatchFacts, MatchFilter, seats_of};
 use crate::match_records::DecisionPlace;
 use crate::runs::folder;
 
@@ -71,12 +71,6 @@ struct MatchPage<'p> {
     of: usize,
     /// The number of matches of the run. More than `of` if the run is too large to be searched completely.
     matches_of_run: u64,
-}
-
-/// The seats of an agent among the players of a match, as bits; all seats for the empty name.
-pub(crate) fn seats_of<'n>(players: impl IntoIterator<Item = &'n str>, agent: &str) -> u8 {
-    let bits = players.into_iter().zip(0..).map(|(name, seat)| u8::from(agent.is_empty() || name == agent) << seat);
-    bits.sum()
 }
 
 pub(crate) fn router() -> Router<Arc<AppState>> {

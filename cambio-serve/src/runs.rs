@@ -16,9 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiError, ApiResult, json, json_text};
 use crate::app_state::AppState;
-use crate::match_index::MatchFilter;
+use crate::match_index::{MatchFilter, seats_of};
 use crate::match_records::may_play;
-use crate::matches::seats_of;
 use crate::request_guard::STORED_POLICY;
 
 /// The maximum number of folders in the list, and their maximum depth below the root.
