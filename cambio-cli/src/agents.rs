@@ -66,7 +66,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
                 writeln!(out, "{agent}: does not conform: {failing}")?;
                 if let Some(record) = failing.record.as_ref().filter(|record| !record.rounds.is_empty()) {
                     match keep(record) {
-                        Ok(file) => say!("this command shows the match:\n    {} replay --events {file}", program()),
+                        Ok(file) => {
+                            say!("this command shows the match:");
+                            say!("    {} replay --events {file}", program());
+                        }
                         Err(error) => say!("cannot write the match to counterexample.jsonl: {error}"),
                     }
                 }

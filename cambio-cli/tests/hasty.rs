@@ -294,8 +294,8 @@ fn a_check_plays_on_a_rule_file_and_keeps_a_counterexample() {
         let output = check();
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains("small, 2 seats, deal 0: "), "{}", said(&output));
-        let shown = said(&output).lines().last().unwrap().trim().to_owned();
-        assert!(shown.ends_with(&format!("replay --events {file}")), "{shown}");
+        let shown = said(&output).lines().last().unwrap().to_owned();
+        assert!(shown.starts_with("    ") && shown.ends_with(&format!(" replay --events {file}")), "{shown}");
         let replayed = cambio(&folder, &format!("replay --events {file}"));
         assert!(said(&replayed).contains("keep h9"), "{}", said(&replayed));
     }
