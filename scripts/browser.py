@@ -1169,8 +1169,15 @@ class SiteChecks(Checks):
         copied = lambda: page.evaluate("navigator.clipboard.readText()")
         page.goto(self.address)
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
+        # A daily deal whose table was closed can be played, and no other table gets its number.
         page.click("#daily")
-        page.wait_for_url("**/play.html?table=*")
+        page.wait_for_url("**/play.html?table=1")
+        page.evaluate("localStorage.removeItem('cambio.table.1')")
+        page.goto(self.address)
+        page.wait_for_selector("#daily")
+        expect(page.text_content("#daily") == "Play", page.text_content("#daily"))
+        page.click("#daily")
+        page.wait_for_url("**/play.html?table=2")
         person = Person(page, 4, calls=0.3)
         person.wait()
         seen = "[...document.querySelectorAll('.own .card')].map((card) => card.getAttribute('aria-label'))"
@@ -1191,7 +1198,9 @@ class SiteChecks(Checks):
         page.context.close()
         # Another browser, which has stored nothing.
         page = self.page()
-        page.goto(links["Copy the deal"])
+        page.goto(self.address)
+        page.wait_for_selector("#deal")
+        page.evaluate("(link) => { location.hash = new URL(link).hash; }", links["Copy the deal"])
         page.wait_for_url("**/play.html?table=*")
         Person(page, 4).wait()
         expect(page.evaluate(seen) == first, f"the link deals {page.evaluate(seen)}, the match had {first}")

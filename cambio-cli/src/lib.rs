@@ -30,6 +30,7 @@ mod progress;
 mod replay;
 #[cfg(feature = "report")]
 mod report;
+#[cfg(feature = "report")]
 mod review;
 mod rules;
 mod run;
@@ -115,6 +116,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio review runs/quickstart --out review\n  cambio review runs/quickstart --matches 40 --sample 1 --out more\n\nThe command replays a random sample of matches and analyses every decision,\nas the viewer does. This takes seconds for each round. The output depends only\non the run and the options."
     )]
+    #[cfg(feature = "report")]
     Review(review::Args),
     /// Write the rows of a run in another format
     #[command(
@@ -136,6 +138,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
     )]
+    #[cfg(feature = "cluster")]
     Cluster(units::cluster::Args),
     /// Find the best value of an agent's parameter
     #[command(
@@ -251,10 +254,12 @@ fn run(roster: &Roster) -> Exit {
         #[cfg(feature = "report")]
         Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args, roster),
+        #[cfg(feature = "report")]
         Command::Review(args) => review::run(&args, roster),
         Command::Export(args) => export::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Units(args) => units::run(&args, roster),
+        #[cfg(feature = "cluster")]
         Command::Cluster(args) => units::cluster::run(&args, roster),
         Command::Tune(args) => tune::run(&args, roster),
         Command::Calibrate(args) => calibrate::run(&args, roster),

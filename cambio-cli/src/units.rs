@@ -1,5 +1,6 @@
 //! `cambio units`: an experiment that many machines play through a shared store.
 
+#[cfg(feature = "cluster")]
 pub(crate) mod cluster;
 
 use std::io::Write as _;

@@ -3,21 +3,28 @@
 import { LETTERS } from "./cards.js";
 export { counted, h, inWords, LETTERS, listed, s } from "./cards.js";
 
-// The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent.
+// The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent. A search takes longer with more
+// players, so a search has lighter specs for two to four opponents and for more.
 export const LEVELS = [
   { name: "Beginner", about: "Remembers one card at a time and mixes up neighbours.", spec: "heuristic(capacity=1,confusion=0.3)" },
   { name: "Casual", about: "Remembers two cards.", spec: "heuristic(capacity=2)" },
   { name: "Steady", about: "Forgets nothing and plays by simple rules.", spec: "greedy" },
   { name: "Skilled", about: "Forgets nothing, and calls when it is probably lowest.", spec: "heuristic" },
   { name: "Strong", about: "Taught itself by playing against itself.", spec: "learned" },
-  { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead" },
+  { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead", lighter: ["lookahead(worlds=60,proposals=400)", "lookahead(worlds=12,proposals=80)"] },
 ];
 
 // The largest number of opponents.
 export const MOST = 7;
 
 const plain = (spec) => spec.replaceAll(" ", "");
-export const levelOf = (spec) => LEVELS.find((level) => plain(level.spec) === plain(spec));
+export const levelOf = (spec) => LEVELS.find((level) => [level.spec, ...(level.lighter ?? [])].some((own) => plain(own) === plain(spec)));
+
+// The specs of opponents, so that a decision takes at most some 300 ms in a browser.
+export const quick = (specs) => specs.map((spec) => {
+  const level = levelOf(spec);
+  return level?.lighter ? [level.spec, ...level.lighter][specs.length === 1 ? 0 : specs.length < 5 ? 1 : 2] : spec;
+});
 
 // The names of the bots by seat: each begins with the letter of its seat.
 const BOTS = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana"];
@@ -32,7 +39,10 @@ export const people = (specs, seat, names = []) => specs.map((spec, index) => {
 });
 
 export const RULES = { __proto__: null, classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
-export const rulesName = (name) => RULES[name] ?? name;
+export const rulesName = (name) => {
+  const [base, isRound] = [name.replace(/ \(one round\)$/, ""), / \(one round\)$/.test(name)];
+  return `${RULES[base] ?? base}${isRound ? " (one round)" : ""}`;
+};
 
 // ---- What this browser stores
 
@@ -77,6 +87,8 @@ const KINDS = {
   // The table that was opened last: its number, the path of its page, and its request, which opens another table like it.
   opened: group({ table: number, where: text(), request: when(isGroup, {}) }),
   daily: group({ number, table: number, line: text() }),
+  // The number of the last table without a server. Numbers are not used again, because pages and results keep them.
+  last: when((value) => Number.isSafeInteger(value) && value >= 0 && value < 1e12, 0),
   // A table without a server: the table as data, its entry in the list of tables, and the record when the match is over.
   table: group({
     saved: text(), record: text(),

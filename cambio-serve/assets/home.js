@@ -1,6 +1,6 @@
 // The start page: one button that opens a table, and the settings of the match.
 import { picture } from "./cards.js";
-import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, REACTIONS, remember, remembered, RULES, rulesName, SNAP_TIMES } from "./common.js";
+import { h, LETTERS, LEVELS, levelOf, listed, MOST, people, quick, REACTIONS, remember, remembered, RULES, rulesName, SNAP_TIMES } from "./common.js";
 import { deck } from "./deck.js";
 import { dailyPanel, linkedDeal, openDeal } from "./links.js";
 import { ask, at, isServer, openTable } from "./transport.js";
@@ -106,7 +106,7 @@ function start(options) {
 
   function request() {
     const shared = isTogether() ? { practice: false, reaction: null, name: own.value.trim(), snap_time: Number(snapTime.value) } : {};
-    return { rules: chosenRules() === "file" ? file.value : chosenRules(), opponents: [...opponents.children].map(specOf),
+    return { rules: chosenRules() === "file" ? file.value : chosenRules(), opponents: quick([...opponents.children].map(specOf)),
       seat: seat.value, notes: notes.checked, practice: practice.checked, one_round: round.checked, reaction: Number(reaction.value) || null, ...shared };
   }
 
@@ -195,5 +195,7 @@ function tables(open) {
 
 const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message));
 const deal = linkedDeal();
-if (deal) await openDeal(deal).catch(failed);
+// A link to a deal can be pasted into the address of the open page.
+addEventListener("hashchange", () => { if (linkedDeal()) location.reload(); });
+if (deal) await openDeal(deal, "replace").catch(failed);
 else await ask("api/options").then(start).catch(failed);

@@ -123,10 +123,10 @@ export function linkedDeal(hash = location.hash) {
   return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };
 }
 
-// Opens a deal and goes to its table.
-export async function openDeal(request) {
+// Opens a deal and goes to its table. With `replace`, *Back* does not return to a link, which would open another table.
+export async function openDeal(request, go = "assign") {
   const table = await openTable(request);
-  location.assign(`play.html?table=${table}`);
+  location[go](`play.html?table=${table}`);
   return table;
 }
 
@@ -150,7 +150,8 @@ export function dailyPanel() {
   if (isServer) return "";
   const { number, request } = dailyDeal();
   const kept = remembered("daily");
-  const isToday = kept.number === number && kept.table !== null;
+  // A table that was closed before its end can be opened again.
+  const isToday = kept.number === number && kept.table !== null && (kept.line !== null || requestOf(kept.table) !== null);
   const problem = h("span", { class: "trouble", hidden: true });
   const play = h("button", { type: "button", id: "daily", onclick: async () => {
     try {

@@ -1,6 +1,6 @@
 // The connection of the pages to the program that plays: the server `cambio serve`, or on a page without a server a worker that runs
 // the program in the browser. Both answer the same requests.
-import { remembered } from "./common.js";
+import { remember, remembered } from "./common.js";
 
 // Whether a server has sent this page. `scripts/website.py` marks the pages that need no server.
 export const isServer = !document.querySelector('meta[name="engine"][content="worker"]');
@@ -166,9 +166,14 @@ function numbers() {
   return keys.filter((key) => /^cambio\.table\.[1-9]\d{0,14}$/.test(key)).map((key) => Number(key.slice(TABLE.length))).sort((one, other) => one - other);
 }
 
+// Stores a table, and removes the oldest if there are too many, finished ones first. Returns whether the browser has stored it.
 function store(table, content) {
-  localStorage.setItem(TABLE + table, JSON.stringify(content));
-  numbers().slice(0, -MOST_TABLES).forEach((old) => localStorage.removeItem(TABLE + old));
+  const isStored = remember(`table.${table}`, content);
+  const all = numbers();
+  const isOver = (number) => stored(number)?.about.over !== false;
+  const inOrder = [...all.filter(isOver), ...all.filter((number) => !isOver(number))].filter((number) => number !== Number(table));
+  inOrder.slice(0, Math.max(0, all.length - MOST_TABLES)).forEach((old) => localStorage.removeItem(TABLE + old));
+  return isStored;
 }
 
 // Restores a table in the worker of this page, once.
@@ -212,10 +217,13 @@ async function askTable(table, path, body) {
 }
 
 async function openPlace(request) {
-  const table = (numbers().at(-1) ?? 0) + 1;
+  const table = Math.max(numbers().at(-1) ?? 0, remembered("last")) + 1;
+  remember("last", table);
   await seat().send(`api/tables/${table}/restore`, JSON.stringify({ request }));
   const content = (what) => seat().send(`api/tables/${table}/${what}`);
-  store(table, { saved: await content("saved"), about: await content("about"), record: null });
+  if (!store(table, { saved: await content("saved"), about: await content("about"), record: null })) {
+    throw new Error("this browser cannot store the match: remove finished tables on the start page, or allow this site to store data");
+  }
   return { table };
 }
 

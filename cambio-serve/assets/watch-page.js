@@ -94,6 +94,8 @@ function begin(problem) {
     h("p", { class: "facts" }, "You can save a match at the end of a game. ", h("code", {}, "cambio play --record"), " and ", h("code", {}, "cambio run --records"), " save matches too. The replay of a match that you have just played is on the start page, under “Your tables”. The matches of experiments are on the page ", h("a", { href: "runs.html" }, "Runs"), "."));
 }
 
+// A link to a match can be pasted into the address of the open page.
+addEventListener("hashchange", () => { if (new URLSearchParams(location.hash.slice(1)).has("match")) location.reload(); });
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));
 else if (asked.has("published")) show(publishedMatch(asked.get("published"), Number(asked.get("match"))));
 else if (asked.has("run")) show(ask(`api/runs/film?${asked}`));
