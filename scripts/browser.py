@@ -839,9 +839,35 @@ class Checks:
 
     def strange_settings(self):
         """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""
-        keys = ["wish", "name", "pace", "clock", "windows", "adviser", "sounds", "guided", "opened", "daily", "reviews", "guide", "matches"]
-        odd = ["", "{", "null", "7", '"constructor"', "[]", '[null, 7, {"a": []}]', '{"rules": "constructor", "opponents": [7], "seat": {}, "table": "x"}']
-        odd += ['{"rules": "no such rules", "opponents": [], "record": 1, "reviews": {}, "number": -1}', '{"opponents": ' + json.dumps(["greedy"] * 9) + "}"]
+        keys = [
+            "wish",
+            "name",
+            "pace",
+            "clock",
+            "windows",
+            "adviser",
+            "sounds",
+            "guided",
+            "opened",
+            "daily",
+            "reviews",
+            "guide",
+            "matches",
+        ]
+        odd = [
+            "",
+            "{",
+            "null",
+            "7",
+            '"constructor"',
+            "[]",
+            '[null, 7, {"a": []}]',
+            '{"rules": "constructor", "opponents": [7], "seat": {}, "table": "x"}',
+        ]
+        odd += [
+            '{"rules": "no such rules", "opponents": [], "record": 1, "reviews": {}, "number": -1}',
+            '{"opponents": ' + json.dumps(["greedy"] * 9) + "}",
+        ]
         for value in odd:
             page = self.page()
             page.goto(self.address)
@@ -856,7 +882,10 @@ class Checks:
             page.wait_for_selector("#deal")
             page.wait_for_timeout(50)
             where = f"with the stored value {value}"
-            expect("Classic, against Ben (Casual) and Cleo (Casual)" == page.text_content(".summary"), f"{where}: {page.text_content('.summary')}")
+            expect(
+                page.text_content(".summary") == "Classic, against Ben (Casual) and Cleo (Casual)",
+                f"{where}: {page.text_content('.summary')}",
+            )
             expect(page.is_checked("#guided"), f"{where}: the guide is off")
             page.click("#deal")
             page.wait_for_selector(".bar .question:not(:empty)")
@@ -873,10 +902,12 @@ class Checks:
             page.context.close()
         page = self.page()
         page.goto(self.address)
-        page.evaluate("localStorage.setItem('cambio.pace', '\"fast\"'); localStorage.setItem('cambio.wish', '{\"rules\": \"original\", \"opponents\": [\"greedy\"], \"seat\": 7}')")
+        page.evaluate(
+            'localStorage.setItem(\'cambio.pace\', \'"fast"\'); localStorage.setItem(\'cambio.wish\', \'{"rules": "original", "opponents": ["greedy"], "seat": 7}\')'
+        )
         page.reload()
         page.wait_for_selector("#deal")
-        expect("Das Original, against Ben (Steady)" == page.text_content(".summary"), page.text_content(".summary"))
+        expect(page.text_content(".summary") == "Das Original, against Ben (Steady)", page.text_content(".summary"))
         page.click("#deal")
         page.wait_for_selector(".bar .question:not(:empty)")
         expect(page.input_value(".settings select >> nth=0") == "fast", "a valid setting is ignored")
@@ -892,7 +923,9 @@ class Checks:
             tables = []
             page.on("request", lambda request: tables.append(request.url) if opened(request) else None)
             page.wait_for_selector(button)
-            page.evaluate("(button) => { const one = document.querySelector(button); for (let i = 0; i < 3; i += 1) one.click(); }", button)
+            page.evaluate(
+                "(button) => { const one = document.querySelector(button); for (let i = 0; i < 3; i += 1) one.click(); }", button
+            )
             page.wait_for_selector(button, state="detached")
             page.wait_for_selector(".bar .question:not(:empty)")
             page.wait_for_timeout(200)
@@ -990,7 +1023,14 @@ class Checks:
             show(record)
 
         seats = ["h", "z", "", "ab", 0, -1, None, True, [], ["a"], {"a": 1}, "constructor"]
-        for about in [{"seat": seat} for seat in seats] + ["a", 7, [], None, {"people": 3}, {"people": [7, None], "practice": "no"}]:
+        for about in [{"seat": seat} for seat in seats] + [
+            "a",
+            7,
+            [],
+            None,
+            {"people": 3},
+            {"people": [7, None], "practice": "no"},
+        ]:
             review(match | {"x-person": about})
             expect(page.text_content("h1") == " against ".join(match["agents"]), f"{about}: {page.text_content('h1')}")
             headings = page.locator(".chances h3").all_text_contents()
@@ -1012,7 +1052,10 @@ class Checks:
         page.keyboard.press("End")
         told = page.text_content(".transcript")
         for words in (log, told):
-            expect(re.search(r"\d[♥♦♣♠]", words) and not re.search(r"\d[(\[+\\]", words), f"the labels of cards are not names: {words[:500]}")
+            expect(
+                re.search(r"\d[♥♦♣♠]", words) and not re.search(r"\d[(\[+\\]", words),
+                f"the labels of cards are not names: {words[:500]}",
+            )
         expect(not self.errors, self.errors)
         page.context.close()
         return f"{len(seats) + 6} wrong seats, four strange labels"
