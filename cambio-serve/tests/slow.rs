@@ -34,27 +34,35 @@ impl Address {
     }
 }
 
-/// Opens a table for one guest, and returns the path of the guest's link.
+/// Sends a request to a host, and returns the beginning of the answer up to a text that it contains. The request is its line and,
+/// after `|`, its body.
+fn ask_until(host: &str, request: &str, until: &str) -> String {
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let (line, body) = request.split_once('|').unwrap_or((request, ""));
+    let length = body.len();
+    let head =
+        format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close");
+    write!(stream, "{line} HTTP/1.1\r\n{head}\r\n\r\n{body}").unwrap();
+    let (mut answer, mut bytes) = (String::new(), [0; 4096]);
+    while !answer.contains(until) {
+        match stream.read(&mut bytes).unwrap() {
+            0 => break,
+            read => answer += &String::from_utf8_lossy(&bytes[..read]),
+        }
+    }
+    answer
+}
+
+/// Opens a table for two guests, and returns the path of the first guest's link.
 fn open_table(address: &Address) -> String {
     let Address { host, path } = address;
-    let send = |request: String, until: &str| {
-        let mut stream = address.connect();
-        write!(stream, "{request}").unwrap();
-        let (mut answer, mut bytes) = (String::new(), [0; 4096]);
-        while !answer.contains(until) {
-            let read = stream.read(&mut bytes).unwrap();
-            assert!(read > 0, "{answer}");
-            answer += &String::from_utf8_lossy(&bytes[..read]);
-        }
-        answer
-    };
     let wish = r#"{"rules":"classic","opponents":["person","person"]}"#;
-    let (kind, length) = ("Content-Type: application/json", wish.len());
-    let head = format!("POST {path}api/tables HTTP/1.1\r\nHost: {host}\r\n{kind}\r\nContent-Length: {length}");
-    send(format!("{head}\r\n\r\n{wish}"), r#"{"table":1}"#);
-    let room = send(format!("GET {path}api/tables/1/events HTTP/1.1\r\nHost: {host}\r\n\r\n"), "play.html?table=1");
-    let link = room.split(host.as_str()).nth(1).unwrap();
-    link.split("play.html").next().unwrap().to_owned()
+    let opened = ask_until(host, &format!("POST {path}api/tables|{wish}"), r#"{"table":1}"#);
+    assert!(opened.starts_with("HTTP/1.1 200"), "{opened}");
+    let room = ask_until(host, &format!("GET {path}api/tables/1/events"), "play.html?table=1");
+    let link = room.split("http://").nth(1).unwrap().split("play.html").next().unwrap();
+    link.strip_prefix(host.as_str()).unwrap().to_owned()
 }
 
 #[test]
@@ -110,31 +118,13 @@ fn the_local_network_reaches_links_and_not_the_pages_of_the_server() {
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
     let serving = std::thread::spawn(move || server.run(|| told.load(Ordering::Relaxed)));
-    // Sends a request, and returns the beginning of the answer up to a text that it contains.
-    let ask = |host: &str, request: &str, until: &str| {
-        let mut stream = TcpStream::connect(host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let (line, body) = request.split_once('|').unwrap_or((request, ""));
-        let length = body.len();
-        let head =
-            format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close");
-        write!(stream, "{line} HTTP/1.1\r\n{head}\r\n\r\n{body}").unwrap();
-        let (mut answer, mut bytes) = (String::new(), [0; 4096]);
-        while !answer.contains(until) {
-            match stream.read(&mut bytes).unwrap() {
-                0 => break,
-                read => answer += &String::from_utf8_lossy(&bytes[..read]),
-            }
-        }
-        answer
-    };
-    let opened = ask(
+    let opened = ask_until(
         &own,
         &format!(r#"POST /{token}/api/tables|{{"rules":"classic","opponents":["person"]}}"#),
         r#"{"table":1}"#,
     );
     assert!(opened.starts_with("HTTP/1.1 200"), "{opened}");
-    let room = ask(&own, &format!("GET /{token}/api/tables/1/events"), "play.html?table=1");
+    let room = ask_until(&own, &format!("GET /{token}/api/tables/1/events"), "play.html?table=1");
     let link = room.split("http://").nth(1).unwrap().split("play.html").next().unwrap();
     let (network, path) = link.split_once('/').unwrap();
     assert_eq!(network, own.replace("127.0.0.1", "127.0.0.2"));
@@ -145,7 +135,7 @@ fn the_local_network_reaches_links_and_not_the_pages_of_the_server() {
         (&own, format!("/{path}play.html"), "200"),
         (&own, format!("/{token}/"), "200"),
     ] {
-        let answer = ask(host, &format!("GET {path}"), "\r\n");
+        let answer = ask_until(host, &format!("GET {path}"), "\r\n");
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}{path}: {answer}");
     }
     stop.store(true, Ordering::Relaxed);
