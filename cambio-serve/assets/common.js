@@ -40,8 +40,9 @@ export const people = (specs, seat, names = []) => specs.map((spec, index) => {
 
 export const RULES = { __proto__: null, classic: "Classic", original: "Das Original", faessler: "Fässler Jass" };
 export const rulesName = (name) => {
-  const [base, isRound] = [name.replace(/ \(one round\)$/, ""), / \(one round\)$/.test(name)];
-  return `${RULES[base] ?? base}${isRound ? " (one round)" : ""}`;
+  const round = / \(one round\)$/.exec(name)?.[0] ?? "";
+  const base = name.slice(0, name.length - round.length);
+  return (RULES[base] ?? base) + round;
 };
 
 // ---- What this browser stores

@@ -170,9 +170,10 @@ function numbers() {
 function store(table, content) {
   const isStored = remember(`table.${table}`, content);
   const all = numbers();
+  if (all.length <= MOST_TABLES) return isStored;
   const isOver = (number) => stored(number)?.about.over !== false;
   const inOrder = [...all.filter(isOver), ...all.filter((number) => !isOver(number))].filter((number) => number !== Number(table));
-  inOrder.slice(0, Math.max(0, all.length - MOST_TABLES)).forEach((old) => localStorage.removeItem(TABLE + old));
+  inOrder.slice(0, all.length - MOST_TABLES).forEach((old) => localStorage.removeItem(TABLE + old));
   return isStored;
 }
 

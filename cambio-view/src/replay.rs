@@ -169,6 +169,7 @@ impl Replay {
         let mut builder = ReplayBuilder::default();
         let replayed = replay(record, &mut builder);
         builder.cut();
+        let is_cut = builder.is_full();
         let flaw = match replayed {
             Err(flaw) if builder.rounds.is_empty() => return Err(flaw),
             Err(flaw) => Some(flaw.to_string()),
@@ -211,7 +212,7 @@ impl Replay {
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,
-            is_cut: builder.frames >= FRAMES,
+            is_cut,
             has_made_up,
             writer,
         })
