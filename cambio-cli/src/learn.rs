@@ -20,6 +20,7 @@ use crate::say::say;
 
 const REPORT: &str = "report.html";
 const NETWORK: &str = "network.net";
+const BOUND: &str = "bound.csv";
 /// The maximum number of bytes of a network.
 const MOST_NETWORK: u64 = 1 << 30;
 
@@ -194,7 +195,7 @@ fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Copies the network of the best of several responders, and prints its results. The fresh deals do not choose it.
+/// Copies the network and the results of the best of several responders, and prints the results. The fresh deals do not choose it.
 fn say_best_responder(args: &Args) -> CliResult {
     let mut best: Option<(PathBuf, StoredResponder)> = None;
     let mut out = std::io::stdout().lock();
@@ -207,8 +208,9 @@ fn say_best_responder(args: &Args) -> CliResult {
         }
     }
     let (path, StoredResponder { recipe, bound, .. }) = best.expect("there is a responder");
-    let network = read_bytes(&path.join(NETWORK), MOST_NETWORK)?;
-    write_whole(&args.out.join(NETWORK), &network)?;
+    for file in [NETWORK, BOUND] {
+        write_whole(&args.out.join(file), &read_bytes(&path.join(file), MOST_NETWORK)?)?;
+    }
     for row in &bound {
         write_bound(&mut out, &recipe, row, &path)?;
     }

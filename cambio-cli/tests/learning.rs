@@ -90,8 +90,10 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     assert!(lines[6].starts_with(&format!("responder          responder/{best}/levels/")), "{printed}");
     assert!(lines[6].ends_with("selected on 200 other deals"), "{printed}");
     assert_eq!(lines[7], "network            responder/network.net");
-    let network = |name: &str| fs::read(folder.join("responder").join(name).join("network.net")).unwrap();
-    assert!(network("") == network(best));
+    for file in ["network.net", "bound.csv"] {
+        let content = |name: &str| fs::read(folder.join("responder").join(name).join(file)).unwrap();
+        assert!(content("") == content(best), "{file}");
+    }
     let recipe = |name: &str| fs::read_to_string(folder.join("responder").join(name).join("recipe.toml")).unwrap();
     assert!(recipe("from-shipped").contains("from = \"shipped\"") && !recipe("from-nothing").contains("from ="));
     let page = fs::read_to_string(folder.join("responder/from-nothing/report.html")).unwrap();
