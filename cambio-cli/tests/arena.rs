@@ -570,7 +570,7 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
 #[test]
 fn calibrate_prints_a_line_for_an_experiment_with_fixed_budgets() {
     let folder = folder("calibrate");
-    let printed = prints(&folder, "calibrate rollout(n=?) ismcts(iterations=?) greedy --ms 0.5 --quiet");
+    let printed = prints(&folder, "calibrate rollout(n=?) ismcts(iterations=?) greedy --ms 0.1 --quiet");
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[0], "# time per decision on this machine: classic, 2 seats");
     assert!(lines[1..4].iter().all(|line| line.starts_with("# ") && line.contains("s  ")), "{printed}");
