@@ -13,7 +13,8 @@ with directives such as `{{ matrix run=ladder }}`. The output files of a run tha
 program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots in `book/src/results` are generated from these files.
 
 `--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
-release build of this tree. `--note TEXT` adds a remark on the machine.
+release build of this tree. `--note TEXT` adds a remark on the machine, and `--machine TEXT` names another machine, on which an
+imported run was played.
 """
 
 import argparse
@@ -262,10 +263,10 @@ def play(run, args, cambio):
             (out / "output.txt").write_bytes(done.stdout)
             if "criterion.json" in run.keep:
                 (out / "criterion.json").write_text(criterion())
-        keep(run, out, command, seconds, program(cambio), args.note)
+        keep(run, out, command, seconds, program(cambio), args)
 
 
-def keep(run, out, command, seconds, made_by, note):
+def keep(run, out, command, seconds, made_by, args):
     """Stores the files of a run that its page needs, and `facts.json`."""
     files = sorted({path for pattern in run.keep for path in out.glob(pattern) if path.is_file()})
     for pattern in run.keep:
@@ -279,7 +280,7 @@ def keep(run, out, command, seconds, made_by, note):
         shutil.copyfile(path, run.folder / name)
         digests[name] = sha256(path.read_bytes())
     date = time.strftime("%Y-%m-%d", time.gmtime(max(path.stat().st_mtime for path in files)))
-    facts = {"command": command, "date": date, "machine": machine()} | ({"note": note} if note else {}) | made_by
+    facts = {"command": command, "date": date, "machine": args.machine or machine()} | ({"note": args.note} if args.note else {}) | made_by
     manifest = out / "manifest.json"
     if manifest.is_file():
         said = json.loads(manifest.read_text())
@@ -825,6 +826,7 @@ def main():
     parser.add_argument("--from", dest="from_folder", metavar="DIR")
     parser.add_argument("--cambio", metavar="PATH")
     parser.add_argument("--note", metavar="TEXT")
+    parser.add_argument("--machine", metavar="TEXT")
     args = parser.parse_args()
     try:
         pages, runs = load()
