@@ -175,8 +175,9 @@ class Person:
             keys = {"draw": "d", "take": "t", "call": "c", "end": "e", "drop": "x", "skip": "s", "pass": "p"}
             verb = dice.choice([verb for verb in can["verbs"] if verb != "call"] or ["call"])
             page.keyboard.press(keys[verb]) if self.keys_only or dice.random() < 0.5 else page.click(f'[data-verb="{verb}"]')
-        # A call, or a snap of a card that is not known to match, needs a confirmation.
+        # A call, or a snap of a card that is not known to match, needs a confirmation after the time of a double click.
         if page.locator("[data-confirm]").count():
+            page.wait_for_timeout(550)
             page.keyboard.press("Enter") if self.keys_only or dice.random() < 0.5 else page.click("[data-confirm]")
         # Wait until the page shows the result of the decision.
         is_over = "!document.querySelector('.bar button, .card.offered')" if self.among_friends else "false"
@@ -429,9 +430,28 @@ class Checks:
         page.keyboard.press("c")
         until(page, "document.querySelector('[data-confirm=call]')")
         expect(page.evaluate("document.activeElement.classList.contains('bar')"), "the focus is not in the bar")
-        page.keyboard.press("Escape")
-        until(page, "!document.querySelector('[data-confirm]') && document.querySelector('[data-verb=call]')")
+
+        def disarm():
+            page.keyboard.press("Escape")
+            until(page, "!document.querySelector('[data-confirm]')")
+
+        disarm()
         expect(lines() == before, "one key calls")
+
+        def twice(*presses):
+            """Two fast presses leave the confirmation open."""
+            before = lines()
+            for press in presses:
+                press()
+            page.wait_for_timeout(150)
+            expect(page.locator("[data-confirm]").count() and lines() == before, "the second of two fast presses confirms")
+            disarm()
+
+        key = lambda name: lambda: page.keyboard.press(name)
+        twice(key("c"), key("c"))
+        twice(key("c"), key("Enter"))
+        twice(lambda: page.dblclick("[data-verb=call]"))
+        twice(key("c"), lambda: page.click("[data-confirm]"))
         risky = lambda: page.evaluate(
             "[...document.querySelectorAll('.card.offered:not(.marked)')].map((card) => card.dataset.place)"
         )
@@ -440,6 +460,10 @@ class Checks:
         page.click(f'[data-place="{place}"]')
         until(page, "document.querySelector('[data-confirm]')")
         expect("penalty card" in page.text_content(".question") and lines() == before, "one click snaps an unknown card")
+        disarm()
+        twice(lambda: page.dblclick(f'[data-place="{place}"]'))
+        page.click(f'[data-place="{place}"]')
+        page.wait_for_timeout(550)
         page.click(f'[data-place="{place}"]')
         until(page, f"document.querySelector('.log').childElementCount > {before}")
         page.click("text=End the match")

@@ -23,6 +23,9 @@ if (review) document.querySelector("nav").append(h("a", { class: "to-review", hr
 const PACES = { slow: [750, 1100], normal: [430, 500], fast: [180, 100], "at once": [0, 0] };
 // How long the page shows a card that the player has to remember, in milliseconds.
 const GLIMPSE = 3000;
+// How long a decision waits before it can be confirmed, in milliseconds: longer than a double click, so that its second press does not
+// confirm what the first one chose.
+const DOUBLE_CLICK = 500;
 // From more characters than this on, a question is long.
 const LONG = 115;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
@@ -37,10 +40,11 @@ const current = {
   setting: null,
   cast: null,
   step: null,
-  // The selected verb, the first card of a swap, and the action that waits for a confirmation.
+  // The selected verb, the first card of a swap, and the action that waits for a confirmation, since a time in milliseconds.
   verb: null,
   first: null,
   armed: null,
+  since: 0,
 };
 let board = null;
 // If several people play: the page before the match, and the list of people during the match.
@@ -250,7 +254,7 @@ function offer() {
   if (current.armed) {
     say(h("b", {}, risk(current.armed)));
     buttons.replaceChildren(
-      h("button", { type: "button", class: "primary", "data-confirm": current.armed, onclick: () => act(current.armed) }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
+      h("button", { type: "button", class: "primary", "data-confirm": current.armed, onclick: confirmArmed }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
       h("button", { type: "button", onclick: disarm }, "No", h("kbd", {}, "Esc")));
   } else {
     say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
@@ -304,10 +308,15 @@ function choose(place) {
 function dare(action) {
   const [verb, spot] = action.split(" ");
   const isRisky = verb === "call" || (verb === "snap" && !current.step.ask.matches.includes(spot));
-  if (!isRisky || current.armed === action) return act(action);
-  current.armed = action;
+  if (!isRisky) return act(action);
+  if (current.armed === action) return confirmArmed();
+  Object.assign(current, { armed: action, since: performance.now() });
   offer();
   return bar.focus({ preventScroll: true });
+}
+
+function confirmArmed() {
+  return performance.now() - current.since < DOUBLE_CLICK ? undefined : act(current.armed);
 }
 
 function disarm() {
@@ -477,7 +486,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (key === "u") return undo();
   if (!asked || isPlaying) return;
-  if (key === "enter" && current.armed && event.target === bar) return act(current.armed);
+  if (key === "enter" && current.armed && event.target === bar) return confirmArmed();
   if (key === "h") return hint();
   if (key === "m" && asked.matches.length && asked.choices.includes(`snap ${asked.matches[0]}`)) return act(`snap ${asked.matches[0]}`);
   if (/^[1-9]$/.test(key)) {
