@@ -480,9 +480,11 @@ class Checks:
             (1366, 650, 3),
             (1366, 650, 8),
             (1280, 720, 2),
+            (1280, 800, 8),
             (768, 1024, 4),
             (400, 740, 8),
             (360, 640, 8),
+            (360, 640, 4),
             (360, 640, 2),
             (740, 360, 3),
         ]:
@@ -511,17 +513,32 @@ class Checks:
             )
             expect(not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}")
             expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
-            hidden = page.evaluate(
-                """() => [...document.querySelectorAll('.seat')].filter((seat) => {
-                    const mark = Object.assign(document.createElement('span'), {className: 'mark called', textContent: 'called'});
-                    seat.querySelector('.marks').replaceChildren(mark);
-                    const [a, b] = [mark, seat.querySelector('.name')].map((element) => element.getBoundingClientRect());
-                    return Math.min(a.right, b.right) > Math.max(a.left, b.left) && Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top);
-                }).map((seat) => seat.dataset.seat)"""
+            # The marks of all seats, each beside a total of two digits.
+            covering = page.evaluate(
+                """() => {
+                    const visible = (selector) => [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility({visibilityProperty: true})).map((element) => [element, element.getBoundingClientRect()]);
+                    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5;
+                    const seats = [...document.querySelectorAll('.seat')];
+                    return [['called'], ['safe'], ['now'], ['called', 'now']].flatMap((kinds) => {
+                        for (const seat of seats) {
+                            seat.querySelector('.total').textContent = '48';
+                            seat.querySelector('.marks').replaceChildren(...kinds.map((kind) => Object.assign(document.createElement('span'), {className: `mark ${kind}`, textContent: kind === 'now' ? 'turn' : kind})));
+                        }
+                        const others = visible('.felt .card:not(.lifted), .seat :is(.letter, .name, .total), .tag b, .seen, .note');
+                        const marks = visible('.seat .mark');
+                        if (kinds[0] !== 'now' && marks.length < seats.length) return ['a mark is hidden'];
+                        return [...marks, ...visible('.total')].flatMap(([mark, box]) => {
+                            const head = mark.closest('header, .seat').getBoundingClientRect();
+                            const isCut = box.left < head.left - 0.5 || box.right > head.right + 0.5 || box.top < head.top - 0.5 || box.bottom > head.bottom + 0.5;
+                            const covered = others.filter(([element, other]) => element !== mark && meet(box, other)).map(([other]) => other.dataset.place ?? other.className);
+                            return isCut || covered.length ? [`${mark.closest('.seat').dataset.seat} ${kinds}, ${mark.className}: ${isCut ? 'is cut' : ''} ${covered}`] : [];
+                        });
+                    });
+                }"""
             )
-            expect(not hidden, f"marks cover the names of {hidden} at {width}×{height} with {seats} seats")
+            expect(not covering, f"marks at {width}×{height} with {seats} seats: {covering}")
             page.context.close()
-        return "two to eight seats, eight sizes"
+        return "two to eight seats, ten sizes"
 
     def cards_keep_their_size(self):
         """On a phone, the cards do not grow during a round, and do not shrink with the guide, a long question or a penalty card of the person."""

@@ -60,9 +60,9 @@ export class Board {
       const marks = h("span", { class: "marks" });
       const total = h("span", { class: "total", title: "total" });
       const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: spec ?? name }, name),
-        title && title !== name ? h("span", { class: "title" }, title) : null, total);
+        title && title !== name ? h("span", { class: "title" }, title) : null, marks, total);
       const cards = h("div", { class: "cards" });
-      const box = h("section", { class: "seat", "data-seat": letter, "aria-label": letter === this.you ? "Your cards" : `Cards of ${name}` }, head, marks, cards);
+      const box = h("section", { class: "seat", "data-seat": letter, "aria-label": letter === this.you ? "Your cards" : `Cards of ${name}` }, head, cards);
       this.seats.set(letter, { box, marks, total, cards });
     }
     this.own.replaceChildren(this.seats.get(me).box);
@@ -95,11 +95,8 @@ export class Board {
     if (isSame && table === size.table) return;
     const isKept = isSame && !this.isWide;
     if (isKept) this.line(size.isRow);
-    // The marks of a seat lie over its edge, so they need no room.
-    root.classList.add("fitting");
     if (isKept && this.fits()) size.table = table;
     else this.size = { round, table, ...this.enlarge(isKept ? size : { width: LARGEST, own: OWN_LARGEST }) };
-    root.classList.remove("fitting");
   }
 
   // Whether the table fits into its box.
