@@ -588,6 +588,57 @@ class Checks:
         page.context.close()
         return f"{counts} decisions"
 
+    def penalty_cards(self):
+        """Cards lie in the order of their numbers, and a sixth card of the person does not make the others' cards small on a phone."""
+        for width, height, seats, hand in [
+            (360, 640, 2, 4),
+            (360, 640, 3, 4),
+            (360, 640, 4, 4),
+            (400, 740, 3, 6),
+            (1280, 800, 8, 4),
+        ]:
+            page = self.page(width)
+            page.set_viewport_size({"width": width, "height": height})
+            rules = f'base = "classic"\nname = "hands of {hand}"\nhand = {hand}\n'
+            Person(page, 2).sit(self.address, rules, ["greedy"] * (seats - 1))
+            Person(page, 2).wait()
+            # Shows more cards than the seats have.
+            page.evaluate(
+                """async () => {
+                    const { Board } = await import(new URL('assets/table.js', document.baseURI));
+                    const render = Board.prototype.render;
+                    Board.prototype.render = function (scene, options) {
+                        globalThis.board = this;
+                        const more = scene.layouts.map((layout, seat) => [...layout, ...Array.from({length: globalThis.most?.[Math.min(seat, 1)] ?? 0}, (_, slot) => [slot + 1, null, '']).slice(layout.length)]);
+                        render.call(this, {...scene, layouts: more}, options);
+                    };
+                }"""
+            )
+            page.keyboard.press("d")
+            until(page, "globalThis.board && document.querySelector('.question').textContent.startsWith('You hold')")
+            sizes = {}
+            # First only the person gets more cards, then the opponents do.
+            for cards, theirs in [*((cards, 0) for cards in range(hand, hand + 5)), (hand + 3, hand + 1), (hand + 4, hand + 2)]:
+                sizes[cards, theirs] = page.evaluate(
+                    """(most) => {
+                        globalThis.most = most;
+                        globalThis.board.render({...globalThis.board.scene});
+                        const style = getComputedStyle(document.querySelector('.board'));
+                        return ['--u', '--v'].map((name) => parseFloat(style.getPropertyValue(name)));
+                    }""",
+                    [cards, theirs],
+                )
+                orders = page.evaluate(
+                    """() => [...document.querySelectorAll('.seat')].map((seat) => [...seat.querySelectorAll('.cards .card')].map((card) => [card.getBoundingClientRect(), Number(card.dataset.place.slice(1))])
+                        .sort(([one], [other]) => Math.round(one.top - other.top) || one.left - other.left).map(([, slot]) => slot))"""
+                )
+                expect(all(order == sorted(order) for order in orders), f"{width}×{height}: the cards lie as {orders}")
+            page.context.close()
+            if width == 360:
+                (others, own), (others_then, own_then) = sizes[4, 0], sizes[6, 0]
+                expect(others_then > 0.94 * others and own_then > 0.8 * own, f"{seats} seats: the widths of the cards are {sizes}")
+        return "four to ten cards at three sizes"
+
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""
         page = self.page()
@@ -1416,6 +1467,7 @@ def main():
                     checks.risky_choices,
                     checks.in_the_window,
                     checks.cards_keep_their_size,
+                    checks.penalty_cards,
                     checks.nothing_hidden_is_in_the_page,
                     checks.pages_at_both_widths,
                     checks.watching,

@@ -14,8 +14,9 @@ const LARGEST = 84;
 // table, and if there is room up to this width in pixels.
 const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
-// The largest number of slots that the seat at the bottom has in one row, on a narrow table that is higher than wide, and otherwise.
-const ROW = [5, 8];
+// The number of slots in a row of the seat at the bottom. On a narrow table that is higher than wide, six slots can be in one row, with
+// cards that may be as small as those of the opponents.
+const ROW = { usual: 8, narrow: 5, long: 6 };
 // The most letters of seats that the tag of a card lists; otherwise it has their number.
 const LISTED = 2;
 
@@ -94,7 +95,7 @@ export class Board {
     const isSame = round === size.round && !isAnew;
     if (isSame && table === size.table) return;
     const isKept = isSame && !this.isWide;
-    if (isKept) this.line(size.isRow);
+    if (isKept) this.line(size);
     if (isKept && this.fits()) size.table = table;
     else this.size = { round, table, ...this.enlarge(isKept ? size : { width: LARGEST, own: OWN_LARGEST }) };
   }
@@ -104,7 +105,7 @@ export class Board {
     return [this.felt, this.sides[1], this.middle, this.own].every((box) => box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1);
   }
 
-  // Gives the cards the largest widths with which the table fits, up to those in `most`. Returns the widths, and whether each opponent has one row.
+  // Gives the cards the largest widths with which the table fits, up to those in `most`. Returns the widths, and how the cards lie.
   enlarge(most) {
     const set = (name, width) => this.root.style.setProperty(name, `${width}px`);
     // The largest width in pixels for which the table fits.
@@ -118,26 +119,31 @@ export class Board {
       set(low);
       return low;
     };
-    const factor = OWN[Number(this.isWide)];
-    const all = () => largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", factor * width); });
-    const spares = this.isWide ? [] : [this.spare(this.me)];
-    // The opponents' cards lie in one row or in two, whichever leaves more room.
-    const [one, two] = [true, false].map((isRow) => { this.line(isRow, spares); return all(); });
-    const isRow = one > two;
-    if (isRow) this.line(true, spares);
-    const width = isRow ? all() : two;
-    const own = largest(factor * width, most.own, (own) => set("--v", own));
+    const isUpright = !this.isWide && this.root.clientWidth <= this.root.clientHeight;
+    // On a narrow table, a place is reserved for the first penalty card of the seat at the bottom, if it lies in the first row.
+    const spares = this.isWide || this.hand >= ROW.long || this.spots.has(`${this.me}${this.hand + 1}`) ? [] : [this.spare()];
+    const isLong = isUpright && this.last(this.me, spares) === ROW.long;
+    // Of the ways with the largest opponents' cards, and almost as large ones, the one with the largest own cards.
+    const ways = (isUpright ? [ROW.narrow, ...(isLong ? [ROW.long] : [])] : [ROW.usual]).flatMap((columns) => [false, true].map((isRow) => {
+      this.line({ isRow, columns }, spares);
+      const factor = columns === ROW.long ? 1 : OWN[Number(this.isWide)];
+      const width = largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", factor * width); });
+      return { isRow, columns, width, own: largest(factor * width, most.own, (own) => set("--v", own)) };
+    }));
+    const least = 0.97 * Math.max(...ways.map(({ width }) => width));
+    const best = ways.filter(({ width }) => width >= least).reduce((one, other) => (other.own > one.own ? other : one));
+    this.line(best);
+    set("--u", best.width);
+    set("--v", best.own);
     spares.forEach(([, card]) => card.parentElement.remove());
-    return { isRow, width, own };
+    return best;
   }
 
-  // Adds a card where the next penalty card of a seat will lie, to reserve its place. Returns its spot and the card.
-  spare(letter) {
-    let slot = this.hand + 1;
-    while (this.spots.has(letter + slot)) slot += 1;
+  // Adds a card where the first penalty card of the seat at the bottom will lie. Returns its spot and the card.
+  spare() {
     const card = h("span", { class: "card" });
-    this.seats.get(letter).cards.append(h("div", { class: "cell" }, card, h("span", { class: "tag" })));
-    return [letter + slot, card];
+    this.seats.get(this.me).cards.append(h("div", { class: "cell" }, card, h("span", { class: "tag" })));
+    return [`${this.me}${this.hand + 1}`, card];
   }
 
   place(name) {
@@ -204,23 +210,19 @@ export class Board {
     note.textContent = held?.by === this.you ? "you hold" : held ? "held" : "";
   }
 
-  // Places the cards of all seats: an opponent has one row or two, the seat at the bottom has one row if there is room.
-  line(isRow, spares = []) {
-    const most = ROW[Number(this.isWide || this.root.clientWidth > this.root.clientHeight)];
-    const isShort = this.hand <= most && [...this.spots.keys()].every((spot) => spot[0] !== this.me || Number(spot.slice(1)) <= most);
-    for (const [spot, card] of [...this.spots, ...spares]) {
-      const [row, column] = this.cell(Number(spot.slice(1)), spot[0] === this.me ? isShort : isRow);
-      card.parentElement.style.setProperty("grid-row", row);
-      card.parentElement.style.setProperty("grid-column", column);
-    }
+  // The last slot of a seat, dealt or with a penalty card.
+  last(letter, spares = []) {
+    return Math.max(this.hand, ...[...this.spots, ...spares].filter(([spot]) => spot[0] === letter).map(([spot]) => Number(spot.slice(1))));
   }
 
-  // The row and the column of a slot: one row, or two rows in order for the dealt cards with penalty cards behind them.
-  cell(slot, isRow) {
-    if (isRow) return [1, slot];
-    const columns = Math.ceil(this.hand / 2);
-    if (slot <= this.hand) return slot <= columns ? [1, slot] : [2, slot - columns];
-    return [2 - (slot - this.hand) % 2, columns + Math.ceil((slot - this.hand) / 2)];
+  // Places the cards of all seats in the order of their slots: an opponent has one row or two, the seat at the bottom rows of `columns` slots.
+  line({ isRow, columns }, spares = []) {
+    const most = new Map([...this.seats.keys()].map((letter) => [letter, letter === this.me ? columns : isRow ? Infinity : Math.ceil(this.last(letter) / 2)]));
+    for (const [spot, card] of [...this.spots, ...spares]) {
+      const [slot, row] = [Number(spot.slice(1)) - 1, most.get(spot[0])];
+      card.parentElement.style.setProperty("grid-row", 1 + Math.floor(slot / row));
+      card.parentElement.style.setProperty("grid-column", 1 + (slot % row));
+    }
   }
 
   layout(letter, layout, scene, sees) {
