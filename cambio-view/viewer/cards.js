@@ -56,24 +56,24 @@ const SUITS = {
 };
 // The drawing of a card without a suit, by rank.
 const EMBLEMS = { __proto__: null, look: "eye", spy: "lens", swap: "swap", energy: "bolt", king: "crown", JK: "star" };
-const FRENCH = { A: "ace", J: "jack", Q: "queen", K: "king" };
+const FRENCH = { A: "Ace", J: "Jack", Q: "Queen", K: "King" };
 const SWISS = { A: "Ass", U: "Under", O: "Ober", K: "König", F: "Fässler" };
 
 const isFrench = (kind) => Boolean(SUITS[kind.suit]?.[3]);
 const isSwiss = (kind) => Boolean(SUITS[kind.suit]) && !isFrench(kind);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// The rank in a sentence: "9", "jack", "Under", "joker", "swap".
+// The rank in a sentence, with a capital letter: "9", "Jack", "Under", "Joker", "Swap".
 export function rankName(kind) {
   if (isFrench(kind)) return FRENCH[kind.rank] ?? kind.rank;
-  return isSwiss(kind) ? SWISS[kind.rank] ?? kind.rank : kind.rank === "JK" ? "joker" : /^[a-z]+$/.test(kind.rank) ? capital(kind.rank) : kind.rank;
+  return isSwiss(kind) ? SWISS[kind.rank] ?? kind.rank : kind.rank === "JK" ? "Joker" : /^[a-z]+$/.test(kind.rank) ? capital(kind.rank) : kind.rank;
 }
 
-// The short name of a card in a sentence: "9♥", "Rosen Under", "joker", "red king".
+// The short name of a card in a sentence: "9♥", "Rosen Under", "Joker", "red King".
 export function cardName(kind) {
   if (isFrench(kind)) return kind.rank + SUITS[kind.suit][3];
   if (isSwiss(kind)) return `${SUITS[kind.suit][1]} ${rankName(kind)}`;
-  return kind.rank === "king" && kind.suit ? `${kind.suit} king` : kind.rank === "JK" ? "joker" : kind.rank === kind.label ? rankName(kind) : kind.label;
+  return kind.rank === "king" && kind.suit ? `${kind.suit} King` : kind.rank === "JK" || kind.rank === kind.label ? rankName(kind) : kind.label;
 }
 
 // The players of a replay, seat a first: a name, and the spec of an agent that has another name. A page can give them in `film.players`.
@@ -122,7 +122,7 @@ export function front(kind) {
   const isCourt = isFrench(kind) && /^[JQK]$/.test(kind.rank);
   const isNumber = String(kind.points) === kind.rank;
   const [words, signs] = kind.power ? powerSigns(kind.power) : ["", []];
-  const name = isSwiss(kind) ? SWISS[kind.rank] ?? "" : emblem && !suit ? capital(rankName(kind)) : "";
+  const name = isSwiss(kind) ? SWISS[kind.rank] ?? "" : emblem && !suit ? rankName(kind) : "";
   return h("span", { class: `front ${colour}${isCourt ? " court" : ""}${kind.power ? " powerful" : ""}`, "aria-hidden": "true" },
     h("span", { class: "corner" }, rank ? text("rank", rank) : null, suit ? drawing(suit) : null),
     isNumber ? null : text(kind.points < 0 ? "points low" : "points", minus(kind.points)),
