@@ -702,10 +702,12 @@ class Checks:
             expect(turns() == sorted(turns(), reverse=down), f"a click on the header does not sort the column: {turns()}")
         page.click("table.list a >> nth=0")
         page.wait_for_selector(".caption")
-        expect(page.text_content(".caption").endswith(": call"), f"the link to a failed call opens {page.text_content('.caption')}")
+        expect(page.text_content(".caption").endswith(" calls"), f"the link to a failed call opens {page.text_content('.caption')}")
         address = page.url.split("#")[0]
         page.goto(f"{address}#round=1&decision=9")
         until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
+        told = page.locator(".transcript a").all_text_contents()
+        expect(all(re.match(r"the deal$|[a-h] [a-z]+s( |$)", line) for line in told), f"these are not sentences: {told}")
         self.is_well(page, "the viewer")
         page.keyboard.press("ArrowRight")
         until(page, "location.hash === '#round=1&decision=10'")
@@ -734,7 +736,7 @@ class Checks:
         )
         seen = page.locator(".seers li").all_text_contents()
         tags = page.evaluate(
-            "[...document.querySelectorAll('.cell .card')].filter((card) => card.parentElement.querySelector('.seen')?.textContent.includes('b')).map((card) => card.dataset.place).sort().join(', ')"
+            "[...document.querySelectorAll('.cell .card')].filter((card) => card.parentElement.querySelector('.seen')?.textContent.match(/^(all|.*b.*)$/)).map((card) => card.dataset.place).sort().join(', ')"
         )
         expect(seen[1] == f"b has seen {tags or 'no card'}.", f"{seen}, but the tags say {tags}")
         self.is_well(page, "the explanation")

@@ -8,7 +8,7 @@ const SPOT = /\b([a-h])(\d{1,2})\b/g;
 // A line as `{ seat, text, deed, eyed }`: the seat that acted, a sentence, what the seat did in a few words, and the spot that it looked at.
 export function story(line, { people, you, kinds }) {
   const name = (letter) => (letter === you ? "you" : people[LETTERS.indexOf(letter)].name);
-  const owner = (letter, actor) => (letter === actor ? (letter === you ? "your" : "own") : letter === you ? "your" : `${name(letter)}’s`);
+  const owner = (letter, actor) => (letter === actor ? (letter === you ? "your" : "their own") : letter === you ? "your" : `${name(letter)}’s`);
   const [, seat, rest] = /^([a-h]) (.+)$/.exec(line) ?? [null, null, line];
   const inSpots = (text) => text.replace(SPOT, (_, letter, number) => `${owner(letter, seat)} card ${number}`);
   const ending = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -195,10 +195,21 @@ pub(crate) fn step_in_words(step: PowerStep) -> String {
     step.to_string().split(" or ").map(words).collect::<Vec<_>>().join(", or ")
 }
 
-/// A decision in the players' words; `inWords` in `table.js` does the same.
+/// A decision in the players' words; `inWords` in `cards.js` does the same.
 pub(crate) fn action_in_words(action: &str) -> String {
-    let text = action.replace("drop", "discard").replace("look", "peek").replace("peek", "peek at");
-    text.replace("show", "turn up").replace("take", "take the open card").replace("end", "end the turn")
+    let mut words = action.split(' ');
+    let verb = match words.next().unwrap_or_default() {
+        "keep" => "keep it in place of",
+        "drop" => "discard",
+        "look" | "peek" => "peek at",
+        "show" => "turn up",
+        "take" => "take the open card",
+        "end" => "end the turn",
+        "cheat" => "take a penalty card to peek at",
+        other => other,
+    };
+    let spots: Vec<&str> = words.collect();
+    format!("{verb} {}", spots.join(" with ")).trim_end().to_owned()
 }
 
 /// Explains the scores of a round: a sentence for each seat, seat a first.

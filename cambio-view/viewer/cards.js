@@ -136,8 +136,11 @@ export const back = () => h("span", { class: "back", "aria-hidden": "true" });
 export const picture = (kind) => h("span", { class: "card up", role: "img", "aria-label": spoken(kind) }, front(kind));
 
 // A decision in the players' words; `action_in_words` in `words.rs` does the same.
-const VERBS = { drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn" };
-export const inWords = (action) => action.replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
+const VERBS = { keep: "keep it in place of", drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn", cheat: "take a penalty card to peek at" };
+export const inWords = (action) => action.replace(/^(swap \S+)/, "$1 with").replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
+
+// The decision of a seat as a sentence without its full stop: "a discards".
+export const deedOf = (by, action) => `${by} ${inWords(action).replace(/^\w+/, (verb) => verb + (/(s|ch)$/.test(verb) ? "es" : "s"))}`;
 
 // A number of things: "1 card", "2 cards".
 export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;

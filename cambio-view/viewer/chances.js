@@ -1,6 +1,6 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
-import { h, inWords, LETTERS, playersOf, s, seatOf } from "./cards.js";
+import { deedOf, h, inWords, LETTERS, playersOf, s, seatOf } from "./cards.js";
 import { compared, hundreds, judged, judgedOf, number, split, summary } from "./parts.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -174,7 +174,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
       : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? `After ${decision.by}: ${inWords(decision.action)}` : "After the deal"), !here ? ". " : ` the chances to win, in %: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
+      h("b", {}, decision ? `After ${deedOf(decision.by, decision.action)}` : "After the deal"), !here ? ". " : `, the chances to win in % are: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       verdict + why,
       decision?.own ? `With what ${decision.by} could know, ${decision.by}'s chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
@@ -197,7 +197,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
-        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${by}: ${inWords(action)}`), ` cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
+        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${deedOf(by, action)}`), `: this cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
           blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, person),
       ...summary(review, players, person),

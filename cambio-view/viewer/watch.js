@@ -1,5 +1,5 @@
 // The replay viewer: steps through a finished match with every card.
-import { h, inWords, LETTERS, playersOf, withNames } from "./cards.js";
+import { deedOf, h, inWords, LETTERS, playersOf, withNames } from "./cards.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
@@ -67,7 +67,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   root.replaceChildren(
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
-      film.ranks.length ? `; ranks ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
+      film.ranks.length ? `; final places: ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
     film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${film.writer} has only real cards.` : ""}`) : "",
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
@@ -98,7 +98,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   // The decision in the players' words. In the view of one seat, the declarations of other seats in snap windows are hidden.
   function decided(frame) {
     if (!frame.by) return "the deal";
-    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : `${frame.by}: ${inWords(frame.action)}`;
+    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : deedOf(frame.by, frame.action);
   }
 
   function go(to, moves = true) {
@@ -174,7 +174,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const isHidden = secret && view !== "all" && view !== by;
     const shown = [];
     if (shownBefore() && !isHidden) {
-      shown.push({ by, action, kind: "played", words: `${by}: ${inWords(action)}` });
+      shown.push({ by, action, kind: "played", words: deedOf(by, action) });
       const best = panel?.best(d);
       if (best) shown.push({ by, action: best.action, kind: "better", words: `better: ${inWords(best.action)} (${best.words})` });
     }
@@ -198,14 +198,20 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     transcript.dataset.round = r;
     transcript.dataset.view = view;
     transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) =>
-      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, decided(frame)), h("span", {}, frame.lines.map(words).join("; ")))));
+      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, told(frame)[0]), h("span", {}, told(frame)[1]))));
+  }
+
+  // The decision of a frame, with its result if there is one, and everything else that happened.
+  function told(frame) {
+    const [first, ...rest] = frame.lines.map(words);
+    return first?.startsWith(`${frame.by} `) ? [first, rest.join("; ")] : [decided(frame), [first, ...rest].filter(Boolean).join("; ")];
   }
 
   // Before printing, adds the text of all rounds to the page.
   function print() {
     const [r] = places[at];
     const rest = film.rounds.map((round, other) => h("section", { class: "paper" }, h("h2", {}, `Round ${other + 1}`),
-      h("ol", {}, ...round.frames.map((frame, d) => h("li", { value: d }, h("b", {}, decided(frame)), " ", frame.lines.map(words).join("; ")))),
+      h("ol", {}, ...round.frames.map((frame, d) => h("li", { value: d }, h("b", {}, told(frame)[0]), " ", told(frame)[1]))),
       h("ul", {}, ...round.scores.map((line) => h("li", {}, line)))));
     root.append(...rest);
     return r;
@@ -232,7 +238,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
           found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
         found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, inWords(one.action), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
-            h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits}×`))))) : "",
+            h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
         ...outlook(found), ...strips(found.beliefs, found.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
