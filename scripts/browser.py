@@ -248,6 +248,15 @@ class Checks:
             person = Person(page, number, calls=0.15 if preset == "classic" else 0.6)
             table = person.sit(self.address, preset, ["greedy", "heuristic"], notes=number % 3 != 2)
             decisions = person.play()
+            unnamed = page.evaluate(
+                """() => [...document.querySelectorAll('.seat')].filter((seat) => seat.querySelector('.total').textContent && !seat.getAttribute('aria-label').includes(', total '))
+                    .concat(...document.querySelectorAll('.minis .card:not([title])'), ...document.querySelectorAll('.cell:not([title])')).map((one) => one.outerHTML.slice(0, 200))"""
+            )
+            expect(not unnamed, f"{preset}: numbers without a name at the end: {unnamed}")
+            expect("points" in page.text_content(".result > .facts"), f"{preset}: the result does not explain the numbers on cards")
+            if preset == "classic":
+                totals = page.locator(".seat .total:not(:empty)").all_text_contents()
+                expect(not totals, f"a match of one round shows totals: {totals}")
             hidden = page.evaluate("document.querySelectorAll('.seat .card:not(.up)').length")
             expect(hidden == 0, f"{preset}: {hidden} cards are face down at the end")
             self.is_well(page, f"the end of {preset}")
@@ -513,6 +522,14 @@ class Checks:
             )
             expect(not covered, f"cards overlap at {width}×{height} with {seats} seats: {covered}")
             expect(not outside, f"outside the window at {width}×{height} with {seats} seats: {outside}")
+            cut = page.evaluate(
+                """() => [null, 'b', 'bc', 'all'].flatMap((who) => [...document.querySelectorAll('.seen')].filter((seen) => {
+                    if (who) seen.lastChild.textContent = who;
+                    if (who) seen.classList.toggle('long', who.length > 1);
+                    return seen.scrollWidth > seen.clientWidth;
+                }).map((seen) => `${seen.closest('.cell').title}: ${seen.textContent}`))"""
+            )
+            expect(not cut, f"eyes at {width}×{height} with {seats} seats are cut: {cut}")
             # The marks of all seats, each beside a total of two digits.
             covering = page.evaluate(
                 """() => {

@@ -4,7 +4,7 @@ import { h, remember, remembered } from "./common.js";
 // For each topic its heading and its text.
 const TOPICS = {
   __proto__: null,
-  cards: ["Your cards", "They lie face down. You see some of them at the start, and this page keeps them visible for you. The fewest points win, so get rid of high cards."],
+  cards: ["Your cards", "They lie face down. You see some at the start, and this page keeps them visible for you. An eye below a card shows which players have seen it. The fewest points win, so get rid of high cards."],
   draw: ["Draw", "Draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
   keep: ["Keep or discard", "Keep the card in place of a card of yours that you know is higher, or that you do not know. Otherwise discard it."],
   power: ["Powers", "Some cards have a power when you discard them, printed at the bottom: peek or swap. Choose the cards on the table."],

@@ -4,7 +4,7 @@ import { Board } from "./table.js";
 import { CHOICES, counted, h, inWords, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
-import { result } from "./result.js";
+import { POINTS, result } from "./result.js";
 import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
 import { prompt, story } from "./story.js";
@@ -28,6 +28,7 @@ const GLIMPSE = 3000;
 const DOUBLE_CLICK = 500;
 // From more characters than this on, a question is long.
 const LONG = 115;
+const LEGEND = `${POINTS} Below a card is its number, and an eye with the players who have seen it: their letters, how many they are, or “all”.`;
 const KEYS = { draw: "d", take: "t", call: "c", end: "e", drop: "x", skip: "s", pass: "p" };
 const WORDS = { draw: "Draw", take: "Take the open card", call: "Call", end: "End turn", drop: "Discard", skip: "Skip", pass: "Pass" };
 // Verbs that need a card: the text of their button, and the words before the card's name.
@@ -102,7 +103,7 @@ function begin(hello) {
         h("h2", {}, "What happened"), log,
         setting.practice ? h("div", { class: "row" }, hintButton, h("label", {}, "by ", adviser), undoButton) : "",
         h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
-        h("details", {}, h("summary", {}, "Cards and powers"), deck(setting)),
+        h("details", {}, h("summary", {}, "Cards and powers"), deck(setting), h("p", {}, LEGEND)),
         h("details", { class: "settings" }, h("summary", {}, "Settings"),
           h("label", {}, "Speed", pace),
           setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
@@ -385,8 +386,8 @@ async function hint() {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const inSpots = (action) => inWords(action).replace(/\b[a-h]\d+/g, (spot) => board.spot(spot));
-      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)} ${one.value.toFixed(3)}${one.visits === null ? "" : ` (${one.visits}×)`}`);
-      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join(", ")} (${unit})`) : "");
+      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${one.value.toFixed(3)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
+      advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }
   } catch (error) {
@@ -451,7 +452,7 @@ function end(step) {
         h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
         h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),
-    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table);
+    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table, h("p", { class: "facts" }, `★ marks the winner. ${POINTS}`));
   // Not modal, and below the table, so that the table with all cards turned up stays visible.
   if (!sheet.open) sheet.show();
   sheet.querySelector(".primary").focus({ preventScroll: true });

@@ -2,6 +2,8 @@
 import { picture } from "./cards.js";
 import { counted, h, LETTERS, listed } from "./common.js";
 
+// What the small numbers on cards mean.
+export const POINTS = "A small number in the upper right corner of a card is its points, if they are not its rank.";
 const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last"];
 
 // The remark about a score, without the points and the shares of the win, which other columns show.

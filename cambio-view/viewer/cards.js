@@ -133,7 +133,7 @@ export function front(kind) {
 export const back = () => h("span", { class: "back", "aria-hidden": "true" });
 
 // A card that is only a picture, with its name for screen readers.
-export const picture = (kind) => h("span", { class: "card up", role: "img", "aria-label": spoken(kind) }, front(kind));
+export const picture = (kind) => h("span", { class: "card up", role: "img", "aria-label": spoken(kind), title: spoken(kind) }, front(kind));
 
 // A decision in the players' words; `action_in_words` in `words.rs` does the same.
 const VERBS = { keep: "keep it in place of", drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn", cheat: "take a penalty card to peek at" };

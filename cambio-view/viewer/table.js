@@ -15,9 +15,9 @@ const LARGEST = 84;
 const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
 // The number of slots in a row of the seat at the bottom. On a narrow table that is higher than wide, six slots can be in one row, with
-// cards that may be as small as those of the opponents.
+// cards that may be as small as the opponents' cards.
 const ROW = { usual: 8, narrow: 5, long: 6 };
-// The most letters of seats that the tag of a card lists; otherwise it has their number.
+// The most letters of seats that the tag of a card lists; otherwise it has their number, or “all”.
 const LISTED = 2;
 
 // The places between which the arrow of an action goes; an action with one card marks only this card.
@@ -59,11 +59,11 @@ export class Board {
       const letter = LETTERS[(LETTERS.indexOf(me) + step) % count];
       const { name, title, spec } = this.people[LETTERS.indexOf(letter)];
       const marks = h("span", { class: "marks" });
-      const total = h("span", { class: "total", title: "total" });
+      const total = h("span", { class: "total", title: "total points of the rounds before" });
       const head = h("header", {}, h("b", { class: `letter seat-${letter}`, "aria-hidden": "true" }, letter), h("span", { class: "name", title: spec ?? name }, name),
         title && title !== name ? h("span", { class: "title" }, title) : null, marks, total);
       const cards = h("div", { class: "cards" });
-      const box = h("section", { class: "seat", "data-seat": letter, "aria-label": letter === this.you ? "Your cards" : `Cards of ${name}` }, head, cards);
+      const box = h("section", { class: "seat", "data-seat": letter }, head, cards);
       this.seats.set(letter, { box, marks, total, cards });
     }
     this.own.replaceChildren(this.seats.get(me).box);
@@ -234,8 +234,9 @@ export class Board {
     const mark = (kind, words) => h("span", { class: `mark ${kind}` }, words);
     seat.marks.replaceChildren(...[hasCalled ? mark("called", "called") : null, scene.safe.includes(letter) ? mark("safe", "safe") : null,
       isTurn ? mark("now", "turn") : null].filter(Boolean));
-    const hasTotals = scene.totals.some((total) => total !== "0");
-    seat.total.textContent = hasTotals ? (scene.totals[LETTERS.indexOf(letter)] ?? "").replace("-", "−") : "";
+    // The result of the first round shows its totals.
+    seat.total.textContent = scene.round > 1 ? (scene.totals[LETTERS.indexOf(letter)] ?? "").replace("-", "−") : "";
+    seat.box.setAttribute("aria-label", (letter === this.you ? "Your cards" : `Cards of ${this.name(letter)}`) + (seat.total.textContent && `, total ${seat.total.textContent}`));
     const here = new Set();
     for (const [slot, kind, seenBy] of layout) {
       const spot = letter + slot;
@@ -253,8 +254,9 @@ export class Board {
       const watchers = [...seenBy].filter((one) => !(isShown && one === this.you));
       const seen = watchers.length ? `, seen by ${watchers.map((one) => this.name(one)).join(" and ")}` : "";
       this.face(card, isShown ? kind : null, `${this.spot(spot)}${seen}${isShown ? "" : ", face down"}`);
-      this.tags.get(spot).replaceChildren(h("b", {}, slot), ...(watchers.length
-        ? [h("span", { class: "seen", title: `seen by ${watchers.map((one) => this.name(one)).join(", ")}` }, drawing("eye"), watchers.length > LISTED ? watchers.length : watchers.join(""))] : []));
+      card.parentElement.title = card.dataset.label;
+      const who = seenBy.length === this.people.length ? "all" : watchers.length > LISTED ? watchers.length : watchers.join("");
+      this.tags.get(spot).replaceChildren(h("b", {}, slot), watchers.length ? h("span", { class: `seen${String(who).length > 1 ? " long" : ""}` }, drawing("eye"), who) : "");
     }
     for (const [spot, card] of this.spots) {
       if (spot[0] !== letter || here.has(spot)) continue;
