@@ -1284,6 +1284,36 @@ class SiteChecks(Checks):
         page.context.close()
         return f"{decisions} decisions, then the replay, an explanation and the chances to win"
 
+    def two_tabs(self):
+        """A table is open in one tab at a time. Another tab gets it with a button, or when the first tab is closed."""
+        one = self.page()
+        person = Person(one, 3)
+        table = person.sit(self.address, "classic", ["greedy"])
+        person.wait()
+        look = "[[...document.querySelectorAll('.board .card')].map((card) => card.getAttribute('aria-label')), document.querySelector('.question')?.textContent]"
+        other = one.context.new_page()
+        other.goto(f"{self.address}play.html?table={table}")
+        other.wait_for_selector("#take")
+        self.is_well(other, "a table of another tab")
+        one.keyboard.press("d")
+        until(one, "document.querySelector('.question').textContent.startsWith('You hold')")
+        held = one.evaluate(look)
+        other.click("#take")
+        until(other, "document.querySelector('.question')?.textContent.startsWith('You hold')")
+        expect(other.evaluate(look) == held, f"the other tab shows {other.evaluate(look)}, not {held}")
+        one.wait_for_selector("#take")
+        other.keyboard.press("x")
+        until(other, "!document.querySelector('.question').textContent.startsWith('You hold')")
+        Person(other, 0).wait()
+        left = other.evaluate(look)
+        other.close()
+        Person(one, 0).wait()
+        expect(one.evaluate(look) == left, f"the first tab shows {one.evaluate(look)}, not {left}")
+        one.reload()
+        Person(one, 0).wait()
+        one.context.close()
+        return "taken with a button, and when a tab is closed"
+
     def a_slow_connection(self):
         """At 10 Mbit/s, the first card is on the screen within 2 s, after at most 2.5 MB."""
         lock, sent = threading.Lock(), [0]
@@ -1518,6 +1548,7 @@ def main():
                         site.a_slow_connection,
                         site.keys_alone,
                         site.a_page_that_is_loaded_again,
+                        site.two_tabs,
                         site.hints_and_taking_back,
                         site.links_and_the_daily_deal,
                         site.two_bots,

@@ -403,7 +403,7 @@ async function goOn(event) {
   }
 }
 
-const gone = (heading, text) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), isGuest ? "" : h("p", {}, h("a", { class: "button primary", href: "./" }, "Play another match"))));
+const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), h("p", { class: "row" }, ...actions, isGuest ? "" : h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
 
 // Ends the match, or leaves it as a guest, after a confirmation.
 function leave() {
@@ -512,6 +512,9 @@ follow(number, {
     waitingRoom ??= new WaitingRoom(number);
     if (!waitingRoom.element.isConnected) main.replaceChildren(waitingRoom.element);
     waitingRoom.update(room);
+  },
+  busy(take) {
+    gone("This table is open in another tab", "It opens here when you close it there.", h("button", { type: "button", class: "primary", id: "take", onclick: take }, "Play here"));
   },
   lost() { say("No connection to the server. Trying again…"); },
   gone(text) {

@@ -28,7 +28,9 @@ export function openTable(request) {
 globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) opened = null; });
 
 // Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `room`
-// receives the state of the people if there are several; before their match begins, there is no other state. `lost` is called when the connection is lost and tried again, `gone` with a sentence if the table cannot be followed any more.
+// receives the state of the people if there are several; before their match begins, there is no other state. `lost` is called when the
+// connection is lost and tried again, `busy` while another tab has the table, with a function that takes it from there, and `gone` with
+// a sentence if the table cannot be followed any more.
 export function follow(table, handlers) {
   if (isServer) followServer(table, handlers);
   else followPlace(table, handlers);
@@ -228,14 +230,24 @@ async function openPlace(request) {
   return { table };
 }
 
+// A table can be open in one page at a time: waits until no other page has it, or until `busy` takes it. A page that loses its table
+// is loaded again, and waits. A page that is loaded again gives up its table a moment after it asks for it.
+const GRACE = 1000;
+function own(table, busy) {
+  if (!navigator.locks) return undefined;
+  return new Promise((done) => {
+    let isOwn = false;
+    const hold = () => { isOwn = true; done(); return new Promise(() => {}); };
+    const request = (options) => navigator.locks.request(TABLE + table, options, hold).catch(() => { if (isOwn) location.reload(); });
+    const waiting = new AbortController();
+    request({ signal: waiting.signal });
+    setTimeout(() => { if (!isOwn) busy(() => { waiting.abort(); request({ steal: true }); }); }, GRACE);
+  });
+}
+
 async function followPlace(table, handlers) {
   try {
-    // A table can be open in one page at a time.
-    await new Promise((done, fail) => {
-      if (!navigator.locks) { done(); return; }
-      const isTaken = () => fail(new Error("this table is open in another tab"));
-      navigator.locks.request(TABLE + table, { signal: AbortSignal.timeout(2000) }, () => { done(); return new Promise(() => {}); }).catch(isTaken);
-    });
+    await own(table, handlers.busy);
     await restore(table);
   } catch (error) {
     handlers.gone(error.message);
