@@ -1445,14 +1445,17 @@ class SiteChecks(Checks):
         return f"20 of {matches} matches checked, and 20 changed ones found"
 
     def offline(self):
-        """After one visit, the site works without its host."""
+        """The first page loads no network. After a match has begun, the site works without its host."""
         page = self.page()
         page.goto(self.address)
         until(page, "navigator.serviceWorker.controller !== null")
-        until(
-            page,
-            "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length === 6)()",
-        )
+        page.wait_for_timeout(4000)
+        networks = "(async () => (await (await caches.open((await caches.keys())[0])).keys()).filter((one) => one.url.endsWith('.net')).length)()"
+        expect(page.evaluate(networks) == 0, f"the first page loads {page.evaluate(networks)} networks")
+        person = Person(page, 5)
+        person.sit(self.address, "classic", ["greedy"])
+        person.play(stop=lambda can: person.decisions >= 2)
+        until(page, f"{networks}.then((number) => number === 6)")
         self.server.terminate()
         self.server.wait(timeout=10)
         page.goto("about:blank")
@@ -1461,8 +1464,10 @@ class SiteChecks(Checks):
             person = Person(page, 5, calls=0.5)
             person.sit(self.address, rules, opponents)
             decisions.append(person.play())
+        page.goto(f"{self.address}runs.html?run=levels")
+        page.wait_for_selector("#check")
         page.context.close()
-        return f"matches with {decisions} decisions"
+        return f"matches with {decisions} decisions, and a published run"
 
 
 def main():

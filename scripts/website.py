@@ -4,7 +4,7 @@
     scripts/website.py build [FOLDER]      build the site into FOLDER, target/site by default
     scripts/website.py serve [FOLDER]      serve a built site on this machine
 
-The site works from any host and any path, and offline after the first visit. `build` compiles `cambio-web` to WebAssembly; it needs
+The site works from any host and any path, and offline after the first match. `build` compiles `cambio-web` to WebAssembly; it needs
 the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-unknown` installs. The pages are those of
 `cambio serve`. The page of runs shows published runs, whose matches the reader's browser can check: `build` plays one of a second,
 `cambio-web/site/levels.toml`, and `--run FILE` adds another one, which `cambio export RUN --format site --out FILE` writes.

@@ -215,6 +215,7 @@ async function askPlace(path, body) {
 }
 
 async function askTable(table, path, body) {
+  if (path === at(table, "act")) keepLater();
   await restore(table);
   return seat().send(path, body);
 }
@@ -257,8 +258,8 @@ async function followPlace(table, handlers) {
   seat().post({ follow: table });
 }
 
-// A page without a server works offline after the first visit. Its files are kept after the first answer of the program, because loading them
-// earlier would delay it.
+// A page without a server works offline. Its files are kept after the first answer of the program, because loading them earlier would delay
+// it. All networks and published runs, which are larger, are kept once the person has decided in a match.
 let isKept = isServer;
 function keepOffline() {
   if (isKept) return;
@@ -266,3 +267,9 @@ function keepOffline() {
   navigator.serviceWorker?.register("service-worker.js").catch(() => {});
 }
 if (!isKept) setTimeout(keepOffline, 10_000);
+let isLaterKept = false;
+function keepLater() {
+  if (isLaterKept || navigator.connection?.saveData) return;
+  isLaterKept = true;
+  navigator.serviceWorker?.ready.then(({ active }) => active.postMessage(null));
+}

@@ -1,12 +1,21 @@
 // Keeps the files of a site without a server, so that it works offline. `scripts/website.py` fills in the version and the files.
 const VERSION = "{{version}}";
 const NAME = `cambio-${VERSION}`;
-// The files of the pages and the program, and the networks and published runs, which are loaded after them.
+// The files of the pages and the program, and the networks and published runs, which are loaded when a match has begun.
 const FILES = [{{files}}];
 const LATER = [{{later}}];
 
 // Bypasses the browser's own cache, which may have files of different versions.
 const fresh = (files) => files.map((file) => new Request(file, { cache: "no-cache" }));
+
+async function keepLater() {
+  const cache = await caches.open(NAME);
+  const kept = await Promise.all(LATER.map((file) => cache.match(file)));
+  await cache.addAll(fresh(LATER.filter((_, number) => !kept[number])));
+}
+
+// A page sends a message when a match has begun.
+self.addEventListener("message", (event) => event.waitUntil(keepLater().catch(() => {})));
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(fresh(FILES))));
@@ -15,11 +24,12 @@ self.addEventListener("install", (event) => {
 self.addEventListener("activate", (event) => {
   event.waitUntil((async () => {
     const old = (await caches.keys()).filter((name) => name.startsWith("cambio-") && name !== NAME);
+    const had = await Promise.all(old.map((cacheName) => caches.match(LATER[0], { cacheName })));
     await Promise.all(old.map((name) => caches.delete(name)));
     await self.clients.claim();
+    // Not awaited, because pages do not need these files to begin.
+    if (had.some(Boolean)) keepLater().catch(() => {});
   })());
-  // Not awaited, because pages do not need these files to begin.
-  if (!navigator.connection?.saveData) caches.open(NAME).then((cache) => cache.addAll(fresh(LATER))).catch(() => {});
 });
 
 // Answers with the kept files. The query of a page's address is read by the page.
