@@ -1367,13 +1367,21 @@ class SiteChecks(Checks):
         seen = "[...document.querySelectorAll('.own .card')].map((card) => card.getAttribute('aria-label'))"
         first = page.evaluate(seen)
         person.play()
+        # The line has the blunders when they are counted.
+        begun = time.monotonic()
+        until(
+            page,
+            "/blunder/.test(document.querySelector('.result .daily').textContent.replace('Counting your blunders', ''))",
+            seconds=180,
+        )
+        counting = time.monotonic() - begun
         links = {}
         for name in ["Copy the result", "Copy the deal", "Copy a link"]:
             page.click(f".result button:text-is('{name}')")
             until(page, f"![...document.querySelectorAll('.result button')].some((one) => one.textContent === '{name}')")
             links[name] = copied()
         line = links["Copy the result"].split("\n")[0]
-        expect(re.fullmatch(r"Cambio #\d+: me -?\d+, network -?\d+", line), line)
+        expect(re.fullmatch(r"Cambio #\d+: me -?\d+, network -?\d+, \d+ blunders?", line), line)
         expect(len(links["Copy a link"]) < 8000, len(links["Copy a link"]))
         page.goto(self.address)
         page.wait_for_selector("#daily-deal")
@@ -1394,6 +1402,9 @@ class SiteChecks(Checks):
         expect(sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"]), title)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+        own = next(text for text in page.locator(".summary li").all_text_contents() if " You: " in text)
+        blunders = re.search(r"(\d+) blunder", own)
+        expect(f", {blunders[1] if blunders else 0} blunder" in line, f"{line!r}, but the review says {own!r}")
         page.reload()
         page.wait_for_selector(".caption")
         expect(page.text_content("h1") == title, "the match is lost when the page is reloaded")
@@ -1403,7 +1414,7 @@ class SiteChecks(Checks):
         page.wait_for_selector(".trouble")
         expect("damaged" in page.text_content(".trouble"), page.text_content(".trouble"))
         page.context.close()
-        return f"{line}; a link of {len(links['Copy a link'])} characters"
+        return f"{line}, counted in {counting:.1f} s; a link of {len(links['Copy a link'])} characters"
 
     def a_published_run(self):
         """Random matches of a published run are played again in the page; a changed result is found; a match opens in the viewer."""

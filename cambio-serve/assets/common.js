@@ -87,7 +87,7 @@ const KINDS = {
   name: text(""), guided: flag(false),
   // The table that was opened last: its number, the path of its page, and its request, which opens another table like it.
   opened: group({ table: number, where: text(), request: when(isGroup, {}) }),
-  daily: group({ number, table: number, line: text() }),
+  daily: group({ number, table: number, line: text(), blunders: number }),
   // The number of the last table without a server. Numbers are not used again, because pages and results keep them.
   last: when((value) => Number.isSafeInteger(value) && value >= 0 && value < 1e12, 0),
   // A table without a server: the table as data, its entry in the list of tables, and the record when the match is over.

@@ -1,6 +1,6 @@
 // Links that contain a deal or a finished match, and the daily deal. A fragment is never sent to a host.
-import { h, LETTERS, remember, remembered } from "./common.js";
-import { isServer, openTable, recordOf, requestOf, saveAs } from "./transport.js";
+import { counted, h, LETTERS, remember, remembered } from "./common.js";
+import { ask, isServer, openTable, recordOf, requestOf, saveAs } from "./transport.js";
 
 // Longer addresses are cut by some programs that pass them on.
 const LONGEST = 8000;
@@ -142,8 +142,30 @@ export function dailyDeal(now = Date.now()) {
   return { number, request };
 }
 
-// The result in one line, without a card: "Cambio #112: me 7, network 9".
-const resultLine = (number, me, network) => `Cambio #${number}: me ${me}, network ${network}`;
+// The stored result in one line, without a card: "Cambio #112: me 7, network 9, 1 blunder". The blunders are missing until they are counted.
+const resultLine = ({ line, blunders }) => (blunders === null ? line : `${line}, ${counted(blunders, "blunder")}`);
+const copyResult = (request) => copyButton("Copy the result", async () => ({ text: `${resultLine(remembered("daily"))}\n${dealLink(request)}`, done: "Copied" }));
+
+// Stores the person's number of blunders, if the review is of the last daily deal. Returns whether it is.
+export function keepBlunders(table, { decisions }) {
+  const kept = remembered("daily");
+  if (kept.line === null || kept.table !== Number(table)) return false;
+  const { seat } = dailyDeal(FIRST + kept.number * DAY).request;
+  return remember("daily", { ...kept, blunders: decisions.filter(({ by, blunder }) => blunder && by === seat).length });
+}
+
+// Counts the person's blunders in a finished daily deal, and describes the state in `status`.
+async function countBlunders(table, status) {
+  status.textContent = "Counting your blunders…";
+  try {
+    const { reviewOf } = await import("./chances.js");
+    const review = await reviewOf(ask, JSON.parse(await recordOf(table)), 1);
+    status.textContent = !review.trouble && keepBlunders(table, review) ? resultLine(remembered("daily")) : "";
+  } catch {
+    // The line is complete enough without the blunders.
+    status.textContent = "";
+  }
+}
 
 // The part of the start page about the daily deal. The address of a server works only on its machine, so its pages have no links.
 export function dailyPanel() {
@@ -164,7 +186,7 @@ export function dailyPanel() {
     }
   } }, isToday ? "Continue" : "Play");
   const parts = isToday && kept.line
-    ? [h("span", {}, kept.line), copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" }))]
+    ? [h("span", {}, resultLine(kept)), copyResult(request)]
     : [h("span", {}, "One round against the network. Everyone gets the same cards today."), play];
   return h("section", { class: "panel", id: "daily-deal" }, h("h2", {}, `Daily deal ${number}`), h("div", { class: "row" }, ...parts), problem);
 }
@@ -177,10 +199,11 @@ export function endButtons(table, { seat, kinds }, { scene }) {
   if (kept.number !== null && kept.table === Number(table)) {
     const own = LETTERS.indexOf(seat);
     const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
-    kept.line ??= resultLine(kept.number, points[own], points[1 - own]);
+    kept.line ??= `Cambio #${kept.number}: me ${points[own]}, network ${points[1 - own]}`;
     remember("daily", kept);
-    const { request } = dailyDeal(FIRST + kept.number * DAY);
-    buttons.push(copyButton("Copy the result", async () => ({ text: `${kept.line}\n${dealLink(request)}`, done: "Copied" })));
+    const status = h("span", { class: "daily", role: "status" }, resultLine(kept));
+    if (kept.blunders === null) countBlunders(table, status);
+    buttons.push(copyResult(dailyDeal(FIRST + kept.number * DAY).request), status);
   }
   const request = requestOf(table);
   if (request) buttons.push(copyButton("Copy the deal", async () => ({ text: dealLink(request), done: "Link copied" })));

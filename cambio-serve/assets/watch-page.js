@@ -3,7 +3,7 @@ import { seatOf } from "./cards.js";
 import { chances } from "./chances.js";
 import { watch } from "./watch.js";
 import { h, LEVELS, people, remember, remembered, RULES, rulesName } from "./common.js";
-import { keepMatch, linkedMatch, shareButton } from "./links.js";
+import { keepBlunders, keepMatch, linkedMatch, shareButton } from "./links.js";
 import { publishedMatch } from "./published.js";
 import { ask, isGuest, openTable } from "./transport.js";
 
@@ -45,7 +45,7 @@ async function show(made, isNew = false) {
     // A guest reaches only the match, not the agents that explain and review it.
     watch(main, film, isGuest ? {} : {
       explain: (round, decision, agent) => ask("api/explain", { record: match, round, decision, agent }),
-      chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => keepReview(record, round, review) }),
+      chances: (viewer) => chances(film, viewer, { ask, record: match, reviews: keptReviews(record), keep: (round, review) => { keepReview(record, round, review); if (asked.has("table")) keepBlunders(asked.get("table"), review); } }),
       // Only a match with a seed can be continued.
       playOn: (match.seed ?? null) === null ? null : async (round, decision, seat) => {
         const table = await openTable({ from: { record: match, round, decision }, seat, notes: true });

@@ -20,6 +20,17 @@ const MARKS = {
 const mark = (kind, x, y) => s("g", { class: kind === "blunder" ? kind : `luck ${kind}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` }, ...MARKS[kind]());
 const sample = (kind) => s("svg", { viewBox: "-9 -9 18 18", "aria-hidden": "true" }, mark(kind, 0, 0));
 
+// Requests the review of a round, counted from 1. `shown` receives its progress. Returns the finished review.
+export async function reviewOf(ask, record, round, shown) {
+  const { appraisal } = await ask("api/appraisals", { record, round });
+  for (;;) {
+    const review = await ask(`api/appraisals/${appraisal}`);
+    shown?.(review);
+    if (review.over) return review;
+    await new Promise((done) => setTimeout(done, AGAIN));
+  }
+}
+
 // Creates the panel of a viewer. `viewer.go(round, decision)` goes to a decision; `round` is counted from 0, the deal is decision 0.
 // `viewer.playOn` opens a table at a position, if the page can, and `viewer.changed` is called when there are new costs. The reviews of
 // the rounds of a `record` come from requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
@@ -27,7 +38,6 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const known = new Map(reviews.entries());
   const players = playersOf(film);
   let at = [0, 0];
-  let timer = null;
   const begin = h("button", { type: "button", onclick: () => work(at[0]) }, "Analyse this round");
   const state = h("p", { class: "facts", role: "status" });
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the analysis" });
@@ -43,21 +53,14 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     h("h2", { id: "chances" }, "Chance to win"), h("div", { class: "row" }, begin, bar, choose), state, graph, marks, readout, found);
 
   async function work(round) {
-    clearTimeout(timer);
     known.set(round, known.get(round) ?? { decisions: [], chances: [], of: 1, over: false });
     show();
     try {
-      const { appraisal } = await ask("api/appraisals", { record, round: round + 1 });
-      for (;;) {
-        const review = await ask(`api/appraisals/${appraisal}`);
-        known.set(round, review);
+      const review = await reviewOf(ask, record, round + 1, (progress) => {
+        known.set(round, progress);
         if (at[0] === round) show();
-        if (review.over) {
-          if (!review.trouble) keep?.(round, review);
-          return;
-        }
-        await new Promise((done) => { timer = setTimeout(done, AGAIN); });
-      }
+      });
+      if (!review.trouble) keep?.(round, review);
     } catch (error) {
       known.delete(round);
       if (at[0] === round) show(error.message);
