@@ -39,7 +39,7 @@ async function show(made, isNew = false) {
   try {
     const { film: bare, record, at } = await made;
     const match = JSON.parse(record);
-    const film = named(bare, match);
+    const film = named({ ...bare, rules: rulesName(bare.rules) }, match);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     if (isNew) keepMatch(record);
     // A guest reaches only the match, not the agents that explain and review it.

@@ -134,7 +134,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     onward.disabled = at === places.length - 1 && !shownBefore();
     caption.textContent = `Round ${r + 1}, decision ${d} of ${frames.length - 1}: ${decided(frame)}`;
     slider.setAttribute("aria-valuetext", caption.textContent);
-    lines.replaceChildren(...frame.lines.map((line) => h("li", {}, words(line))));
+    lines.replaceChildren(...(frame.lines.length ? frame.lines.map(words) : [decided(frame)]).map((line) => h("li", {}, line)));
     scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
     if (Number(transcript.dataset.round) !== r || transcript.dataset.view !== view) write(r);
     transcript.querySelector("[aria-current]")?.removeAttribute("aria-current");
