@@ -486,6 +486,10 @@ impl Session {
                 self.tell_all(|session, seat| Some(session.step(seat, &[])));
             }
             JobOutcome::Rewound(other) => {
+                if other.config.people().ne(self.config.people()) {
+                    // Another person has left in the meantime: replays the match with an agent for this person, too.
+                    return;
+                }
                 let Session { referee, decisions, recess, trouble, .. } = *other;
                 (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
                 if self.config.is_shared() {

@@ -189,6 +189,19 @@ fn an_agent_plays_on_for_a_person_who_leaves() {
 }
 
 #[test]
+fn two_people_can_leave_at_the_same_time() {
+    let mut session = session("classic", "ABC", 3);
+    let greedy = roster().parse("greedy").unwrap();
+    session.replace(Seat::A, greedy.clone()).unwrap();
+    // The agent for the first person gets ready while the second person leaves.
+    let job = session.job().unwrap();
+    session.replace(Seat::B, greedy).unwrap();
+    session.finish(job.run());
+    play(&mut session, &mut Key::new(10, 0).agent(Seat::H), |_| false);
+    assert!(session.record().is_ok());
+}
+
+#[test]
 fn a_shared_session_is_never_for_practice() {
     let one = session("classic", "AB", 0);
     let config = SessionConfig { practice: true, reaction: Some(500), ..one.config().clone() };
