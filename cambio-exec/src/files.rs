@@ -1,6 +1,6 @@
 //! Atomic writes of files and folders, and locks that let only one process write a folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -216,10 +216,37 @@ pub fn build_aside<T, E: From<FileError>>(out: &Path, build: impl FnOnce(&Path) 
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_aside(path, bytes, &mut OpenOptions::new())
+}
+
+/// Like [`write_whole`], for a secret: on Unix, only the owner may read the file. Elsewhere, the folder decides.
+///
+/// # Errors
+/// The errors of [`write_whole`].
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    write_aside(path, bytes, &mut options)
+}
+
+/// Creates a folder for secrets and its missing parents, unless it exists. On Unix, only the owner may use the new folders.
+///
+/// # Errors
+/// If the folder cannot be created.
+pub fn create_private_folder(path: &Path) -> Result<(), FileError> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path).map_err(FileError::unwritable(path))
+}
+
+/// Writes a file atomically. `options` has the permissions of a new file.
+fn write_aside(path: &Path, bytes: &[u8], options: &mut OpenOptions) -> Result<(), FileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let new = PathBuf::from(name);
-    let mut file = own_temporary(&new).map_err(|error| {
+    let mut file = own_temporary(&new, options).map_err(|error| {
         // Only this error is about the temporary file.
         let at = if error.kind() == std::io::ErrorKind::InvalidInput { new.as_path() } else { path };
         FileError::unwritable(at)(error)
@@ -240,7 +267,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// Opens and locks a temporary file, which is created if it does not exist.
-fn own_temporary(path: &Path) -> std::io::Result<File> {
+fn own_temporary(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     loop {
         // A link could lead to a file of the user, and opening a named pipe could block.
         match std::fs::symlink_metadata(path) {
@@ -248,7 +275,7 @@ fn own_temporary(path: &Path) -> std::io::Result<File> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let file = options.write(true).create(true).truncate(false).open(path)?;
         // Some file systems have no locks.
         let _ = file.lock();
         // Another writer may have renamed the file in the meantime.

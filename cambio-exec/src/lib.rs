@@ -7,7 +7,9 @@ mod files;
 mod text;
 
 pub use executor::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
-pub use files::{Claim, FileError, build_aside, create_folder, lock, sync_folder, write_whole};
+pub use files::{
+    Claim, FileError, build_aside, create_folder, create_private_folder, lock, sync_folder, write_private, write_whole,
+};
 pub use text::{
     append_regular, next_line, one_or_many, open_regular, read_all, read_bytes, read_line, read_text, read_up_to,
 };

@@ -38,3 +38,20 @@ fn a_temporary_file_that_is_a_link_or_a_pipe_is_refused() {
     assert!(write_whole(&path, b"rows").is_err());
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_a_secret() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let outer = std::env::temp_dir().join(format!("cambio-private-{}", std::process::id()));
+    let folder = outer.join("inner");
+    create_private_folder(&folder).unwrap();
+    create_private_folder(&folder).unwrap();
+    let path = folder.join("file");
+    std::fs::write(&path, "a file that others can read").unwrap();
+    write_private(&path, b"secret").unwrap();
+    for (path, mode) in [(&outer, 0o700), (&folder, 0o700), (&path, 0o600)] {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
+    }
+    std::fs::remove_dir_all(&outer).unwrap();
+}
