@@ -132,15 +132,23 @@ impl TableRequest {
         Ok(Session::restore(self.start(catalogue)?.0, saved, &|| true)?)
     }
 
+    /// The configuration of the session that the request opens. The request must have a seed.
+    ///
+    /// # Errors
+    /// If a field is not valid, or pages may not use one of the agents.
+    pub fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
+        Ok(self.start(catalogue)?.0)
+    }
+
     /// The configuration of the session, and the decisions before the person takes over.
     fn start(&self, catalogue: &Catalogue) -> Result<(SessionConfig, SavedSession), RequestError> {
         match &self.from {
             Some(position) => self.config_from(position, catalogue),
-            None => Ok((self.config(catalogue)?, SavedSession::default())),
+            None => Ok((self.config_of_match(catalogue)?, SavedSession::default())),
         }
     }
 
-    fn config(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
+    fn config_of_match(&self, catalogue: &Catalogue) -> Result<SessionConfig, RequestError> {
         if self.rules.is_empty() {
             return Err(RequestError::invalid("`rules` is missing: the name of a preset, or the text of a rule file"));
         }

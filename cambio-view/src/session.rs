@@ -91,7 +91,7 @@ pub struct Session {
     hints: u32,
     /// The number of times that the person undid a decision.
     undone: u32,
-    /// The decisions to replay after an undo.
+    /// The decisions to replay with new agents: after an undo, if an agent replaces a person, or in a resumed session.
     rewind: Option<Vec<SessionDecision>>,
     is_busy: bool,
 }
@@ -191,13 +191,18 @@ impl Session {
     /// # Panics
     /// If no player is a person, or the rules do not allow the number of seats.
     pub fn new(config: SessionConfig) -> Session {
+        let seated = |player: &Player| player.agent().map(|spec| Guarded::new(spec.make()));
+        let opponents = config.players.iter().map(seated).collect();
+        Session::with(config, opponents)
+    }
+
+    /// Starts a session with these agents. A seat of an agent may lack it as long as the session has no jobs.
+    fn with(config: SessionConfig, opponents: Vec<Option<Opponent>>) -> Session {
         let is_shared = config.is_shared();
         let (practice, reaction) = (config.practice && !is_shared, config.reaction.filter(|_| !is_shared));
         let config = SessionConfig { practice, reaction, ..config };
         let seats = config.players.len();
         let names = config.names(PERSON_NAME);
-        let seated = |player: &Player| player.agent().map(|spec| Guarded::new(spec.make()));
-        let opponents: Vec<Option<Opponent>> = config.players.iter().map(seated).collect();
         let begin = |opponents: Vec<_>| Referee::new(config.deal.clone(), opponents.into(), DecisionEvents::default());
         let (referee, trouble) = match begin(opponents) {
             Ok(referee) => (referee, None),
@@ -265,6 +270,13 @@ impl Session {
         let step = PageStep::new(&self.narrator, sightings, &view, round, totals, self.config.notes);
         let has_decided = self.window.declared.contains_key(&seat);
         step.in_trouble(self.trouble.clone()).asking_unless(has_decided)
+    }
+
+    /// The step of a person without events: the current table, and the cards that the person has just seen.
+    fn step_again(&self, seat: Seat) -> PageStep {
+        let mut step = self.step(seat, &[]);
+        step.glimpses.clone_from(&self.latest(seat).glimpses);
+        step
     }
 
     /// Adds a step to the feed of each person for whom there is one.
@@ -339,7 +351,10 @@ impl Session {
         if let Some(trouble) = &self.trouble {
             return Err(SessionError(format!("the match has stopped: {trouble}")));
         }
-        if at != self.feed(person).last() || self.rewind.is_some() {
+        if self.rewind.is_some() {
+            return refuse("the bots are getting ready; try again in a moment");
+        }
+        if at != self.feed(person).last() {
             return refuse("the table has changed since then; look at it again");
         }
         Ok(())
@@ -406,7 +421,7 @@ impl Session {
 
     /// Counts a hint. The record contains the number. Call this for each [`hint`](crate::hint) that the person asks for.
     pub fn count_hint(&mut self) {
-        self.hints += 1;
+        self.hints = self.hints.saturating_add(1);
     }
 
     /// Takes back the person's last decision that is not a pass, and all later decisions.
@@ -424,7 +439,7 @@ impl Session {
         let index = self.decisions.iter().rposition(own);
         let Some(index) = index else { return Err(SessionError("there is nothing to undo".to_owned())) };
         self.rewind = Some(self.decisions[..index].to_vec());
-        self.undone += 1;
+        self.undone = self.undone.saturating_add(1);
         Ok(())
     }
 
@@ -491,12 +506,14 @@ impl Session {
                     return;
                 }
                 let Session { referee, decisions, recess, trouble, .. } = *other;
+                let is_undone = decisions.len() < self.decisions.len();
                 (self.referee, self.decisions, self.trouble, self.rewind) = (referee, decisions, trouble, None);
-                if self.config.is_shared() {
-                    // An agent has replaced a person, and nothing has been undone. The pages ask again, because requests were
-                    // rejected in the meantime.
+                if !is_undone {
+                    // The agents are new. The pages ask again, because requests were rejected in the meantime.
                     if self.recess.is_none() && !self.playing().is_over() {
-                        self.tell_all(|session, seat| Some(session.step(seat, &[])).filter(PageStep::is_worth_showing));
+                        self.tell_all(|session, seat| {
+                            Some(session.step_again(seat)).filter(PageStep::is_worth_showing)
+                        });
                     }
                     self.decide_for_people();
                     return;

@@ -5,6 +5,7 @@ use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::rules::PRESETS;
 use cambio_core::{Deal, Playing, Record, Rules, Seat, replay};
 use cambio_view::{Player, Replay, Session, SessionConfig};
+use serde_json::Value;
 
 /// A session of people and `greedy`: a letter of `players` is a person's initial, and `-` is an agent.
 fn session(preset: &str, players: &str, deal: u64) -> Session {
@@ -199,6 +200,60 @@ fn two_people_can_leave_at_the_same_time() {
     session.finish(job.run());
     play(&mut session, &mut Key::new(10, 0).agent(Seat::H), |_| false);
     assert!(session.record().is_ok());
+}
+
+/// What a person sees and is asked. Without a question, the page may show an earlier phase of the turn.
+fn shown(session: &Session, seat: Seat) -> Option<Value> {
+    let step = session.latest(seat);
+    step.ask.as_ref().map(|ask| serde_json::json!([ask, step.scene]))
+}
+
+#[test]
+fn a_resumed_match_goes_on_as_it_was() {
+    let (mut resumptions, mut secrets) = (0, 0);
+    for (number, players) in ["AB", "A-C", "-BCD"].into_iter().enumerate() {
+        for deal in 0..8 {
+            let preset = PRESETS[(deal as usize + number) % PRESETS.len()];
+            let mut session = session(preset, players, deal);
+            let mut stream = Key::new(11, deal).agent(Seat::H);
+            while session.record().is_err() {
+                let until = session.actions().len() + stream.below(9) as usize;
+                play(&mut session, &mut stream, |session| session.actions().len() >= until);
+                if session.config().people().count() > 2 && stream.chance(1, 8) {
+                    let left = session.config().people().next().unwrap();
+                    session.replace(left, roster().parse("greedy").unwrap()).unwrap();
+                }
+                // In a window, some people have decided in secret.
+                let people: Vec<Seat> = session.config().people().collect();
+                for &seat in &people {
+                    if session.open_window().is_some() && stream.chance(1, 2) {
+                        secrets += usize::from(decide(&mut session, seat, &mut stream));
+                    }
+                }
+                let text = serde_json::to_string(&session.save()).unwrap();
+                let saved = serde_json::from_str(&text).unwrap();
+                let mut resumed = Session::resume(session.config().clone(), &saved).unwrap();
+                assert_eq!(resumed.save(), saved, "{preset} {players} {deal}");
+                [&mut session, &mut resumed].map(think);
+                // The end of a round is shown again.
+                if resumed.latest(people[0]).end.is_none() {
+                    assert_eq!((session.save(), session.open_window()), (resumed.save(), resumed.open_window()));
+                    for &seat in &people {
+                        assert_eq!(shown(&session, seat), shown(&resumed, seat), "{preset} {players} {deal}");
+                    }
+                }
+                session = resumed;
+                resumptions += 1;
+            }
+            let record = session.record().unwrap();
+            assert_eq!(replay(&record, &mut ()).unwrap(), record, "{preset} {players}");
+            // A match that is over needs no agents.
+            let mut over = Session::resume(session.config().clone(), &session.save()).unwrap();
+            assert!(over.job().is_none());
+            assert_eq!(over.record().unwrap(), record);
+        }
+    }
+    assert!(resumptions > 200 && secrets > 20, "{resumptions} {secrets}");
 }
 
 #[test]

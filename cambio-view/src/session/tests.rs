@@ -47,6 +47,51 @@ fn a_record_contains_the_persons_seat_hints_and_undone_decisions() {
     }
 }
 
+/// The agents remember, draw random numbers, and take races by speed. None of this depends on restarts.
+#[test]
+fn a_match_that_is_resumed_at_every_decision_is_the_same() {
+    let played = |is_resumed: bool| {
+        let deal = Deal::new(&Rules::preset("original").unwrap(), Key::new(8, 0));
+        let opponents = ["heuristic", "random", "greedy"].map(|spec| cambio_agents::roster().parse(spec).unwrap());
+        let config = SessionConfig { reaction: Some(400), ..SessionConfig::alone(deal, Seat::B, opponents.into()) };
+        let mut session = Session::new(config.clone());
+        while session.record().is_err() {
+            if let Some(job) = session.job() {
+                session.finish(job.run());
+                continue;
+            }
+            if is_resumed {
+                session = Session::resume(config.clone(), &session.save()).unwrap();
+                let refused = session.act(Seat::B, session.latest(Seat::B).n, "draw", None).unwrap_err();
+                assert_eq!(refused.0, "the bots are getting ready; try again in a moment");
+                let job = session.job().unwrap();
+                session.finish(job.run());
+            }
+            let step = session.latest(Seat::B);
+            let at = step.n;
+            if step.end.is_some() {
+                session.go_on(Seat::B, at).unwrap();
+            }
+            let Some(ask) = &session.latest(Seat::B).ask else { continue };
+            let (at, choice) = (session.latest(Seat::B).n, ask.choices[0].clone());
+            session.act(Seat::B, at, &choice, Some(300)).unwrap();
+        }
+        session.record().unwrap()
+    };
+    assert_eq!(played(true), played(false));
+}
+
+#[test]
+fn a_session_with_an_impossible_decision_is_not_resumed() {
+    let deal = Deal::new(&Rules::preset("classic").unwrap(), Key::new(5, 0));
+    let config = SessionConfig::alone(deal, Seat::A, vec![cambio_agents::roster().parse("greedy").unwrap()]);
+    for decision in ["keep a9", "?"] {
+        let saved = json!({ "decisions": [["draw", true, null], [decision, true, null]], "hints": 0, "undone": 0 });
+        let error = Session::resume(config.clone(), &serde_json::from_value(saved).unwrap()).unwrap_err();
+        assert_eq!(error.0, "the saved match has an error in decision 2");
+    }
+}
+
 /// The person makes the decisions of the record from a position on: the match is the same.
 #[test]
 fn a_match_goes_on_from_a_position_as_it_went_before() {
