@@ -83,7 +83,7 @@ enum Command {
     Watch(watch::Args),
     /// Start a local web server to play, watch matches and view runs
     #[command(
-        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --host 192.168.1.5\n  cambio serve --with 'external(\"python3 bot.py\")'"
+        after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --host 192.168.1.5\n  cambio serve --keep my-tables\n  cambio serve --with 'external(\"python3 bot.py\")'"
     )]
     #[cfg(feature = "serve")]
     Serve(serve::Args),

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use cambio_agents::Roster;
-use cambio_serve::{Server, Settings};
+use cambio_exec::FileError;
+use cambio_serve::{Server, Settings, TableFolder};
+use etcetera::BaseStrategy as _;
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
@@ -31,6 +33,10 @@ pub(super) struct Args {
     /// The maximum number of tables that are open at the same time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = tables)]
     tables: usize,
+    /// The folder in which the server keeps its tables and its address, so that a restart continues every match: a path, or `none` to
+    /// keep nothing. The default is ~/.local/state/cambio/serve-PORT, and `none` with --port 0
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 }
 
 fn tables(text: &str) -> Result<usize, String> {
@@ -53,6 +59,26 @@ fn private_address(text: &str) -> Result<IpAddr, String> {
     }
 }
 
+/// Opens the folder of the option `--keep`; `None` if the server keeps nothing.
+fn table_folder(args: &Args) -> Result<Option<TableFolder>, String> {
+    let path = match &args.keep {
+        Some(path) if path.as_os_str() == "none" => return Ok(None),
+        Some(path) => path.clone(),
+        None if args.port == 0 => return Ok(None),
+        None => {
+            let folders = etcetera::choose_base_strategy().map_err(|error| error.to_string())?;
+            // Windows has no folder for states. The folder for caches is the only one that stays on this machine.
+            let states = folders.state_dir().unwrap_or_else(|| folders.cache_dir());
+            states.join("cambio").join(format!("serve-{}", args.port))
+        }
+    };
+    let opened = TableFolder::open(&path, |warning| say!("warning: {warning}"));
+    opened.map(Some).map_err(|error| match error {
+        FileError::Busy(folder) => format!("another `cambio serve` keeps its tables in {folder}; stop it first"),
+        other => other.to_string(),
+    })
+}
+
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     for spec in &args.with {
         player(roster, "--with", spec)?;
@@ -65,14 +91,28 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         ..Settings::new(roster.clone())
     };
     let port = args.port;
-    let server = Server::bind(port, settings).map_err(|error| {
+    // Without its default folder, a server is still useful.
+    let (folder, trouble) = match table_folder(args) {
+        Ok(folder) => (folder, None),
+        Err(trouble) if args.keep.is_none() => (None, Some(trouble)),
+        Err(trouble) => return Err(format!("{trouble}, or choose another folder with --keep").into()),
+    };
+    let is_keeping = folder.is_some();
+    let server = Server::bind(port, settings, folder).map_err(|error| {
         let hosts = args.host.map(|host| format!(" of this machine and {host}")).unwrap_or_default();
         format!("cannot listen on port {port}{hosts}: {error}; --port 0 picks a free port")
     })?;
+    if let Some(trouble) = trouble {
+        say!("warning: the tables are lost when this server stops: {trouble}, or choose another folder with --keep");
+    }
     let interrupt = stop_on_signal(Exit::Done)?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", server.address())?;
-    writeln!(out, "open this address in a browser; anyone who knows it can play here. Ctrl-C stops the server")?;
+    let tables = if is_keeping { "and the next start continues its tables" } else { "and ends its tables" };
+    writeln!(
+        out,
+        "open this address in a browser; anyone who knows it can play here. Ctrl-C stops the server {tables}"
+    )?;
     out.flush()?;
     if let Some(host) = args.host {
         say!(

@@ -21,6 +21,8 @@ mod referee;
 mod report;
 mod review;
 mod s3;
+#[cfg(all(unix, feature = "serve"))]
+mod serve;
 mod solving;
 mod terminal;
 mod units;

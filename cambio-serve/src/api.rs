@@ -133,12 +133,13 @@ async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResul
     let request: TableRequest = read(&headers, &body)?;
     let request = request.seeded(fresh_seed);
     let (own, host, name) = (Arc::clone(&state), request.seat(), checked_name(request.name()).map_err(ApiError::bad)?);
+    let asked = request.clone();
     let session = if request.has_position() {
-        state.questions.run(move |token| request.open(&own.catalogue, &|| !token.is_cancelled())).await??
+        state.questions.run(move |token| asked.open(&own.catalogue, &|| !token.is_cancelled())).await??
     } else {
-        start_agents(move || Ok(request.open(&own.catalogue, &|| true)?)).await?
+        start_agents(move || Ok(asked.open(&own.catalogue, &|| true)?)).await?
     };
-    let opened = state.sessions.open(session, host, name);
+    let opened = state.sessions.open(session, host, name, Some(request));
     let table = opened.map_err(|refusal| ApiError(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))
 }
@@ -338,6 +339,7 @@ async fn advise(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap
         session.count_hint();
         position
     };
+    opened.tell();
     let thought = state.questions.run(move |token| {
         let _own = own;
         hint(&config, &actions, &adviser, &|| !token.is_cancelled() && !opened.is_closed())

@@ -41,7 +41,7 @@ const ANSWER: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct App {
     guard: Arc<RequestGuard>,
-    state: Arc<AppState>,
+    pub(crate) state: Arc<AppState>,
     /// The requests of the owner and of guests.
     router: Router,
     guests: Router,
@@ -74,7 +74,7 @@ impl App {
     /// If the maximum number of tables is open.
     pub fn open(&self, session: Session) -> Result<u64, SessionError> {
         let host = session.config().person();
-        self.state.sessions.open(session, host, String::new())
+        self.state.sessions.open(session, host, String::new(), None)
     }
 
     fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(Access, String), ApiError> {

@@ -15,6 +15,10 @@
 //!
 //! Several people can sit at one table. Each guest has a link with a token that reaches one seat of this table and nothing else. If the
 //! settings have an address in a local network, only such links work there.
+//!
+//! # Restarts
+//! A server can keep its token and its tables in a [`TableFolder`]. The next server with this folder has the same token, tables and
+//! links.
 
 mod answer;
 mod api;
@@ -32,7 +36,9 @@ mod searches;
 mod server;
 mod sessions;
 mod settings;
+mod table_folder;
 
 pub use app::App;
 pub use server::Server;
 pub use settings::Settings;
+pub use table_folder::TableFolder;

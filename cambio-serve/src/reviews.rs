@@ -46,7 +46,9 @@ pub(crate) struct Reviews {
 
 impl Reviews {
     pub(crate) fn new() -> Reviews {
-        Reviews { jobs: Mutex::default(), slots: SearchSlots::new(1, 2 * KEPT) }
+        // A page that waits for a review of an earlier server must not receive another one with the same number.
+        let first = getrandom::u32().unwrap_or_default().into();
+        Reviews { jobs: Mutex::new((first, VecDeque::new())), slots: SearchSlots::new(1, 2 * KEPT) }
     }
 
     /// Starts the review of a round with this number of decisions, unless the review exists. Returns the number of the review.

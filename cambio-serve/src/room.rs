@@ -7,10 +7,12 @@ use cambio_core::rng::{Key, read_seed};
 use cambio_core::{Deal, Seat};
 use cambio_sim::fresh_seed;
 use cambio_view::{Player, SessionConfig, SessionError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The maximum length of a name in characters.
 const NAME: usize = 24;
+/// The maximum number of changes of a saved room, so that later changes cannot overflow.
+const EDITIONS: u64 = 1 << 32;
 /// The maximum number of pages that a person may have open. The host has no such limit.
 const PAGES: usize = 8;
 
@@ -21,13 +23,51 @@ pub(crate) fn fresh_token() -> std::io::Result<String> {
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
+/// Whether a text from a file has the form of a token.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// The people at a table. The host is the person whose requests have the token of the server.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) host: Seat,
     /// The number of changes of the match and its players; 0 until the first match begins.
     pub(crate) edition: u64,
+    /// The seed of the cards, if the current match is not the first one.
+    seed: Option<String>,
     people: BTreeMap<Seat, RoomMember>,
+}
+
+/// A room as data. Seats are letters.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRoom {
+    host: char,
+    edition: u64,
+    seed: Option<String>,
+    people: Vec<SavedMember>,
+    /// The players of the current match, seat a first.
+    players: Vec<SavedPlayer>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedMember {
+    seat: char,
+    token: Option<String>,
+    name: Option<String>,
+}
+
+/// A player as data. The request of the table has the specs of the agents.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum SavedPlayer {
+    /// The agent of the request, or a substitute in the seat of a person who did not come.
+    Agent,
+    Person(String),
+    /// A substitute plays on for the person with this name.
+    Left(String),
 }
 
 #[derive(Debug)]
@@ -86,7 +126,74 @@ impl Room {
             people.insert(seat, RoomMember { token: Some(fresh_token()?), name: None, pages: 0 });
         }
         people.insert(host, RoomMember { token: None, name: Some(name), pages: 0 });
-        Ok(Room { host, edition, people })
+        Ok(Room { host, edition, seed: None, people })
+    }
+
+    /// The room as data. `config` is the configuration of the current match.
+    pub(crate) fn save(&self, config: &SessionConfig) -> SavedRoom {
+        let member = |(seat, member): (&Seat, &RoomMember)| SavedMember {
+            seat: seat.letter(),
+            token: member.token.clone(),
+            name: member.name.clone(),
+        };
+        let player = |player: &Player| match player {
+            Player::Agent(_) => SavedPlayer::Agent,
+            Player::Person(name) => SavedPlayer::Person(name.clone()),
+            Player::Substitute { name, .. } => SavedPlayer::Left(name.clone()),
+        };
+        SavedRoom {
+            host: self.host.letter(),
+            edition: self.edition,
+            seed: self.seed.clone(),
+            people: self.people.iter().map(member).collect(),
+            players: config.players.iter().map(player).collect(),
+        }
+    }
+
+    /// Makes a room again, and the configuration of its current match. `first` is the configuration that the request of the table
+    /// has. Checks everything, because the data comes from a file.
+    pub(crate) fn restore(
+        saved: &SavedRoom,
+        first: SessionConfig,
+        substitute: &AgentSpec,
+    ) -> Result<(Room, SessionConfig), SessionError> {
+        let wrong = |what: String| SessionError(format!("the saved room is not valid: {what}"));
+        if saved.players.len() != first.players.len() {
+            let (expected, found) = (first.players.len(), saved.players.len());
+            return Err(wrong(format!("expected {expected} players, found {found}")));
+        }
+        let player = |(first, saved): (Player, &SavedPlayer)| match (first, saved) {
+            (Player::Agent(agent), SavedPlayer::Agent) => Ok(Player::Agent(agent)),
+            (Player::Person(_), SavedPlayer::Agent) => Ok(Player::Agent(substitute.clone())),
+            (Player::Person(_), SavedPlayer::Person(name)) => Ok(Player::Person(checked_name(name)?)),
+            (Player::Person(_), SavedPlayer::Left(name)) => {
+                Ok(Player::Substitute { name: checked_name(name)?, agent: substitute.clone() })
+            }
+            _ => Err(wrong("a person is in the seat of an agent".to_owned())),
+        };
+        let players = first.players.into_iter().zip(&saved.players).map(player).collect::<Result<Vec<_>, _>>()?;
+        let deal = match &saved.seed {
+            None => first.deal,
+            Some(seed) => Deal::new(first.deal.rules(), Key::new(read_seed(seed).map_err(wrong)?, 0)),
+        };
+        let config = SessionConfig { deal, players, ..first };
+        let mut people = BTreeMap::new();
+        for SavedMember { seat, token, name } in &saved.people {
+            let person = config.people().find(|person| person.letter() == *seat);
+            let person = person.ok_or_else(|| wrong(format!("no person is in seat `{}`", seat.escape_default())))?;
+            let is_hosts = *seat == saved.host;
+            if !token.as_deref().map_or(is_hosts, |token| !is_hosts && is_token(token)) {
+                return Err(wrong(format!("the link to seat {seat} must have a token of 32 hexadecimal digits")));
+            }
+            let name = name.as_deref().map(checked_name).transpose()?;
+            people.insert(person, RoomMember { token: token.clone(), name, pages: 0 });
+        }
+        let host = Seat::from_letter(saved.host).filter(|host| people.contains_key(host));
+        let host = host.ok_or_else(|| wrong("the host is not at the table".to_owned()))?;
+        if saved.edition > EDITIONS || (saved.edition == 0 && !config.is_shared()) {
+            return Err(wrong(format!("the edition is {}", saved.edition)));
+        }
+        Ok((Room { host, edition: saved.edition, seed: saved.seed.clone(), people }, config))
     }
 
     /// The tokens of the links, with their seats.
@@ -132,8 +239,8 @@ impl Room {
         let deal = if self.edition == 0 {
             last.deal.clone()
         } else {
-            let seed = read_seed(&fresh_seed()).expect("a fresh seed is a seed");
-            Deal::new(last.deal.rules(), Key::new(seed, 0))
+            let seed = self.seed.insert(fresh_seed());
+            Deal::new(last.deal.rules(), Key::new(read_seed(seed).expect("a fresh seed is a seed"), 0))
         };
         self.edition += 1;
         SessionConfig { deal, players, ..last.clone() }

@@ -23,6 +23,7 @@ use crate::request_guard::Access;
 use crate::room::fresh_token;
 use crate::sessions::locked;
 use crate::settings::Settings;
+use crate::table_folder::TableFolder;
 
 /// The maximum number of simultaneous connections of a listener. A browser opens up to six for each window.
 const MOST_CONNECTIONS: usize = 256;
@@ -41,11 +42,13 @@ pub struct Server {
     listeners: Vec<(TcpListener, App)>,
     address: String,
     patience: Duration,
+    tables: Option<TableFolder>,
 }
 
 impl Server {
     /// Binds a port of the loopback address; port 0 selects a free one. The address contains a random token. If the settings have
-    /// an address in a local network, binds the same port there for the links of guests.
+    /// an address in a local network, binds the same port there for the links of guests. With a folder, the server has the token and
+    /// the tables of the last server with this folder, and keeps its tables there.
     ///
     /// # Errors
     /// If the port is in use, this machine does not have the address, or it cannot provide random bytes or threads.
@@ -53,25 +56,28 @@ impl Server {
     /// ```
     /// use cambio_serve::{Server, Settings};
     ///
-    /// let server = Server::bind(0, Settings::new(cambio_agents::roster())).unwrap();
+    /// let server = Server::bind(0, Settings::new(cambio_agents::roster()), None).unwrap();
     /// assert!(server.address().starts_with("http://127.0.0.1:"));
     /// server.run(|| true);
     /// ```
-    pub fn bind(port: u16, settings: Settings) -> std::io::Result<Server> {
+    pub fn bind(port: u16, settings: Settings, mut tables: Option<TableFolder>) -> std::io::Result<Server> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))?;
         let port = listener.local_addr()?.port();
-        let token = fresh_token()?;
+        let token = tables.as_ref().map_or_else(fresh_token, |tables| Ok(tables.token().to_owned()))?;
         let address = format!("http://127.0.0.1:{port}/{token}/");
         let (patience, network) = (settings.patience, settings.network);
         let app = App::new(settings, token, port);
+        if let Some(tables) = &mut tables {
+            tables.restore(&app.state);
+        }
         let mut listeners = vec![(listener, app.clone())];
         if let Some(host) = network {
             let listener = runtime.block_on(TcpListener::bind((host, port)))?;
             let guests = app.in_network(listener.local_addr()?);
             listeners.push((listener, guests));
         }
-        Ok(Server { runtime, listeners, address, patience })
+        Ok(Server { runtime, listeners, address, patience, tables })
     }
 
     /// The address to open in a browser. Anyone who knows it may play and read the runs.
@@ -79,17 +85,25 @@ impl Server {
         &self.address
     }
 
-    /// Serves requests until `stop` returns true. `stop` is called ten times a second.
+    /// Serves requests until `stop` returns true. `stop` is called ten times a second. If the server keeps its tables, writes
+    /// those that have changed, the last time before it returns.
     pub fn run(self, mut stop: impl FnMut() -> bool) {
-        let Server { runtime, listeners, patience, .. } = self;
+        let Server { runtime, listeners, patience, mut tables, .. } = self;
+        let state = Arc::clone(&listeners[0].1.state);
         for (listener, app) in listeners {
             runtime.spawn(listen(listener, app, patience));
         }
         runtime.block_on(async {
             while !stop() {
                 tokio::time::sleep(LOOK_EVERY).await;
+                if let Some(tables) = &mut tables {
+                    tables.save(&state.sessions);
+                }
             }
         });
+        if let Some(tables) = tables {
+            tables.save_at_end(&state.sessions);
+        }
         // Does not wait for searches that are still running.
         runtime.shutdown_background();
     }

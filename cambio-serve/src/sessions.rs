@@ -1,21 +1,25 @@
 //! The open sessions, limited in number, and the threads on which their agents decide.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cambio_agents::AgentSpec;
 use cambio_core::Seat;
-use cambio_view::{Session, SessionError};
+use cambio_view::{Catalogue, RequestError, SavedSession, Session, SessionError, TableRequest};
 use futures_util::future::{Either, select};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
 
-use crate::room::Room;
+use crate::room::{Room, SavedRoom};
 
 /// A table: a session that pages can connect to.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
     pub(crate) number: u64,
+    /// The request that opened the table; `None` if no request did.
+    request: Option<TableRequest>,
     /// Locked before the session, if both are locked.
     room: Mutex<Room>,
     /// The match. Before the match of several people begins, this session only has its configuration.
@@ -48,7 +52,19 @@ impl OpenSession {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.changed.borrow().is_none()
+        self.changes().is_none()
+    }
+
+    /// The number of changes of the room and the session; `None` when the table is closed.
+    pub(crate) fn changes(&self) -> Option<u64> {
+        *self.changed.borrow()
+    }
+
+    /// The table as data; `None` if no request opened it.
+    pub(crate) fn save(&self) -> Option<SavedTable<'_>> {
+        let request = Cow::Borrowed(self.request.as_ref()?);
+        let (room, session) = (self.room(), self.session());
+        Some(SavedTable { request, room: room.save(session.config()), session: session.save() })
     }
 
     /// Waits until the table is closed.
@@ -66,12 +82,21 @@ impl OpenSession {
     }
 
     /// Notifies the pages of a change.
-    fn tell(&self) {
+    pub(crate) fn tell(&self) {
         self.changed.send_if_modified(|changes| {
             *changes = changes.map(|changes| changes + 1);
             changes.is_some()
         });
     }
+}
+
+/// A table as data.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedTable<'a> {
+    request: Cow<'a, TableRequest>,
+    room: SavedRoom,
+    session: SavedSession,
 }
 
 /// A page that a person has open at a table.
@@ -106,6 +131,24 @@ struct SessionTable {
 }
 
 impl SessionTable {
+    /// Adds a table with its links.
+    fn insert(&mut self, number: u64, request: Option<TableRequest>, room: Room, session: Session) {
+        for (token, seat) in room.links() {
+            self.links.insert(blake3::hash(token.as_bytes()).into(), (number, seat));
+        }
+        let opened = OpenSession {
+            number,
+            request,
+            room: Mutex::new(room),
+            session: Mutex::new(session),
+            changed: watch::Sender::new(Some(0)),
+            touched: Mutex::new(Instant::now()),
+            hints: Arc::new(Semaphore::new(1)),
+            timer: Semaphore::new(1),
+        };
+        self.sessions.insert(number, Arc::new(opened));
+    }
+
     /// Removes the links of a table, except to the seats for which `is_kept` returns true.
     fn remove_links(&mut self, number: u64, is_kept: impl Fn(Seat) -> bool) {
         self.links.retain(|_, (table, seat)| *table != number || is_kept(*seat));
@@ -130,33 +173,55 @@ impl Sessions {
     }
 
     /// Closes idle tables, then opens a table. The person in seat `host` opens it and has this name. Fails if the maximum number of
-    /// tables is open.
-    pub(crate) fn open(&self, session: Session, host: Seat, name: String) -> Result<u64, SessionError> {
+    /// tables is open. `request` is the request that opens the table, if there is one.
+    pub(crate) fn open(
+        &self,
+        session: Session,
+        host: Seat,
+        name: String,
+        request: Option<TableRequest>,
+    ) -> Result<u64, SessionError> {
         let room = Room::new(session.config(), host, name).map_err(|error| SessionError(error.to_string()))?;
         let mut open = locked(&self.open);
         let SessionTable { sessions, links, .. } = &mut *open;
         sessions.retain(|_, opened| !opened.is_idle(self.idle));
         links.retain(|_, (table, _)| sessions.contains_key(table));
-        if open.sessions.len() >= self.most {
-            let most = self.most;
-            return Err(SessionError(format!("all {most} tables are in use: leave one, or wait until one is idle")));
-        }
+        self.check_space(&open)?;
         open.last += 1;
         let number = open.last;
-        for (token, seat) in room.links() {
-            open.links.insert(blake3::hash(token.as_bytes()).into(), (number, seat));
-        }
-        let opened = OpenSession {
-            number,
-            room: Mutex::new(room),
-            session: Mutex::new(session),
-            changed: watch::Sender::new(Some(0)),
-            touched: Mutex::new(Instant::now()),
-            hints: Arc::new(Semaphore::new(1)),
-            timer: Semaphore::new(1),
-        };
-        open.sessions.insert(number, Arc::new(opened));
+        open.insert(number, request, room, session);
         Ok(number)
+    }
+
+    /// Keeps new tables from getting this number.
+    pub(crate) fn reserve(&self, number: u64) {
+        let mut open = locked(&self.open);
+        open.last = open.last.max(number);
+    }
+
+    /// Fails if the maximum number of tables is open.
+    fn check_space(&self, open: &SessionTable) -> Result<(), SessionError> {
+        let most = self.most;
+        if open.sessions.len() < most {
+            return Ok(());
+        }
+        Err(SessionError(format!("all {most} tables are in use: leave one, or wait until one is idle")))
+    }
+
+    /// Opens a table again that an earlier server has saved. Its agents start when a page connects.
+    pub(crate) fn restore(
+        &self,
+        number: u64,
+        saved: SavedTable<'_>,
+        catalogue: &Catalogue,
+        substitute: &AgentSpec,
+    ) -> Result<(), RequestError> {
+        let mut open = locked(&self.open);
+        self.check_space(&open)?;
+        let (room, config) = Room::restore(&saved.room, saved.request.config(catalogue)?, substitute)?;
+        let session = Session::resume(config, &saved.session)?;
+        open.insert(number, Some(saved.request.into_owned()), room, session);
+        Ok(())
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<Arc<OpenSession>> {

@@ -6,4 +6,5 @@ mod friends;
 mod hidden;
 mod limits;
 mod matches;
+mod restart;
 mod review;

@@ -96,7 +96,7 @@ fn a_guest_cannot_take_all_connections() {
 /// Runs a server during the test.
 fn serving(patience: Duration, test: impl FnOnce(&Address)) {
     let settings = Settings { patience, ..Settings::new(cambio_agents::roster()) };
-    let server = Server::bind(0, settings).unwrap();
+    let server = Server::bind(0, settings, None).unwrap();
     let (host, path) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
     let address = Address { host: host.to_owned(), path: format!("/{path}") };
     let stop = Arc::new(AtomicBool::new(false));
@@ -112,7 +112,7 @@ fn serving(patience: Duration, test: impl FnOnce(&Address)) {
 #[test]
 fn the_local_network_reaches_links_and_not_the_pages_of_the_server() {
     let network = Some("127.0.0.2".parse().unwrap());
-    let server = Server::bind(0, Settings { network, ..Settings::new(cambio_agents::roster()) }).unwrap();
+    let server = Server::bind(0, Settings { network, ..Settings::new(cambio_agents::roster()) }, None).unwrap();
     let (own, token) = server.address().strip_prefix("http://").unwrap().split_once('/').unwrap();
     let (own, token) = (own.to_owned(), token.trim_end_matches('/').to_owned());
     let stop = Arc::new(AtomicBool::new(false));
