@@ -11,8 +11,8 @@ export const isGuest = Boolean(document.querySelector('meta[name="access"][conte
 // The path of a request about a table.
 export const at = (table, what) => `api/tables/${encodeURIComponent(table)}/${what}`;
 
-// Sends a request and returns its answer; throws an error with the message of the answer if the request fails. A body that is a
-// text is already JSON, for example a record.
+// Sends a request and returns its answer; throws an error with the message of the answer if the request fails. If a server does not
+// answer, the error has `isLost`. A body that is a text is already JSON, for example a record.
 export async function ask(path, body) {
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   return isServer ? askServer(path, text) : askPlace(path, text);
@@ -74,27 +74,26 @@ async function askServer(path, body) {
   try {
     answer = await fetch(path, request);
   } catch {
-    throw new Error("no answer from the server; is `cambio serve` still running?");
+    throw Object.assign(new Error("no answer from the server; is `cambio serve` still running?"), { isLost: true });
   }
   const content = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(content.error ?? `the server returned status ${answer.status}`);
+  if (!answer.ok) throw Object.assign(new Error(content.error ?? `the server returned status ${answer.status}`), { status: answer.status });
   return content;
 }
 
+// Follows again after each lost connection, also if the server starts again in the meantime. The browser does not do this in all cases.
 function followServer(table, handlers) {
   const { hello, step, room, lost, gone } = handlers;
   const source = new EventSource(at(table, "events"));
-  let isKnown = false;
-  source.addEventListener("hello", (event) => { isKnown = true; hello(JSON.parse(event.data)); });
-  source.addEventListener("room", (event) => { isKnown = true; room(JSON.parse(event.data)); });
+  source.addEventListener("hello", (event) => hello(JSON.parse(event.data)));
+  source.addEventListener("room", (event) => room(JSON.parse(event.data)));
   source.addEventListener("step", (event) => step(JSON.parse(event.data)));
   source.addEventListener("error", async () => {
-    if (isKnown && source.readyState !== EventSource.CLOSED) return lost();
     source.close();
-    const problem = await ask(at(table, "record")).catch((error) => error);
-    const text = problem instanceof Error ? problem.message : "the table does not respond";
-    if (/in progress/.test(text)) return setTimeout(followServer, 1000, table, handlers);
-    return gone(text);
+    const problem = await ask(at(table, "record")).then(() => ({}), (error) => error);
+    if ([403, 404].includes(problem.status)) return gone(problem.message);
+    if (problem.isLost) lost();
+    return setTimeout(followServer, 1000, table, handlers);
   });
 }
 
