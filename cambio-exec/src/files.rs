@@ -223,6 +223,14 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 ///
 /// # Errors
 /// The errors of [`write_whole`].
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("cambio-secret-{}", std::process::id()));
+/// cambio_exec::write_private(&path, b"secret")?;
+/// assert_eq!(std::fs::read(&path)?, b"secret");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
