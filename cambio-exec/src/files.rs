@@ -242,6 +242,14 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 ///
 /// # Errors
 /// If the folder cannot be created.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("cambio-private-folder-{}", std::process::id()));
+/// cambio_exec::create_private_folder(&path)?;
+/// cambio_exec::create_private_folder(&path)?;
+/// # std::fs::remove_dir(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn create_private_folder(path: &Path) -> Result<(), FileError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
