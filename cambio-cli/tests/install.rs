@@ -31,8 +31,10 @@ fn a_release_is_installed_only_if_its_hash_is_right() {
     fs::create_dir(place.join("release")).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_cambio"), place.join(NAME).join("cambio")).unwrap();
     // As the release workflow does it.
-    let packed =
-        sh(&place, &format!("tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"));
+    let packed = sh(
+        &place,
+        &format!("tar -cf - {NAME} | gzip -1 > release/{NAME}.tar.gz && cd release && sha256sum ./* > SHA256SUMS"),
+    );
     assert!(packed.status.success(), "{}", said(&packed));
     for _ in 0..2 {
         let done = install(&place);
