@@ -280,7 +280,11 @@ def keep(run, out, command, seconds, made_by, args):
         shutil.copyfile(path, run.folder / name)
         digests[name] = sha256(path.read_bytes())
     date = time.strftime("%Y-%m-%d", time.gmtime(max(path.stat().st_mtime for path in files)))
-    facts = {"command": command, "date": date, "machine": args.machine or machine()} | ({"note": args.note} if args.note else {}) | made_by
+    facts = (
+        {"command": command, "date": date, "machine": args.machine or machine()}
+        | ({"note": args.note} if args.note else {})
+        | made_by
+    )
     manifest = out / "manifest.json"
     if manifest.is_file():
         said = json.loads(manifest.read_text())
