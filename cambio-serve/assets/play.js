@@ -406,9 +406,10 @@ async function goOn(event) {
 const gone = (heading, text, ...actions) => main.replaceChildren(h("div", { class: "page" }, h("h1", {}, heading), h("p", { class: "trouble" }, text), h("p", { class: "row" }, ...actions, isGuest ? "" : h("a", { class: actions.length ? "button" : "button primary", href: "./" }, "Play another match"))));
 
 // Ends the match, or leaves it as a guest, after a confirmation.
+let hasLeft = false;
 function leave() {
   const [heading, text, button, act] = isGuest
-    ? ["Leave this match?", "A bot plays on in your seat, and your link is no longer valid.", "Leave the match", async () => { if (await send("leave", {})) gone("You have left the match", "A bot plays on in your seat."); box.close(); }]
+    ? ["Leave this match?", "A bot plays on in your seat, and your link is no longer valid.", "Leave the match", async () => { hasLeft = await send("leave", {}); if (hasLeft) gone("You have left the match", "A bot plays on in your seat."); box.close(); }]
     : ["End this match?", `The match is deleted${isShared() ? " for everyone" : ""} and cannot be continued. To continue it later, go back to the start instead: the table stays open.`, "End the match", async () => { await send("close", {}); location.href = review ?? "./"; }];
   const box = h("dialog", { class: "confirm", "aria-labelledby": "leave", onclose: () => box.remove() },
     h("h2", { id: "leave" }, heading), h("p", {}, text),
@@ -518,6 +519,7 @@ follow(number, {
   },
   lost() { say("No connection to the server. Trying again…"); },
   gone(text) {
+    if (hasLeft) return;
     if (isGuest) gone("You are not at this table any more", "A bot plays on in your seat, or the host has closed the table. Ask the host for a new link.");
     else gone("This table is closed", text);
   },
