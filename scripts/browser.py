@@ -8,8 +8,8 @@
 Needs chromium, which it installs with apt-get if it is root, and two packages of PyPI, which it installs into
 target/browser-venv. If they cannot be installed, it prints a message and skips all checks. Exits with 1 if a check fails.
 
-The checks are: a whole match on each preset against two agents; reloading a page during a match; two pages of one table; two
-friends at one table, from the invitation to the replay;
+The checks are: a whole match on each preset against two agents; reloading a page during a match; a restart of the server during a
+match and an analysis; two pages of one table; two friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; a record with
@@ -28,6 +28,7 @@ import os
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -723,8 +724,8 @@ class Checks:
         address = page.url.split("#")[0]
         page.goto(f"{address}#round=1&decision=9")
         until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
-        told = page.locator(".transcript a").all_text_contents()
-        expect(all(re.match(r"the deal$|[a-h] [a-z]+s( |$)", line) for line in told), f"these are not sentences: {told}")
+        lines = page.locator(".transcript a").all_text_contents()
+        expect(all(re.match(r"the deal$|[a-h] [a-z]+s( |$)", line) for line in lines), f"these are not sentences: {lines}")
         self.is_well(page, "the viewer")
         page.keyboard.press("ArrowRight")
         until(page, "location.hash === '#round=1&decision=10'")
@@ -1024,6 +1025,57 @@ class Checks:
         expect(page.input_value(".settings select >> nth=0") == "fast", "a valid setting is ignored")
         page.context.close()
         return f"{len(odd)} strange values of {len(keys)} settings"
+
+    def a_restart_of_the_server(self):
+        """A match and an analysis go on in the open page when a killed server starts again."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        kept = self.folder / "kept"
+        lost = lambda where: f"document.querySelector('{where}').textContent.startsWith('No connection to the server')"
+
+        def start():
+            command = [self.cambio, "serve", "--port", port, "--keep", kept]
+            server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            return server, server.stdout.readline().strip()
+
+        server, address = start()
+        try:
+            page = self.page()
+            person = Person(page, 4)
+            table = person.sit(address, "classic", ["greedy"])
+            person.wait()
+            page.keyboard.press("d")
+            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            page.evaluate("globalThis.isSamePage = true")
+            end = time.monotonic() + 30
+            while not json.loads((kept / f"table-{table}.json").read_text())["session"]["decisions"]:
+                expect(time.monotonic() < end, "the server does not write the table")
+                time.sleep(0.05)
+            server.kill()
+            server.wait()
+            until(page, lost(".question"))
+            server, again = start()
+            expect(again == address, f"the address is {again}, not {address}")
+            until(page, "document.querySelector('.question').textContent.startsWith('You hold')")
+            decisions = person.play()
+            expect(page.evaluate("globalThis.isSamePage"), "the page was loaded again")
+            page.click(".result >> text=Replay")
+            page.click("text=Analyse this round")
+            page.wait_for_selector(".chances progress:not([hidden])")
+            server.kill()
+            server.wait()
+            until(page, lost(".chances [role=status]"))
+            server, _ = start()
+            until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
+            # The browser reports each request without an answer.
+            self.errors[:] = [error for error in self.errors if "Failed to load resource" not in error]
+            self.is_well(page, "the analysis after a restart")
+            page.context.close()
+        finally:
+            server.kill()
+            server.wait()
+        return f"{decisions} decisions after it, and an analysis"
 
     def one_click_one_table(self):
         """Three fast clicks on a button open one table."""
@@ -1539,6 +1591,7 @@ def main():
                     checks.two_bots,
                     checks.unknown_cards,
                     checks.strange_settings,
+                    checks.a_restart_of_the_server,
                     checks.one_click_one_table,
                     checks.the_match_of_a_tab,
                     checks.records_with_strange_fields,

@@ -64,7 +64,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     } catch (error) {
       // A server that starts again has no analyses. Another one of this round gives the same result.
       if (error.isLost || error.status === 404) {
-        timer = setTimeout(work, AGAIN, round);
+        setTimeout(work, AGAIN, round);
         if (error.isLost && at[0] === round) state.textContent = "No connection to the server. Trying again…";
         return;
       }
