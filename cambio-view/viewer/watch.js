@@ -197,12 +197,15 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   function write(r) {
     transcript.dataset.round = r;
     transcript.dataset.view = view;
-    transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) =>
-      h("li", { value: d }, h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, told(frame)[0]), h("span", {}, told(frame)[1]))));
+    transcript.replaceChildren(...film.rounds[r].frames.map((frame, d) => {
+      const [deed, more] = described(frame);
+      const link = h("a", { href: `#round=${r + 1}&decision=${d}`, onclick: hasAddress ? null : (event) => { event.preventDefault(); go(place(r, d)); } }, deed);
+      return h("li", { value: d }, link, h("span", {}, more));
+    }));
   }
 
   // The decision of a frame, with its result if there is one, and everything else that happened.
-  function told(frame) {
+  function described(frame) {
     const [first, ...rest] = frame.lines.map(words);
     return first?.startsWith(`${frame.by} `) ? [first, rest.join("; ")] : [decided(frame), [first, ...rest].filter(Boolean).join("; ")];
   }
@@ -211,7 +214,10 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   function print() {
     const [r] = places[at];
     const rest = film.rounds.map((round, other) => h("section", { class: "paper" }, h("h2", {}, `Round ${other + 1}`),
-      h("ol", {}, ...round.frames.map((frame, d) => h("li", { value: d }, h("b", {}, told(frame)[0]), " ", told(frame)[1]))),
+      h("ol", {}, ...round.frames.map((frame, d) => {
+        const [deed, more] = described(frame);
+        return h("li", { value: d }, h("b", {}, deed), " ", more);
+      })),
       h("ul", {}, ...round.scores.map((line) => h("li", {}, line)))));
     root.append(...rest);
     return r;
