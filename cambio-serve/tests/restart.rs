@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use cambio_core::Seat;
 use cambio_core::rng::{Bounded as _, Key};
@@ -14,22 +11,7 @@ use cambio_serve::{Server, Settings, TableFolder};
 use serde_json::{Value, json};
 
 use crate::asking::amount;
-
-/// The beginning of the answer to a request for the events of a table, up to the first event.
-fn events(host: &str, token: &str, table: u64) -> String {
-    let mut stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    write!(stream, "GET /{token}/api/tables/{table}/events HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
-        .unwrap();
-    let (mut answer, mut bytes) = (String::new(), [0; 4096]);
-    while !answer.contains("data: ") {
-        match stream.read(&mut bytes).unwrap() {
-            0 => break,
-            read => answer += &String::from_utf8_lossy(&bytes[..read]),
-        }
-    }
-    answer
-}
+use crate::asking::socket::ask_until;
 
 /// The files of two tables: a match in progress, and one of two people with a substitute.
 fn tables() -> [Value; 2] {
@@ -127,7 +109,7 @@ fn files_from_others_do_not_prevent_the_start() {
         std::thread::scope(|scope| {
             scope.spawn(|| server.run(|| stop.load(Ordering::Relaxed)));
             for (&number, (path, text)) in &files {
-                let answer = events(host, token, number);
+                let answer = ask_until(host, &format!("GET /{token}/api/tables/{number}/events"), "data: ");
                 if answer.starts_with("HTTP/1.1 200") {
                     restored += 1;
                 } else {

@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cambio_serve::{Server, Settings};
+use socket::ask_until;
+
+#[path = "asking/socket.rs"]
+mod socket;
 
 /// The number of slow clients, below the server's connection limit.
 const SLOW: usize = 200;
@@ -32,26 +36,6 @@ impl Address {
         stream.read_to_string(&mut answer).unwrap();
         (answer.lines().next().unwrap_or_default().to_owned(), begun.elapsed())
     }
-}
-
-/// Sends a request to a host, and returns the beginning of the answer up to a text that it contains. The request is its line and,
-/// after `|`, its body.
-fn ask_until(host: &str, request: &str, until: &str) -> String {
-    let mut stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let (line, body) = request.split_once('|').unwrap_or((request, ""));
-    let length = body.len();
-    let head =
-        format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close");
-    write!(stream, "{line} HTTP/1.1\r\n{head}\r\n\r\n{body}").unwrap();
-    let (mut answer, mut bytes) = (String::new(), [0; 4096]);
-    while !answer.contains(until) {
-        match stream.read(&mut bytes).unwrap() {
-            0 => break,
-            read => answer += &String::from_utf8_lossy(&bytes[..read]),
-        }
-    }
-    answer
 }
 
 /// Opens a table for two guests, and returns the path of the first guest's link.

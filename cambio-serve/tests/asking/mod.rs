@@ -6,6 +6,8 @@ use cambio_serve::App;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
+pub(crate) mod socket;
+
 pub(crate) const HOST: &str = "127.0.0.1:8417";
 pub(crate) const TOKEN: &str = "0123456789abcdef";
 
