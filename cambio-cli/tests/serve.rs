@@ -42,7 +42,7 @@ impl Served {
         Served { child, host, token }
     }
 
-    /// Ends the server, and returns what it wrote to standard error.
+    /// Ends the server, and returns the text of its standard error.
     fn end(mut self, signal: Signal) -> String {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
         self.child.wait().unwrap();

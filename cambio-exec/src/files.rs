@@ -219,7 +219,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_aside(path, bytes, &mut OpenOptions::new())
 }
 
-/// Like [`write_whole`], for a secret: on Unix, only the owner may read the file. Elsewhere, the folder decides.
+/// Writes a secret as [`write_whole`] does. On Unix, only the owner may read the file; elsewhere, the folder decides.
 ///
 /// # Errors
 /// The errors of [`write_whole`].

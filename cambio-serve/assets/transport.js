@@ -28,7 +28,7 @@ export function openTable(request) {
 globalThis.addEventListener?.("pageshow", ({ persisted }) => { if (persisted) opened = null; });
 
 // Follows a table. `hello` receives its current state, at first and after a lost connection, and `step` each later step. `room`
-// receives the state of the people if there are several; before their match begins, there is no other state. `lost` is called when the
+// receives the state of the people if there are several; before their match begins, this is the only state. `lost` is called when the
 // connection is lost and tried again, `busy` while another tab has the table, with a function that takes it from there, and `gone` with
 // a sentence if the table cannot be followed any more.
 export function follow(table, handlers) {
