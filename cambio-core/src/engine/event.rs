@@ -275,7 +275,7 @@ impl Event<Card> {
     }
 }
 
-/// Receives the referee's events as they happen. `()` ignores them, and the compiler removes the calls.
+/// Receives the referee's events as they happen. A vector keeps them; `()` ignores them, and the compiler removes the calls.
 pub trait Sink {
     /// Receives one event.
     fn event(&mut self, event: &Event<Card>);
@@ -284,6 +284,13 @@ pub trait Sink {
 impl Sink for () {
     #[inline]
     fn event(&mut self, _: &Event<Card>) {}
+}
+
+impl Sink for Vec<Event<Card>> {
+    #[inline]
+    fn event(&mut self, event: &Event<Card>) {
+        self.push(*event);
+    }
 }
 
 impl<F: FnMut(&Event<Card>)> Sink for F {

@@ -6,7 +6,7 @@ use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::{IllegalAction, Setup};
 use crate::play::observer::Observer;
 use crate::play::playing::PendingDecision;
-use crate::play::round::{RecordingChance, Round, RoundLog};
+use crate::play::round::{Round, RoundLog};
 use crate::rules::knob::Race as RaceKnob;
 use crate::{Action, Card, Choices, Match, Rules, RulesError, Seat, Standing, State};
 
@@ -199,11 +199,10 @@ fn take_step<W: Observer>(
     script: &mut KnownOutcomes<'_>,
     observer: &mut W,
 ) {
-    let chance = &mut RecordingChance::new(script);
     if let (Some(action), Some(round)) = (action, &mut *round) {
-        round.act(action, chance, observer).expect("the decision was checked");
+        round.act(action, script, observer).expect("the decision was checked");
     } else {
-        let dealt = Round::begin_latent(&game.standing(), chance, observer);
+        let dealt = Round::begin_latent(&game.standing(), script, observer);
         *round = Some(dealt.expect("the match has checked the rules and the seats"));
     }
 }

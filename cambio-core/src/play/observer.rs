@@ -1,6 +1,5 @@
 //! Observers of a match: records, counters, transcripts.
 
-use crate::engine::Sink;
 use crate::engine::chance::RaceOrder;
 use crate::play::RoundResult;
 use crate::{Action, Card, Event, Match, Seat, Standing, State};
@@ -102,15 +101,4 @@ impl<W: Observer + ?Sized> Observer for &mut W {
 
 impl<W: Observer + ?Sized> Observer for Box<W> {
     forward!(self => (**self));
-}
-
-/// Forwards the engine's events to an observer.
-pub(crate) struct ObserverSink<'o, W: ?Sized>(pub(crate) &'o mut W);
-
-impl<W: Observer + ?Sized> Sink for ObserverSink<'_, W> {
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
-    #[inline(always)]
-    fn event(&mut self, event: &Event<Card>) {
-        self.0.event(event);
-    }
 }

@@ -4,7 +4,7 @@ use crate::engine::{IllegalAction, RaceOrder};
 use crate::play::RoundResult;
 use crate::play::deal::Deal;
 use crate::play::observer::Observer;
-use crate::play::round::{RecordingChance, Round};
+use crate::play::round::Round;
 use crate::rng::Key;
 use crate::{
     Action, Briefing, Card, Event, Match, MatchResult, Observation, Rules, RulesError, Score, Seat, Sighting, Standing,
@@ -43,7 +43,6 @@ pub struct Playing {
     round: Round,
     /// Every decision so far, for [`Playing::save`].
     actions: Vec<Action>,
-    events: Vec<Event<Card>>,
     last_round: Option<RoundResult>,
 }
 
@@ -56,33 +55,13 @@ pub struct PendingDecision<'p> {
     pub view: Observation<'p>,
 }
 
-/// Records every decision, and the events since the last one.
-struct Log<'a> {
-    actions: &'a mut Vec<Action>,
-    events: &'a mut Vec<Event<Card>>,
-}
-
-impl Observer for Log<'_> {
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
-    #[inline(always)]
-    fn event(&mut self, event: &Event<Card>) {
-        self.events.push(*event);
-    }
-
-    /// Called only for legal decisions, so an illegal decision does not clear the events.
-    fn decides(&mut self, _: &State, _: Seat, action: Action) {
-        self.actions.push(action);
-        self.events.clear();
-    }
-}
-
 /// The reason why a round of a match can always be dealt.
 const DEALS: &str = "the match has checked the rules and the seats, and the deck is the rules' deck";
 
 /// Deals the next round of a match, reusing the memory of the previous round.
 fn next_round<W: Observer>(round: &mut Round, deal: &mut Deal, game: &Match, observer: &mut W) {
     let (deck, chance) = deal.round(game.rounds());
-    round.again(&game.standing(), deck, &mut RecordingChance::new(chance), observer).expect(DEALS);
+    round.again(&game.standing(), deck, chance, observer).expect(DEALS);
 }
 
 impl Playing {
@@ -104,12 +83,9 @@ impl Playing {
     pub fn observed<W: Observer>(mut deal: Deal, seats: usize, observer: &mut W) -> Result<Playing, RulesError> {
         let rules = *deal.rules();
         let game = Match::new(&rules, seats, Match::first_starter(&rules, seats, deal.key()))?;
-        let (mut actions, mut events) = (Vec::new(), Vec::new());
         let (deck, chance) = deal.round(0);
-        let mut observers = (Log { actions: &mut actions, events: &mut events }, observer);
-        let round =
-            Round::begin(&game.standing(), deck, &mut RecordingChance::new(chance), &mut observers).expect(DEALS);
-        Ok(Playing { deal, game, round, actions, events, last_round: None })
+        let round = Round::begin(&game.standing(), deck, chance, observer).expect(DEALS);
+        Ok(Playing { deal, game, round, actions: Vec::new(), last_round: None })
     }
 
     /// Begins the match of another deal with the same rules and seats, reusing the memory of this one. This avoids the
@@ -141,12 +117,12 @@ impl Playing {
 
     /// Begins the match of the current deal again, with an observer.
     pub(crate) fn deal_again<W: Observer>(&mut self, observer: &mut W) {
-        let Playing { deal, game, round, actions, events, last_round } = self;
+        let Playing { deal, game, round, actions, last_round } = self;
         game.again(deal.key());
         actions.clear();
-        events.clear();
+        round.forget_events();
         *last_round = None;
-        next_round(round, deal, game, &mut (Log { actions, events }, observer));
+        next_round(round, deal, game, observer);
     }
 
     /// The number of races in the round so far: windows in which two or more seats snapped.
@@ -207,24 +183,23 @@ impl Playing {
         action: Action,
         observer: &mut W,
     ) -> Result<&[Event<Card>], IllegalAction> {
-        let Playing { deal, game, round, actions, events, last_round } = self;
-        let mut observers = (Log { actions, events }, observer);
-        round.act(action, &mut RecordingChance::new(deal.chance(game.rounds())), &mut observers)?;
-        if let Some(result) = round.end(&mut observers) {
+        let Playing { deal, game, round, actions, last_round } = self;
+        actions.push(round.act(action, deal.chance(game.rounds()), observer)?);
+        if let Some(result) = round.end(observer) {
             game.add(&result);
             *last_round = Some(result);
             if game.is_over() {
-                observers.match_ends(game);
+                observer.match_ends(game);
             } else {
-                next_round(round, deal, game, &mut observers);
+                next_round(round, deal, game, observer);
             }
         }
-        Ok(&self.events)
+        Ok(self.events())
     }
 
     /// The events since the previous decision, or since the start of the match, as the referee sees them.
     pub fn events(&self) -> &[Event<Card>] {
-        &self.events
+        self.round.events()
     }
 
     /// The events that [`Playing::events`] returns, as a seat perceives them.
@@ -238,7 +213,7 @@ impl Playing {
     /// assert!(matches!(playing.sightings(Seat::B).next(), Some(Event::Drew { face: None, .. })));
     /// ```
     pub fn sightings(&self, seat: Seat) -> impl Iterator<Item = Sighting> {
-        self.events.iter().map(move |event| event.seen_from(seat))
+        self.events().iter().map(move |event| event.seen_from(seat))
     }
 
     /// The briefing of an agent in this seat: rules, seat and random stream. The stream is at its start, so the

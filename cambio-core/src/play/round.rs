@@ -4,63 +4,96 @@ use crate::engine::IllegalAction;
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::engine::state::DealError;
 use crate::play::RoundResult;
-use crate::play::observer::{Observer, ObserverSink};
+use crate::play::observer::Observer;
 use crate::{Action, Card, Event, Seat, Sighting, Standing, State};
 
 /// A round that is played one decision at a time, with an observer.
+///
+/// The engine writes its events into a buffer, from which the observer gets them after each step. So the engine is compiled
+/// once, and not again for each type of observer.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     state: State,
     decisions: usize,
+    /// The events since the last decision. A round that follows another adds its first events.
+    events: Vec<Event<Card>>,
 }
 
-/// A source of chance that can report its outcomes to an observer.
-pub(crate) trait ReportingChance: Chance {
-    /// Reports the races and new stocks that were drawn since the last call.
-    fn report<W: Observer>(&mut self, observer: &mut W);
+/// [`Chance`] for trait objects: the engine is also compiled only once for all sources of chance of a round.
+pub(crate) trait MatchChance {
+    fn draw(&mut self, pool: &[Card]) -> usize;
+    fn shuffle(&mut self, stock: &mut [Card]);
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder;
+}
+
+impl<C: Chance> MatchChance for C {
+    fn draw(&mut self, pool: &[Card]) -> usize {
+        Chance::draw(self, pool)
+    }
+
+    fn shuffle(&mut self, stock: &mut [Card]) {
+        Chance::shuffle(self, stock);
+    }
+
+    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
+        Chance::race(self, race)
+    }
 }
 
 impl Round {
     /// Deals a round and continues to its first decision.
-    pub(crate) fn begin<C: Chance, W: Observer>(
+    pub(crate) fn begin<W: Observer>(
         standing: &Standing<'_>,
         deck: &[Card],
-        chance: &mut C,
+        chance: &mut dyn MatchChance,
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, deck);
-        let state = State::deal(&standing.setup, deck, chance, &mut ObserverSink(observer))?;
-        let round = Round { state, decisions: 0 };
-        round.announce(observer);
-        Ok(round)
+        let mut events = Vec::new();
+        let state = State::deal(&standing.setup, deck, &mut RecordingChance::new(chance), &mut events)?;
+        Ok(Round::dealt(state, events, observer))
     }
 
     /// Deals a round in which chance decides each face when it is first seen. The observer gets an empty deck.
-    pub(crate) fn begin_latent<C: Chance, W: Observer>(
+    pub(crate) fn begin_latent<W: Observer>(
         standing: &Standing<'_>,
-        chance: &mut C,
+        chance: &mut dyn MatchChance,
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, &[]);
-        let state = State::deal_latent(&standing.setup, chance, &mut ObserverSink(observer))?;
-        let round = Round { state, decisions: 0 };
+        let mut events = Vec::new();
+        let state = State::deal_latent(&standing.setup, &mut RecordingChance::new(chance), &mut events)?;
+        Ok(Round::dealt(state, events, observer))
+    }
+
+    fn dealt<W: Observer>(state: State, events: Vec<Event<Card>>, observer: &mut W) -> Round {
+        let round = Round { state, decisions: 0, events };
+        round.tell(0, observer);
         round.announce(observer);
-        Ok(round)
+        round
     }
 
     /// Deals another round, reusing memory, and continues to its first decision.
-    pub(crate) fn again<C: Chance, W: Observer>(
+    pub(crate) fn again<W: Observer>(
         &mut self,
         standing: &Standing<'_>,
         deck: &[Card],
-        chance: &mut C,
+        chance: &mut dyn MatchChance,
         observer: &mut W,
     ) -> Result<(), DealError> {
         observer.round_begins(standing, deck);
         self.decisions = 0;
-        self.state.redeal(&standing.setup, deck, chance, &mut ObserverSink(observer))?;
+        let told = self.events.len();
+        self.state.redeal(&standing.setup, deck, &mut RecordingChance::new(chance), &mut self.events)?;
+        self.tell(told, observer);
         self.announce(observer);
         Ok(())
+    }
+
+    /// Reports the events to the observer, except the first ones.
+    #[inline]
+    fn tell<W: Observer>(&self, first: usize, observer: &mut W) {
+        self.events[first..].iter().for_each(|event| observer.event(event));
     }
 
     #[inline]
@@ -78,21 +111,36 @@ impl Round {
         self.decisions
     }
 
-    /// Carries out a decision and continues to the next one.
-    pub(crate) fn act<C: ReportingChance, W: Observer>(
+    pub(crate) fn events(&self) -> &[Event<Card>] {
+        &self.events
+    }
+
+    pub(crate) fn forget_events(&mut self) {
+        self.events.clear();
+    }
+
+    /// Carries out a decision, continues to the next one, and returns the decision in canonical form.
+    pub(crate) fn act<W: Observer>(
         &mut self,
         action: Action,
-        chance: &mut C,
+        chance: &mut dyn MatchChance,
         observer: &mut W,
-    ) -> Result<(), IllegalAction> {
+    ) -> Result<Action, IllegalAction> {
         let action = action.canonical();
         let seat = self.state.check(action)?;
         observer.decides(&self.state, seat, action);
-        self.state.carry_out(action, chance, &mut ObserverSink(observer));
-        self.decisions += 1;
+        let mut chance = RecordingChance::new(chance);
+        self.carry_out(action, &mut chance);
+        self.tell(0, observer);
         chance.report(observer);
         self.announce(observer);
-        Ok(())
+        Ok(action)
+    }
+
+    fn carry_out(&mut self, action: Action, chance: &mut RecordingChance<'_>) {
+        self.events.clear();
+        self.state.carry_out(action, chance, &mut self.events);
+        self.decisions += 1;
     }
 
     /// Scores the round and reports the result to the observer; `None` if the round is not over.
@@ -104,21 +152,25 @@ impl Round {
 }
 
 /// A source of chance that keeps the race orders and new stocks that it draws until they are reported.
-pub(crate) struct RecordingChance<C> {
-    chance: C,
+struct RecordingChance<'a> {
+    chance: &'a mut dyn MatchChance,
     races: Vec<RaceOrder>,
     stocks: Vec<Vec<Card>>,
 }
 
-impl<C: Chance> RecordingChance<C> {
-    pub(crate) fn new(chance: C) -> RecordingChance<C> {
+impl RecordingChance<'_> {
+    fn new(chance: &mut dyn MatchChance) -> RecordingChance<'_> {
         RecordingChance { chance, races: Vec::new(), stocks: Vec::new() }
+    }
+
+    /// Reports the races and new stocks to an observer.
+    fn report<W: Observer>(&self, observer: &mut W) {
+        self.races.iter().for_each(|order| observer.race(order));
+        self.stocks.iter().for_each(|stock| observer.reshuffle(stock));
     }
 }
 
-impl<C: Chance> Chance for RecordingChance<C> {
-    const SETTLES: bool = C::SETTLES;
-
+impl Chance for RecordingChance<'_> {
     fn draw(&mut self, pool: &[Card]) -> usize {
         self.chance.draw(pool)
     }
@@ -132,14 +184,6 @@ impl<C: Chance> Chance for RecordingChance<C> {
         let order = self.chance.race(race);
         self.races.push(order);
         order
-    }
-}
-
-impl<C: Chance> ReportingChance for RecordingChance<C> {
-    #[inline]
-    fn report<W: Observer>(&mut self, observer: &mut W) {
-        self.races.drain(..).for_each(|order| observer.race(&order));
-        self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
-use crate::play::round::{ReportingChance, Round};
+use crate::play::round::Round;
 use crate::record::{
     FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN, brief, results, scores,
 };
@@ -158,8 +158,6 @@ struct RecordedChance<'a> {
     round: &'a RoundRecord,
     races: usize,
     reshuffles: usize,
-    orders: Vec<RaceOrder>,
-    stocks: Vec<Vec<Card>>,
     flaw: Option<String>,
     /// Whether unknown cards of a new stock are replaced by the other cards of the pile.
     fills: bool,
@@ -212,7 +210,6 @@ impl Chance for RecordedChance<'_> {
         for (card, label) in stock.iter_mut().rev().zip(labels) {
             *card = self.rules.card(label).expect("the labels were just found on the pile");
         }
-        self.stocks.push(stock.to_vec());
     }
 
     fn race(&mut self, race: &Race<'_>) -> RaceOrder {
@@ -230,19 +227,7 @@ impl Chance for RecordedChance<'_> {
             self.fail(format!("race {number} must be an order of the seats {due}, found {found}"));
             return RaceOrder::new(race.snappers.each());
         }
-        let order = RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)));
-        self.orders.push(order);
-        order
-    }
-}
-
-impl ReportingChance for RecordedChance<'_> {
-    /// Reports the outcomes to the observer, unless the record has an error.
-    fn report<W: Observer>(&mut self, observer: &mut W) {
-        if self.flaw.is_none() {
-            self.orders.drain(..).for_each(|order| observer.race(&order));
-            self.stocks.drain(..).for_each(|stock| observer.reshuffle(&stock));
-        }
+        RaceOrder::new(letters.iter().filter_map(|letter| seat_of(letter, race.seats)))
     }
 }
 
@@ -283,16 +268,7 @@ fn replay_round<W: Observer>(
     let deck = deck.collect::<Result<Vec<Card>, InvalidRecord>>()?;
     let mut fingerprinter = Fingerprinter::default();
     let mut observer = (&mut fingerprinter, observer);
-    let mut script = RecordedChance {
-        rules: &rules,
-        round: &round,
-        races: 0,
-        reshuffles: 0,
-        orders: Vec::new(),
-        stocks: Vec::new(),
-        flaw: None,
-        fills,
-    };
+    let mut script = RecordedChance { rules: &rules, round: &round, races: 0, reshuffles: 0, flaw: None, fills };
     let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
         .map_err(|error| InvalidRecord::new(error.to_string()))?;
     let trace = FingerprintTrace::read(filled)?;
