@@ -446,10 +446,12 @@ def duels(run, options):
 
 
 def matrix(run, options):
-    """`matrix run= [rules= seats=] [bounds=RUN]`: the score of the row against the column in percent, the weakest agent first.
+    """`matrix run= [rules= seats=] [bounds=RUN]`: the score of the row against the column in percent, the agent with the lowest mean
+    score first; like the scores of pairs, the means are without the luck of the cards if the run measured it.
     `bounds` is a run of experiments/bounds.sh and adds a column: the win share of a responder against the row's agent."""
     scores = duels(run, options)
-    means = {row["agent"]: float(row["rank_points"]) for row in one_table(run.rows("summary.csv"), options)}
+    summary = one_table(run.rows("summary.csv"), options)
+    means = {row["agent"]: float(row.get("rank_points_adjusted") or row["rank_points"]) for row in summary}
     names = sorted(means, key=means.get)
     column = Column("score%")
     found = bounds(options["bounds"]) if "bounds" in options else {}
