@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates the book's pages of results, so that no number in them is typed by hand.
+"""Generates the book's pages of results, so that no number in their tables and plots is typed by hand.
 
     scripts/results.py                       generate the pages from the stored files
     scripts/results.py --check               fail if a page does not match the stored files
