@@ -7,7 +7,7 @@ use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
 use cambio_learn::{
-    Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Method, OutcomeRecipe, Recipe,
+    Bound, Evaluation, EvaluationResult, LearnError, LearnFolder, LearnThreads, Learner, Method, OutcomeRecipe, Recipe,
     Training, judge, train_outcome_model,
 };
 use serde_json::json;
@@ -123,10 +123,32 @@ fn a_policy_learns_to_beat_random_play() {
     assert!(judgement.share.low().unwrap() > 0.53, "{judgement:?}");
 }
 
+/// A seat that sees every card can have a single choice where the seat itself has several.
+#[test]
+fn a_policy_learns_under_all_rules() {
+    let threads = LearnThreads::new(1, &CancelToken::new()).unwrap();
+    for (name, seats) in
+        [("classic", 2), ("classic", 4), ("original", 2), ("faessler", 2), ("mini-s", 2), ("mini-dpk", 2)]
+    {
+        let recipe = Recipe {
+            rules: name.to_owned(),
+            seats: vec![seats],
+            method: Method::Policy,
+            matches: 32,
+            generation: 16,
+            ..Recipe::default()
+        };
+        let mut learner = Learner::new(recipe, &Rules::preset(name).unwrap(), &roster(), None).unwrap();
+        while learner.step(&threads).unwrap().is_some() {}
+        assert_eq!(learner.matches(), 32, "{name}");
+        assert!(learner.network().is_policy());
+    }
+}
+
 #[test]
 fn a_network_keeps_the_inputs_of_its_recipe_and_of_its_beginning() {
     let groups = |recipe: Recipe, from: Option<&Network>| {
-        let learner = cambio_learn::Learner::new(recipe, &rules(), &roster(), from)?;
+        let learner = Learner::new(recipe, &rules(), &roster(), from)?;
         Ok::<_, LearnError>((learner.recipe().inputs.clone().unwrap(), learner.network()))
     };
     let with =
@@ -254,7 +276,7 @@ fn records_that_cannot_be_learned_from_are_one_sentence() {
     // A decision is altered.
     std::fs::write(&records, text.replacen("a draw", "a call", 1)).unwrap();
     let recipe = Recipe::imitating(files, Some("greedy"), None).unwrap();
-    let mut learner = cambio_learn::Learner::new(recipe, &classic, &roster(), None).unwrap();
+    let mut learner = Learner::new(recipe, &classic, &roster(), None).unwrap();
     let threads = LearnThreads::new(1, &CancelToken::new()).unwrap();
     let flaw = loop {
         match learner.step(&threads) {
@@ -314,7 +336,7 @@ fn a_recipe_says_what_is_wrong_with_it() {
     assert!(refused("[rivals]\nself = 0").starts_with("`rivals` must be "));
     assert!(refused("lamda = 1").contains("unknown field `lamda`"));
     let unknown = Recipe { rivals: [("shark".to_owned(), 1.0)].into(), ..recipe() };
-    let error = |recipe| cambio_learn::Learner::new(recipe, &rules(), &roster(), None).unwrap_err().to_string();
+    let error = |recipe| Learner::new(recipe, &rules(), &roster(), None).unwrap_err().to_string();
     let unknown = error(unknown);
     assert!(unknown.starts_with("`rivals`: there is no agent `shark`"), "{unknown}");
     let exploiting = |agent| error(Recipe::exploiting(agent, "mini-m1", 2));
@@ -394,7 +416,7 @@ fn a_rival_that_fails_stops_learning_with_its_reason() {
 
     let roster = roster().with("unfinished", "Panics.", || Unfinished);
     let recipe = Recipe { rivals: [("unfinished".to_owned(), 1.0)].into(), ..recipe() };
-    let mut learner = cambio_learn::Learner::new(recipe, &rules(), &roster, None).unwrap();
+    let mut learner = Learner::new(recipe, &rules(), &roster, None).unwrap();
     let error = learner.step(&LearnThreads::new(1, &CancelToken::new()).unwrap()).unwrap_err().to_string();
     let start = "match 0 against `unfinished`: seat ";
     assert!(error.starts_with(start) && error.contains(" cannot go on: it panicked: out of ideas (round 1"), "{error}");

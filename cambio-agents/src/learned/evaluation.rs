@@ -112,14 +112,18 @@ impl NetworkInputs {
         features.candidate(scene, &after, &candidate.key, totals, &summaries[..scene.seats], on);
     }
 
-    /// Calls `on` for each active input of the position before the decision, after [`NetworkInputs::look`]. These are
-    /// inputs of candidates, without the inputs for the kind of decision.
-    ///
-    /// # Panics
-    /// If the decision has only one candidate.
-    pub fn on_position(&self, evaluation: &NetworkEvaluation, mut on: impl FnMut(usize)) {
-        assert!(evaluation.candidates.len() > 1, "a decision with a choice");
-        let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
+    /// Calls `on` for each active input of the position before a decision: the inputs of candidates, without the inputs for
+    /// the kind of decision. `buffer` is overwritten.
+    pub fn on_position(
+        &self,
+        view: &impl View,
+        history: &CardHistory,
+        standing: &MatchStanding,
+        buffer: &mut NetworkEvaluation,
+        mut on: impl FnMut(usize),
+    ) {
+        let (features, scene, totals) = (&*self.features, &mut buffer.scene, &standing.0);
+        scene.read(&features.deck, view, history);
         let before = scene.before();
         let summaries = features.position(scene, &before, totals, &mut on);
         features.faces(&before, &mut on);

@@ -13,8 +13,8 @@ use crate::samples::{PolicySamples, RoundEnd, RoundValues};
 pub(crate) struct PolicyCollector {
     samples: PolicySamples,
     evaluation: NetworkEvaluation,
-    /// The same decision, as a seat that sees every card would see it.
-    open: NetworkEvaluation,
+    /// A buffer for the critic's inputs.
+    position: NetworkEvaluation,
     on: Vec<u16>,
 }
 
@@ -51,7 +51,7 @@ impl Collector for PolicyCollector {
         let state = referee.playing().state();
         let seat = state.actor().expect("a seat is to act");
         let (view, (history, standing)) = (state.view(seat), referee.observer().seen_by(seat));
-        let PolicyCollector { samples, evaluation, open, on } = self;
+        let PolicyCollector { samples, evaluation, position, on } = self;
         network.evaluate(&view, history, standing, evaluation);
         let number = evaluation.actions().len();
         if number == 1 {
@@ -70,9 +70,9 @@ impl Collector for PolicyCollector {
         samples.seats.push(seat.index() as u8);
         samples.luck.push(referee.observer().luck(seat));
         on.clear();
-        inputs.on_position(evaluation, |input| on.push(input as u16));
-        inputs.look(&OpenView { state, seat }, history, standing, open);
-        inputs.on_position(open, |input| on.push((inputs.count() + input) as u16));
+        inputs.on_position(&view, history, standing, position, |input| on.push(input as u16));
+        let open = OpenView { state, seat };
+        inputs.on_position(&open, history, standing, position, |input| on.push((inputs.count() + input) as u16));
         samples.positions.push(on, 0.0);
         evaluation.actions().nth(index).expect("it is one of them")
     }
