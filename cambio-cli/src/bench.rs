@@ -9,8 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::{AgentSpec, Guarded, Roster};
-use cambio_core::{AgentError, Seat};
-use cambio_exec::{CancelToken, Executor, create_folder, write_whole};
+use cambio_core::rng::Key;
+use cambio_core::{Agent as _, AgentError, Playing, Rules, Seat};
+use cambio_exec::{CancelToken, Executor, FileError, write_whole};
 use cambio_sim::{Experiment, PlayError, RunFolder, StoredRun, read_rules};
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
 use clap::ValueEnum as _;
@@ -109,6 +110,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         quick: args.quick,
     };
     let tables = request.tables(&suite, roster)?;
+    check_start(&agent, &suite)?;
     prepare(args, out, &suite, &request, &tables)?;
     if args.plan {
         tell_plan(out, &tables);
@@ -137,6 +139,23 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     }
     writeln!(std::io::stdout(), "{line}")?;
     Ok(Exit::Done)
+}
+
+/// Refuses an agent that cannot begin a match of any preset, such as a bot that cannot be started: it would forfeit all.
+fn check_start(agent: &AgentSpec, suite: &Suite) -> Result<(), Box<dyn std::error::Error>> {
+    let begin = |name: &str| -> Result<(), Box<dyn std::error::Error>> {
+        let rules = Rules::preset(name)?;
+        let mut playing = Playing::new(&rules, 2, Key::new(0, 0))?;
+        Ok(Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))?)
+    };
+    let mut names = ["classic", "original", "faessler"].into_iter().chain(suite.exact.games.iter().map(String::as_str));
+    let first = names.next().expect("there are presets");
+    match begin(first) {
+        Err(error) if names.all(|name| begin(name).is_err()) => {
+            Err(format!("`{agent}` cannot begin a match of {first}, or of any other preset: {error}").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Creates the folder with the request and the experiments, or checks that the folder is for the same request.
@@ -239,7 +258,8 @@ impl Bench<'_> {
 
     /// Computes the exploitability in each mini game. Returns whether it was not interrupted.
     fn exploit(&self) -> Result<bool, Box<dyn std::error::Error>> {
-        create_folder(&self.out.join(EXACT))?;
+        let folder = self.out.join(EXACT);
+        std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
         let missing: Vec<&String> =
             self.suite.exact.games.iter().filter(|game| !exact_file(self.out, game).exists()).collect();
         let cancel = self.executor.cancel_token();
@@ -337,7 +357,7 @@ pub(super) fn verify(folder: &Path, replay: cambio_sim::ReplayScope, roster: &Ro
     }
     if replay == cambio_sim::ReplayScope::All {
         worst = worse(worst, verify_exact(folder, &suite, &agent)?);
-        worst = worse(worst, robust::verify(folder, &suite, &agent)?);
+        worst = worse(worst, robust::verify(folder, &suite, &agent, roster)?);
     }
     worst = worse(worst, verify_result(folder, roster)?);
     Ok(worst)

@@ -74,6 +74,9 @@ fn a_benchmark_is_played_in_parts_resumed_verified_and_ranked() {
     assert!(!place.join("o").exists());
 
     bench("random --out r --quick --quiet --resume --parts exact");
+    // As after an interruption in the middle of the part.
+    fs::remove_file(place.join("r/exact/mini-p.json")).unwrap();
+    bench("random --out r --quick --quiet --resume --parts exact");
     let exact = result(&place.join("r"))["exact"].clone();
     assert_eq!(exact.as_object().unwrap().len(), 9);
     assert!(exact.as_object().unwrap().values().all(|value| value.as_f64().unwrap() > 0.1), "{exact}");
@@ -123,17 +126,49 @@ fn the_runs_of_a_benchmark_can_be_played_on_many_machines() {
 }
 
 #[test]
-fn a_bot_that_cannot_play_forfeits_and_has_no_exploitability() {
-    let place = folder("bench-bot");
-    let output = command(&place, "bench")
-        .args(["external(\"false\")"])
-        .args("--out b --quick --quiet --parts transfer exact".split(' '))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", said(&output));
-    let found = result(&place.join("b"));
-    for (table, share) in found["parts"]["transfer"].as_object().unwrap() {
-        assert_eq!((&share["win_share"], &share["forfeits"]), (&Value::from(0.0), &Value::from(40)), "{table}");
-    }
+fn a_changed_responder_fails_the_check() {
+    let place = folder("bench-responder");
+    done(&place, "bench greedy --out g --quick --quiet --parts robust");
+    // As after an interruption before the second responder.
+    fs::remove_dir_all(place.join("g/robust/nothing")).unwrap();
+    done(&place, "bench greedy --out g --quick --quiet --parts robust --resume");
+    let lines = |of: &str| -> Vec<String> {
+        let text = said(&cambio(&place, "verify g --all"));
+        text.lines().filter(|line| line.contains(of)).map(str::to_owned).collect()
+    };
+    assert_eq!(lines("responder"), ["responder from shipped: verified", "responder from nothing: verified"]);
+
+    let [recipe, network] = ["recipe.toml", "network.net"].map(|name| place.join("g/robust/shipped").join(name));
+    let (text, bytes) = (fs::read_to_string(&recipe).unwrap(), fs::read(&network).unwrap());
+    fs::write(&recipe, text.replace("greedy = 1.0", "random = 1.0")).unwrap();
+    assert_eq!(lines("shipped"), ["responder from shipped: wrong: its recipe is not the recipe of the benchmark"]);
+    fs::write(&recipe, text).unwrap();
+    fs::write(&network, [&bytes[..], b"!"].concat()).unwrap();
+    let found = cambio(&place, "verify g --all");
+    assert!(said(&found).contains("responder from shipped: wrong: g/robust/shipped/network.net: "), "{}", said(&found));
+    assert_eq!(found.status.code(), Some(4), "{}", said(&found));
+}
+
+#[test]
+fn an_agent_without_a_network_forfeits_and_has_no_exploitability() {
+    let place = folder("bench-forfeits");
+    done(&place, "bench learned --out l --quick --quiet --parts transfer exact");
+    let found = result(&place.join("l"));
+    let forfeits = |table: &Value| table["forfeits"].as_u64().unwrap();
+    let forfeits = found["parts"]["transfer"].as_object().unwrap().values().map(forfeits).collect::<Vec<_>>();
+    assert_eq!(forfeits.iter().filter(|&&number| number == 40).count(), 3, "{forfeits:?}");
+    assert_eq!(forfeits.iter().sum::<u64>(), 3 * 40);
     assert!(found["exact"].as_object().unwrap().values().all(Value::is_null), "{found}");
+}
+
+#[test]
+fn a_bot_that_cannot_be_started_is_refused() {
+    let place = folder("bench-bot");
+    for bot in ["external(\"false\")", "external(\"no-such-program\")"] {
+        let refused = command(&place, "bench").args([bot, "--out", "b", "--quick"]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        let shown = said(&refused);
+        assert!(shown.contains("cannot begin a match of classic, or of any other preset: the bot"), "{shown}");
+        assert!(!place.join("b").exists());
+    }
 }

@@ -185,7 +185,9 @@ impl BenchResult {
                 self.complete = false;
                 return Ok(());
             }
-            let StoredResponder { selected, bound, .. } = StoredResponder::read(&path)?;
+            let stored = StoredResponder::read(&path);
+            let StoredResponder { selected, bound, .. } =
+                stored.map_err(|error| RunError::damaged(&path, error.to_string()))?;
             let row = bound.first().ok_or("a responder without a result")?;
             if best.as_ref().is_none_or(|(other, _)| selected > *other) {
                 let responder = format!("from {name}");

@@ -6,15 +6,13 @@ use std::time::Instant;
 
 use cambio_agents::{AgentSpec, Network, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, ExecutorError, create_folder, read_bytes, write_whole};
-use cambio_learn::{
-    LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network, stored_recipe,
-};
+use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, read_bytes, write_whole};
+use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network};
 use cambio_sim::{Worker, read_rules};
 
-use super::Bench;
 use super::result::{RESPONDERS, ROBUST, refusal_file};
 use super::suite::{RobustPart, Suite};
+use super::{Bench, worse};
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;
 
@@ -25,7 +23,7 @@ const PILOT: f64 = 0.05;
 /// training, the reason is written to a file.
 pub(super) fn train(bench: &Bench<'_>) -> Result<bool, Box<dyn std::error::Error>> {
     let folder = bench.out.join(ROBUST);
-    create_folder(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
     let part = &bench.suite.robust;
     let rules = read_rules(&part.rules, Path::new("."))?;
     let responder = Responder { part, rules: &rules, agent: bench.agent, roster: bench.roster };
@@ -85,6 +83,28 @@ impl Responder<'_> {
         Ok(((rate * seconds) as u64).max(1))
     }
 
+    /// Fails if the folder is not a complete training of this responder, or its fresh deals have another result.
+    fn check(&self, path: &Path, from: &str) -> Result<(), Box<dyn std::error::Error>> {
+        let StoredResponder { recipe, bound, .. } = StoredResponder::read(path)?;
+        let wanted = Recipe { inputs: recipe.inputs.clone(), ..self.recipe(from)?.lasting(recipe.matches) };
+        if recipe != wanted {
+            return Err("its recipe is not the recipe of the benchmark".into());
+        }
+        let file = path.join("network.net");
+        let read = Network::from_bytes(&read_bytes(&file, 1 << 30)?);
+        let (network, facts) = read.map_err(|error| format!("{}: {error}", file.display()))?;
+        if serde_json::from_value::<Recipe>(facts.made["recipe"].clone()).ok().as_ref() != Some(&recipe) {
+            return Err(format!("{} was trained with another recipe", file.display()).into());
+        }
+        let fresh = recipe.bound.ok_or("its recipe has no fresh deals")?;
+        let found = judge(&network, self.agent, self.part.seats, fresh.seed, fresh.deals, &Executor::new(0)?);
+        let found = found.map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
+        if bound.first().is_none_or(|row| row.win_share.to_bits() != found.share.mean.to_bits()) {
+            return Err("its fresh deals give another win share than the one in bound.csv".into());
+        }
+        Ok(())
+    }
+
     /// Trains a responder to the end, or continues its training.
     fn train(
         &self,
@@ -112,28 +132,24 @@ impl Responder<'_> {
     }
 }
 
-/// Repeats the fresh deals of each responder.
-pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
+/// Checks the recipe and the network of each responder, and repeats its fresh deals.
+pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &Roster) -> CliResult {
     let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
     if refusal_file(folder).exists() {
         return Ok(exit);
     }
+    let rules = read_rules(&suite.robust.rules, Path::new("."))?;
+    let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
     for name in RESPONDERS {
         let path = folder.join(ROBUST).join(name);
-        let Ok(StoredResponder { bound, .. }) = StoredResponder::read(&path) else {
+        if !path.join("bound.csv").exists() {
             writeln!(out, "responder from {name}: missing")?;
-            exit = Exit::Interrupted;
-            continue;
-        };
-        let fresh = stored_recipe(&path)?.bound.ok_or("the recipe of a responder has fresh deals")?;
-        let (network, _) = Network::from_bytes(&read_bytes(&path.join("network.net"), 1 << 30)?)?;
-        let found = judge(&network, agent, suite.robust.seats, fresh.seed, fresh.deals, &Executor::new(0)?);
-        let found = found.map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
-        if bound.first().is_some_and(|row| row.win_share.to_bits() == found.share.mean.to_bits()) {
-            writeln!(out, "responder from {name}: verified")?;
+            exit = worse(exit, Exit::Interrupted);
+        } else if let Err(error) = responder.check(&path, name) {
+            writeln!(out, "responder from {name}: wrong: {error}")?;
+            exit = Exit::Wrong;
         } else {
-            writeln!(out, "responder from {name}: wrong: another win share than in bound.csv")?;
-            return Ok(Exit::Wrong);
+            writeln!(out, "responder from {name}: verified")?;
         }
     }
     Ok(exit)
