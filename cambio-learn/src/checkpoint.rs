@@ -100,10 +100,10 @@ impl Learner {
         if head.inputs != inputs {
             return Err(damaged("its network has a different number of inputs").into());
         }
-        let (mut numbers, average) = (&numbers[..], learner.recipe.training.average);
+        let mut numbers = &numbers[..];
         let mut restore = |inputs: usize, steps| {
             let mut take = || numbers.split_off(..Trainer::len(inputs)).map(<[f32]>::to_vec);
-            Some(Trainer::restore(inputs, steps, [take()?, take()?, take()?, take()?]).averaging(average))
+            Some(Trainer::restore(inputs, steps, [take()?, take()?, take()?, take()?]))
         };
         let unfit = || damaged("its number of weights does not fit its inputs");
         learner.trainer = restore(inputs, head.steps).ok_or_else(unfit)?;

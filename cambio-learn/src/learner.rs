@@ -136,8 +136,7 @@ impl Learner {
         let trainer = match from {
             Some(network) => Trainer::from_floats(inputs.count(), &network.floats()),
             None => Trainer::new(inputs.count(), recipe.seed),
-        }
-        .averaging(recipe.training.average);
+        };
         let league = League::new(rules, &recipe, rivals);
         let critic = (recipe.method == Method::Policy).then(|| Trainer::new(2 * inputs.count(), !recipe.seed));
         let network = Network::new(&inputs, &trainer.current());

@@ -204,19 +204,11 @@ pub struct Training {
     pub rate: f32,
     /// The learning rate at the end, after a cosine decay.
     pub final_rate: f32,
-    /// The number of gradient steps over which the weights of the final network are averaged: the time constant of an
-    /// exponential moving average. Averaging over more steps brings the play of a policy nearer to an equilibrium.
-    #[serde(skip_serializing_if = "is_default_average")]
-    pub average: u64,
-}
-
-fn is_default_average(average: &u64) -> bool {
-    *average == Training::default().average
 }
 
 impl Default for Training {
     fn default() -> Training {
-        Training { batch: 512, rate: 1e-3, final_rate: 3e-5, average: 3200 }
+        Training { batch: 512, rate: 1e-3, final_rate: 3e-5 }
     }
 }
 
@@ -469,7 +461,6 @@ impl Recipe {
         check("training.batch", self.training.batch as f64, 1.0, 1e6)?;
         check("training.rate", self.training.rate.into(), 0.0, 1.0)?;
         check("training.final_rate", self.training.final_rate.into(), 0.0, 1.0)?;
-        check("training.average", self.training.average as f64, 16.0, 1e9)?;
         check("evaluation.deals", self.evaluation.deals as f64, 2.0, 1e9)?;
         check("evaluation.times", self.evaluation.times as f64, 0.0, 1e6)?;
         let refuse =

@@ -10,7 +10,6 @@ use std::ops::Range;
 use cambio_agents::{FloatNetwork, Network};
 use pulp::{Arch, Simd};
 
-use crate::recipe::Training;
 use crate::rng::SeededRng;
 use crate::samples::{ChoiceSamples, PolicySamples, Samples};
 use steps::{Choices, Policy, Prediction, Step, Values};
@@ -22,6 +21,8 @@ const SECOND: usize = FloatNetwork::SECOND;
 const BETA: f32 = 0.9;
 /// Adam's β₂: the decay of the moving average of the squared gradients.
 const BETA_SQUARED: f32 = 0.999;
+/// The decay of the moving average of the weights, with which the final network plays.
+const AVERAGE: f32 = 0.995;
 /// The number of steps between updates of the averaged weights.
 const AVERAGE_EVERY: u64 = 16;
 
@@ -93,8 +94,6 @@ pub(crate) struct Trainer {
     /// The inputs whose weights changed since the last [`Trainer::follow`].
     moved: InputSet,
     steps: u64,
-    /// The decay of the averaged weights at each of their updates.
-    decay: f32,
     arch: Arch,
 }
 
@@ -154,16 +153,8 @@ impl Trainer {
             touched: InputSet::new(inputs),
             moved: InputSet::new(inputs),
             steps: 0,
-            decay: 0.0,
             arch: Arch::new(),
         }
-        .averaging(Training::default().average)
-    }
-
-    /// Averages the weights over about this many steps.
-    pub(crate) fn averaging(mut self, steps: u64) -> Trainer {
-        self.decay = (1.0 - AVERAGE_EVERY as f64 / steps as f64) as f32;
-        self
     }
 
     /// The current weights.
@@ -480,7 +471,7 @@ impl Trainer {
         self.touched.clear();
         if self.steps.is_multiple_of(AVERAGE_EVERY) {
             for (average, &weight) in self.average.iter_mut().zip(&self.weights) {
-                *average = self.decay * *average + (1.0 - self.decay) * weight;
+                *average = AVERAGE * *average + (1.0 - AVERAGE) * weight;
             }
         }
     }

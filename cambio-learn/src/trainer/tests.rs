@@ -112,22 +112,6 @@ fn a_restored_trainer_takes_the_same_steps() {
     assert_eq!(trainer.weights.len(), Trainer::len(5));
 }
 
-#[test]
-fn weights_are_averaged_over_the_given_number_of_steps() {
-    let samples = samples();
-    for (steps, kept) in [(16, 0.0), (1600, 0.99)] {
-        let mut trainer = Trainer::new(5, 1).averaging(steps);
-        let start = trainer.average.clone();
-        for _ in 0..AVERAGE_EVERY {
-            trainer.step_values(&samples, 0..400, 0.01);
-        }
-        assert_ne!(trainer.weights, start);
-        for ((average, weight), start) in trainer.average.iter().zip(&trainer.weights).zip(&start) {
-            assert!((average - (kept * start + (1.0 - kept) * weight)).abs() < 1e-6);
-        }
-    }
-}
-
 /// The decisions of [`choices`], drawn with probability 1/3 each.
 fn policy() -> PolicySamples {
     PolicySamples { choices: choices(), chances: vec![1.0 / 3.0; 300], ..PolicySamples::default() }
