@@ -91,8 +91,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         let deals = |alpha: Option<f64>| {
             alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, own, alpha))
         };
-        let cell = stored.plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
-        let together = cell.and_then(|cell| derived.together[cell].as_ref());
+        let together = stored.plan.cell(rules, seats).and_then(|cell| derived.together[cell].as_ref());
         let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
         writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", deals(Some(args.alpha)), deals(together))?;
     }

@@ -273,11 +273,10 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
     let fits = |label: &str| label.chars().count() <= LABEL;
     let bold = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     for (index, cell) in plan.cells.iter().enumerate() {
-        let of_cell = |rules: &str, seats: usize| rules == cell.rules.name() && seats == cell.seats;
-        let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
-        let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| of_cell(&row.rules, row.seats)).collect();
+        let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
+        let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
         let Some(first) = rows.first() else { continue };
-        writeln!(out, "{}, {} seats, {}", cell.rules.name(), cell.seats, crate::say::count(first.deals, "deal"))?;
+        writeln!(out, "{cell}, {}", crate::say::count(first.deals, "deal"))?;
         writeln!(
             out,
             "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",

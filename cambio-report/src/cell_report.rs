@@ -57,8 +57,7 @@ pub(super) struct CellReport<'a> {
 
 impl CellReport<'_> {
     pub(super) fn title(&self) -> String {
-        let cell = &self.plan.cells[self.index];
-        format!("{}, {} seats", cell.rules.name(), cell.seats)
+        self.plan.cells[self.index].to_string()
     }
 
     pub(super) fn seats(&self) -> usize {
@@ -66,7 +65,7 @@ impl CellReport<'_> {
     }
 
     fn is_here(&self, rules: &str, seats: usize) -> bool {
-        rules == self.plan.cells[self.index].rules.name() && seats == self.seats()
+        self.plan.cells[self.index].is_of(rules, seats)
     }
 
     /// The ranks and names of the agents, the best first.

@@ -89,8 +89,7 @@ fn headline(comparison: &Comparison, sections: &[ComparisonSection]) -> Prose {
 fn runs(comparison: &Comparison) -> ReportTable {
     let row = |run: &ComparedRun| {
         let plan = &run.stored.plan;
-        let tables: Vec<String> =
-            plan.cells.iter().map(|cell| format!("{}, {} seats", cell.rules.name(), cell.seats)).collect();
+        let tables: Vec<String> = plan.cells.iter().map(ToString::to_string).collect();
         let played = match run.stored.extent() {
             extent if extent.is_whole() => grouped(plan.deals),
             extent => format!("{}, {} of {} batches", grouped(plan.deals), grouped(extent.batches), grouped(extent.of)),

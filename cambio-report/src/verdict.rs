@@ -67,20 +67,18 @@ pub(super) struct PairwiseScore {
 impl<'a> RankedAgents<'a> {
     pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
-        let is_here = |rules: &str, seats: usize| rules == table.rules.name() && seats == table.seats;
         let rung = |summary: &'a SummaryRow| {
-            let index = plan.agents.iter().position(|agent| agent.label == summary.agent)?;
+            let index = plan.agent(&summary.agent)?;
             let mean = cell.leading_payoff(index, plan.payoff)?;
             Some(RankedAgent { agent: &summary.agent, index, mean, summary, is_among_best: false })
         };
-        let here = derived.summary.iter().filter(|row| is_here(&row.rules, row.seats));
+        let here = derived.summary.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let mut rungs: Vec<RankedAgent<'a>> = here.filter_map(rung).collect();
         let sign = plan.payoff.sign();
         rungs.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
-        let pairs = derived.pairwise.iter().filter(|row| is_here(&row.rules, row.seats));
+        let pairs = derived.pairwise.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
-        let is_mirror =
-            table.lineups.iter().all(|lineup| lineup.agents().iter().all(|&agent| agent == lineup.agents()[0]));
+        let is_mirror = (0..plan.agents.len()).all(|agent| table.is_mirrored(agent));
         let mut ladder = RankedAgents { payoff: plan.payoff, rungs, pairs, is_mirror };
         let leader = ladder.rungs.first().map(|rung| rung.agent);
         let is_level = |rung: &RankedAgent<'a>| {

@@ -184,7 +184,7 @@ impl Comparison {
         {
             let known = tables.iter().position(|table| table.rules == cell.rules && table.seats == cell.seats);
             let table = known.unwrap_or_else(|| {
-                let title = format!("{}, {} seats", cell.rules.name(), cell.seats);
+                let title = cell.to_string();
                 let is_taken = tables.iter().any(|table| table.title == title);
                 let title = if is_taken { format!("{title}, rules of {}", self.runs[run].letter) } else { title };
                 let cells = vec![None; plans.len()];
@@ -263,7 +263,6 @@ impl Comparison {
         let [one, other] = [agent.scores[run].as_ref()?.mean, agent.scores[from].as_ref()?.mean];
         let [(plan, _, cell), (other_plan, _, other_cell)] = [self.cell(table, run)?, self.cell(table, from)?];
         let level = 1.0 - (1.0 - LEVEL) / count as f64;
-        let place = |plan: &Plan| plan.agents.iter().position(|planned| planned.label == agent.label);
         let is_fixed = [one, other].iter().all(|mean| mean.half_width() == Some(0.0));
         if plan.seed != other_plan.seed || is_fixed {
             return Some(RunDifference {
@@ -274,7 +273,7 @@ impl Comparison {
                 shared_deals: 0,
             });
         }
-        let paired = cell.difference_from(place(plan)?, (other_cell, place(other_plan)?))?;
+        let paired = cell.difference_from(plan.agent(&agent.label)?, (other_cell, other_plan.agent(&agent.label)?))?;
         Some(RunDifference {
             from,
             difference: paired.mean,

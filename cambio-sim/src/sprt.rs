@@ -223,7 +223,6 @@ impl SprtQuestion {
         mut progress: impl FnMut(u64, f64),
     ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
-        let cell = &plan.cells[0];
         let mut reading = self.reader(&plan);
         let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
         // Deals after the decision are ignored, and so are faults on these deals.
@@ -240,7 +239,7 @@ impl SprtQuestion {
             Err(ExecutorError::Failed(StopReason::Fault(fault))) => return Err(fault.into()),
             Err(ExecutorError::Cancelled) => return Err(PlayError::Interrupted),
         }
-        Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
+        Ok(reading.answer(self, plan.cells[0].matches_a_deal()))
     }
 
     fn plan(&self, setting: &PlaySetting, roster: &Roster, agents: [&str; 2]) -> Result<PlayablePlan, PlanError> {
@@ -279,10 +278,8 @@ impl SprtQuestion {
             found.push(score?);
             Ok::<(), Box<AgentFault>>(())
         };
-        match executor.run_watched(deals, &mut found, work, commit, |_, _| Ok(())) {
-            Ok(()) => Ok(found),
-            Err(stopped) => Err(stopped.into()),
-        }
+        executor.run_watched(deals, &mut found, work, commit, |_, _| Ok(()))?;
+        Ok(found)
     }
 
     /// Evaluates scores in the order of their deals, from deal 0 on, until a hypothesis is accepted or the scores end. A decided
@@ -298,7 +295,6 @@ impl SprtQuestion {
         scores: impl IntoIterator<Item = DealScore>,
     ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
-        let cell = &plan.cells[0];
         let mut reading = self.reader(&plan);
         for score in scores {
             reading.add(score);
@@ -306,7 +302,7 @@ impl SprtQuestion {
                 break;
             }
         }
-        Ok(reading.answer(self, (cell.lineups.len() * cell.seatings.len()) as u64))
+        Ok(reading.answer(self, plan.cells[0].matches_a_deal()))
     }
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.

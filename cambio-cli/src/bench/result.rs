@@ -228,7 +228,7 @@ pub(super) fn read_exact(file: &Path) -> Result<ExactResult, RunError> {
 fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<Option<TableResult>, RunError> {
     // A share is stored in millionths of a win, like the luck.
     const UNITS: f64 = LuckShare::UNITS as f64;
-    let number = stored.plan.agents.iter().position(|planned| planned.label == agent);
+    let number = stored.plan.agent(agent);
     let (mut total, mut forfeits) = (BTreeMap::<u64, (i64, i64)>::new(), 0);
     let mut against: BTreeMap<String, Moments> = BTreeMap::new();
     for read in stored.blocks()? {
@@ -273,10 +273,7 @@ fn decision_time(
     searches: [&String; 2],
     roster: &Roster,
 ) -> Result<Option<DecisionTime>, SpecError> {
-    let time = |label: &str| {
-        let number = stored.plan.agents.iter().position(|planned| planned.label == label)?;
-        stored.timing.agent(0, number)?.per_decision()
-    };
+    let time = |label: &str| stored.timing.agent(0, stored.plan.agent(label)?)?.per_decision();
     let mut of_class: Option<f64> = None;
     for search in searches {
         let spent = time(&roster.parse(search)?.to_string());

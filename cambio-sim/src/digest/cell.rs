@@ -118,7 +118,7 @@ impl CellDigest {
             by_lineup: vec![Vec::new(); cell.lineups.len()],
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
-            matches_a_deal: (cell.lineups.len() * cell.seatings.len()) as u64,
+            matches_a_deal: cell.matches_a_deal(),
             kept: None,
             open,
         }

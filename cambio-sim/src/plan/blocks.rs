@@ -1,5 +1,6 @@
 //! Plans, and their blocks in canonical order.
 
+use std::fmt;
 use std::ops::Range;
 
 use cambio_agents::AgentSpec;
@@ -31,6 +32,23 @@ impl Cell {
         let own = self.lineups.iter().map(Lineup::agents).filter(|agents| agents.contains(&agent));
         own.flatten().all(|&other| other == agent)
     }
+
+    /// Whether this is the cell of a row with these rules and seats.
+    pub fn is_of(&self, rules: &str, seats: usize) -> bool {
+        self.rules.name() == rules && self.seats == seats
+    }
+
+    /// The number of matches on each deal.
+    pub(crate) fn matches_a_deal(&self) -> u64 {
+        (self.lineups.len() * self.seatings.len()) as u64
+    }
+}
+
+/// The name of the cell in texts: `classic, 2 seats`.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} seats", self.rules.name(), self.seats)
+    }
 }
 
 /// The maximum number of matches of a plan.
@@ -38,7 +56,7 @@ pub(super) const MOST_MATCHES: u128 = 1 << 40;
 
 /// The number of matches in cells with this number of deals.
 pub(super) fn matches_in(cells: &[Cell], deals: u64) -> u128 {
-    cells.iter().map(|cell| cell.lineups.len() as u128 * cell.seatings.len() as u128 * u128::from(deals)).sum()
+    cells.iter().map(|cell| u128::from(cell.matches_a_deal()) * u128::from(deals)).sum()
 }
 
 /// A validated and expanded experiment. A plan can be stored, read back and summarised; a
@@ -152,6 +170,16 @@ impl Plan {
         self.cells.iter().any(|cell| cell.baseline.is_some())
     }
 
+    /// The number of the agent with this label.
+    pub fn agent(&self, label: &str) -> Option<usize> {
+        self.agents.iter().position(|agent| agent.label == label)
+    }
+
+    /// The number of the cell with these rules and seats.
+    pub fn cell(&self, rules: &str, seats: usize) -> Option<usize> {
+        self.cells.iter().position(|cell| cell.is_of(rules, seats))
+    }
+
     /// The seed of the agents' streams as written to files: `None` if it is the default.
     pub(crate) fn said_agent_seed(&self) -> Option<String> {
         (self.agent_seed != Seed::AGENTS).then(|| self.agent_seed.to_string())
@@ -164,7 +192,7 @@ impl Plan {
 
     /// The number of matches.
     pub fn matches(&self) -> u64 {
-        self.cells.iter().map(|cell| (cell.lineups.len() * cell.seatings.len()) as u64 * self.deals).sum()
+        self.cells.iter().map(|cell| cell.matches_a_deal() * self.deals).sum()
     }
 
     /// The number of blocks.

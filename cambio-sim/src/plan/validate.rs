@@ -117,7 +117,7 @@ impl Experiment {
             let rules = self.unit.of(read_rules(name, folder)?);
             for &seats in &self.seats {
                 rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
-                if cells.iter().any(|cell| cell.rules.name() == rules.name() && cell.seats == seats) {
+                if cells.iter().any(|cell| cell.is_of(rules.name(), seats)) {
                     let found = format!("`{}` at {seats} seats twice", rules.name());
                     let is_seats = self.seats.iter().filter(|&&other| other == seats).count() > 1;
                     let allowed = "a list without duplicates (rule files are compared by `name`)";

@@ -139,9 +139,8 @@ impl Timing {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         for row in csv::Reader::from_reader(whole.as_bytes()).into_deserialize().flatten() {
             let TimingRow { batches: end, rules, seats, agent, blocks, matches, decisions, seconds } = row;
-            let cell = plan.cells.iter().position(|cell| cell.rules.name() == rules && cell.seats == seats);
-            let known = |label: &String| plan.agents.iter().position(|agent| agent.label == *label);
-            let place = agent.as_ref().map_or(Some(None), |label| known(label).map(Some));
+            let cell = plan.cell(&rules, seats);
+            let place = agent.as_ref().map_or(Some(None), |label| plan.agent(label).map(Some));
             let time = Duration::try_from_secs_f64(seconds).ok();
             if let (Some(cell), Some(agent), Some(time), true) = (cell, place, time, end <= batches) {
                 self.add(cell, agent, &TimeSpent { blocks, matches, decisions, time });

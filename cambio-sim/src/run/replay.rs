@@ -64,7 +64,7 @@ impl StoredMatch {
         let mut before = 0;
         for cell in &plan.cells {
             let lineups = cell.lineups.len() as u64;
-            if cell.rules.name() == self.rules && cell.seats == self.seats && self.deal < plan.deals {
+            if cell.is_of(&self.rules, self.seats) && self.deal < plan.deals {
                 let lineup = cell.lineups.iter().position(|lineup| lineup.label() == self.lineup);
                 if let Some(lineup) = lineup {
                     return Some(before + self.deal * lineups + lineup as u64);

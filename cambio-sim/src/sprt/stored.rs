@@ -119,7 +119,7 @@ impl<'r> StoredDuel<'r> {
             let is_named = |rules: &str| name == rules || name.strip_suffix(" (one round)") == Some(rules);
             rules.is_none_or(is_named) && seats.is_none_or(|seats| cell.seats == seats)
         };
-        let tables = |cells: &[usize]| cells.iter().map(|&cell| table(&plan.cells[cell])).collect::<Vec<_>>();
+        let tables = |cells: &[usize]| cells.iter().map(|&cell| plan.cells[cell].to_string()).collect::<Vec<_>>();
         let all: Vec<usize> = (0..plan.cells.len()).collect();
         let wanted: Vec<usize> = all.iter().copied().filter(|&cell| is_wanted(&plan.cells[cell])).collect();
         if wanted.is_empty() {
@@ -149,19 +149,14 @@ impl<'r> StoredDuel<'r> {
     }
 }
 
-fn table(cell: &Cell) -> String {
-    format!("{}, {} seats", cell.rules.name(), cell.seats)
-}
-
 /// The index of an agent in a plan, by its spec as written in the run or as normalized by the roster.
 fn index(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
-    let named = |label: &str| plan.agents.iter().position(|agent| agent.label == label);
-    let read = || named(&roster.parse(spec).ok()?.to_string());
+    let read = || plan.agent(&roster.parse(spec).ok()?.to_string());
     let unknown = || DuelError::Unknown {
         agent: spec.to_owned(),
         agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
     };
-    named(spec).or_else(read).ok_or_else(unknown)
+    plan.agent(spec).or_else(read).ok_or_else(unknown)
 }
 
 /// The lineups that contain exactly these two agents.
