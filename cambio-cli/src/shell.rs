@@ -8,7 +8,7 @@ use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
 use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
-use crate::tables::bar_free;
+use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SchemaArgs {
@@ -94,12 +94,11 @@ fn write_text(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Resu
 fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::Result<()> {
     for DocumentedTable { command, file, row, columns } in tables {
         writeln!(out, "\n## `cambio {command}`: `{file}`\n\n{row}\n")?;
-        writeln!(out, "| name | type | unit | meaning |\n|---|---|---|---|")?;
-        for DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. } in columns {
+        let line = |DocumentedColumn { name, kind, unit, may_be_empty, meaning, .. }: &DocumentedColumn| {
             let empty = if *may_be_empty { " or empty" } else { "" };
-            let (unit, meaning) = (unit.as_deref().unwrap_or_default(), bar_free(meaning));
-            writeln!(out, "| `{name}` | {kind}{empty} | {unit} | {meaning} |")?;
-        }
+            [format!("`{name}`"), format!("{kind}{empty}"), unit.clone().unwrap_or_default(), meaning.clone()]
+        };
+        write!(out, "{}", markdown_table(&["name", "type", "unit", "meaning"], columns.iter().map(line)))?;
     }
     Ok(())
 }

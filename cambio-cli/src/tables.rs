@@ -1,6 +1,6 @@
 //! Prints the tables of a run for people, or its summary for programs.
 
-use std::io::{IsTerminal as _, Write};
+use std::io::{self, ErrorKind, IsTerminal as _, Write};
 
 use cambio_core::text::duration;
 use cambio_sim::{Derived, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
@@ -26,7 +26,7 @@ pub(super) const FEW_DEALS: u64 = 30;
 /// The width of the column of labels. A longer label has its own line.
 const LABEL: usize = 18;
 
-/// Prints the tables. A closed output is not an error.
+/// Prints the tables.
 pub(super) fn print(
     plan: &Plan,
     derived: &Derived,
@@ -38,14 +38,17 @@ pub(super) fn print(
         Format::Table => people(plan, derived, timing, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(derived)?),
-        Format::Md => markdown(derived, &mut out),
+        Format::Md => out.write_all(markdown(derived).as_bytes()),
     };
+    unless_closed(printed, "table")
+}
+
+/// The result of printing `what`. A closed output is not an error.
+pub(super) fn unless_closed(printed: io::Result<()>, what: &str) -> Result<(), Box<dyn std::error::Error>> {
     match printed {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-        Err(error) => return Err(format!("cannot print the table: {error}").into()),
-        Ok(()) => {}
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("cannot print the {what}: {error}").into()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Prints the comparisons of all agents with the baseline.
@@ -59,41 +62,34 @@ pub(super) fn print_baseline(
     let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
     let texts = |row: &cambio_sim::BaselineRow| {
         let ends = row.low.zip(row.high);
-        let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match ends.map(|(low, high)| [low, high].map(|end| plan.payoff.sign() * end)) {
             Some(ends) if ends.iter().all(|end| *end > 0.0) => "better",
             Some(ends) if ends.iter().all(|end| *end < 0.0) => "worse",
             _ => "undecided",
         };
-        (interval, p_text(row.p), word)
+        (ends_text(ends), p_text(row.p), word)
     };
     match format {
         Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
         Format::Md => {
-            writeln!(
-                out,
-                "| rules | seats | agent | deals | difference | 95 %, simultaneous | p | verdict |\n|---|---|---|---|---|---|---|---|"
-            )?;
-            for row in rows {
+            let heads = ["rules", "seats", "agent", "deals", "difference", "95 %, simultaneous", "p", "verdict"];
+            let line = |row: &cambio_sim::BaselineRow| {
                 let (interval, p, word) = texts(row);
-                let (rules, agent) = (bar_free(&row.rules), bar_free(&row.agent));
-                let (seats, deals, difference) = (row.seats, row.deals, row.difference);
-                writeln!(
-                    out,
-                    "| {rules} | {seats} | `{agent}` | {deals} | {difference:+.4} | {interval} | {p} | {word} |"
-                )?;
-            }
+                let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
+                let difference = format!("{:+.4}", row.difference);
+                [row.rules.clone(), seats, code(&row.agent), deals, difference, interval, p, word.to_owned()]
+            };
+            write!(out, "{}", markdown_table(&heads, rows.iter().map(line)))?;
         }
         Format::Table => {
             writeln!(out, "against {}, in {}, paired by deal", first.baseline, plan.payoff.unit())?;
-            let mut table = None;
-            for row in rows {
-                if table != Some((&row.rules, row.seats)) {
-                    table = Some((&row.rules, row.seats));
-                    writeln!(out, "{}, {} seats, {}", row.rules, row.seats, crate::say::count(row.deals, "deal"))?;
+            for table in rows.chunk_by(|one, next| (&one.rules, one.seats) == (&next.rules, next.seats)) {
+                let (rules, seats) = (&table[0].rules, table[0].seats);
+                writeln!(out, "{rules}, {seats} seats, {}", crate::say::count(table[0].deals, "deal"))?;
+                for row in table {
+                    let (interval, p, word) = texts(row);
+                    writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
                 }
-                let (interval, p, word) = texts(row);
-                writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
             }
             writeln!(
                 out,
@@ -116,32 +112,26 @@ pub(super) fn print_equivalences(
     let mut out = std::io::stdout().lock();
     let Some(first) = rows.first() else { return Err("no two agents have matches at one table".into()) };
     let texts = |row: &cambio_sim::EquivalenceRow| {
-        let ends = row.low.zip(row.high);
-        let interval = ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"));
         let word = match row.p_holm {
             Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
             Some(_) => "not shown".to_owned(),
             None => "no variance to test with".to_owned(),
         };
-        (interval, p_text(row.p), p_text(row.p_holm), word)
+        (ends_text(row.low.zip(row.high)), p_text(row.p), p_text(row.p_holm), word)
     };
     match format {
         Format::Json | Format::Csv => for_programs(rows, format, &mut out)?,
         Format::Md => {
-            writeln!(
-                out,
-                "| rules | seats | agent | other | deals | difference | 90 % | p | p, all pairs | verdict |\n\
-                 |---|---|---|---|---|---|---|---|---|---|"
-            )?;
-            for row in rows {
+            let heads =
+                ["rules", "seats", "agent", "other", "deals", "difference", "90 %", "p", "p, all pairs", "verdict"];
+            let line = |row: &cambio_sim::EquivalenceRow| {
                 let (interval, alone, all, word) = texts(row);
-                let [rules, agent, other] = [&row.rules, &row.agent, &row.other].map(|text| bar_free(text));
-                let (seats, deals, difference) = (row.seats, row.deals, row.difference);
-                writeln!(
-                    out,
-                    "| {rules} | {seats} | `{agent}` | `{other}` | {deals} | {difference:+.4} | {interval} | {alone} | {all} | {word} |"
-                )?;
-            }
+                let [agent, other] = [&row.agent, &row.other].map(|agent| code(agent));
+                let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
+                let difference = format!("{:+.4}", row.difference);
+                [row.rules.clone(), seats, agent, other, deals, difference, interval, alone, all, word]
+            };
+            write!(out, "{}", markdown_table(&heads, rows.iter().map(line)))?;
         }
         Format::Table => {
             writeln!(
@@ -172,6 +162,12 @@ pub(super) fn print_equivalences(
 /// The note below several tables.
 const SEPARATE: &str = " Tables are not corrected together.";
 
+/// The ends of the interval of a difference.
+#[cfg(feature = "report")]
+pub(super) fn ends_text(ends: Option<(f64, f64)>) -> String {
+    ends.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:+.4} to {high:+.4}"))
+}
+
 #[cfg(feature = "report")]
 fn p_text(p: Option<f64>) -> String {
     p.map_or_else(|| "–".to_owned(), |p| if p < 5e-5 { "<0.0001".to_owned() } else { format!("{p:.4}") })
@@ -193,34 +189,39 @@ pub(super) fn for_programs<R: serde::Serialize>(
     Ok(csv.flush()?)
 }
 
-fn markdown(derived: &Derived, out: &mut impl Write) -> std::io::Result<()> {
-    writeln!(out, "| rules | seats | agent | deals | rank points | win | Elo |\n|---|---|---|---|---|---|---|")?;
-    for (row, rating) in derived.summary.iter().zip(&derived.ratings) {
+fn markdown(derived: &Derived) -> String {
+    let summary = derived.summary.iter().zip(&derived.ratings).map(|(row, rating)| {
         let [points, win] =
             [row.leading_rank_points(), row.leading_win_share()].map(|(mean, low, high)| in_full(mean, low, high, 3));
-        let elo = elo(rating);
-        writeln!(
-            out,
-            "| {} | {} | `{}` | {} | {points} | {win} | {elo} |",
-            bar_free(&row.rules),
-            row.seats,
-            bar_free(&row.agent),
-            row.deals
-        )?;
-    }
-    if !derived.pooled.is_empty() {
-        writeln!(out, "\n| agent | tables | games | Elo over all tables |\n|---|---|---|---|")?;
-    }
-    for row in &derived.pooled {
+        let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
+        [row.rules.clone(), seats, code(&row.agent), deals, points, win, elo(rating)]
+    });
+    let pooled = derived.pooled.iter().map(|row| {
         let elo = format!("{}{}", mark(row.fit), in_full(row.elo, row.elo_low, row.elo_high, 0));
-        writeln!(out, "| `{}` | {} | {} | {elo} |", bar_free(&row.agent), row.tables, row.games)?;
+        [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo]
+    });
+    let mut text = markdown_table(&["rules", "seats", "agent", "deals", "rank points", "win", "Elo"], summary);
+    if !derived.pooled.is_empty() {
+        text.push('\n');
+        text += &markdown_table(&["agent", "tables", "games", "Elo over all tables"], pooled);
     }
-    Ok(())
+    text
 }
 
-/// The text of a Markdown cell, with bars escaped.
-pub(super) fn bar_free(text: &str) -> String {
-    text.replace('|', "\\|")
+/// A Markdown table.
+pub(super) fn markdown_table<R: AsRef<[String]>>(heads: &[&str], rows: impl IntoIterator<Item = R>) -> String {
+    let line = |row: R| {
+        // A bar would end the cell.
+        let cells: Vec<String> = row.as_ref().iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let head = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+    std::iter::once(head).chain(rows.into_iter().map(line)).collect()
+}
+
+/// The name of an agent as Markdown.
+fn code(agent: &str) -> String {
+    format!("`{agent}`")
 }
 
 /// Half the width of an interval, if the interval is about symmetric around its mean. A small one is not rounded to 0,
