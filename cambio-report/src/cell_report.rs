@@ -8,7 +8,7 @@ use cambio_stats::ratings::Fit;
 use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
-use crate::numbers::{NONE, count, grouped, maybe, number, percent, plus_minus, range, signed, spread};
+use crate::numbers::{NONE, count, grouped, listed, maybe, number, percent, plus_minus, range, signed, spread};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{Curve, Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
@@ -157,7 +157,7 @@ impl CellReport<'_> {
             let ranges = ranks.map(|_| [row.rank_low.zip(row.rank_high), without].map(range));
             cells.splice(0..0, ranges.into_iter().flatten());
             cells.extend(forfeits.then(|| grouped(row.forfeits)));
-            TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
+            TableRow::new(head, cells)
         };
         ReportTable {
             caption: format!(
@@ -187,7 +187,7 @@ impl CellReport<'_> {
             label,
             figure: ladder.told(&rung.mean),
             mean: rung.mean.mean,
-            interval: rung.mean.low().zip(rung.mean.high()),
+            interval: rung.mean.ends(),
             wide: None,
             is_best: rung.is_among_best,
         };
@@ -198,7 +198,7 @@ impl CellReport<'_> {
         Figure {
             id: format!("means-{}", self.index + 1),
             title: format!("Mean {unit}, {}", self.title()),
-            description: listed(&estimates),
+            description: described(&estimates),
             caption: format!(
                 "Mean {unit} with single 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
                  it in the simultaneous test of all pairs; a ring is behind."
@@ -223,7 +223,7 @@ impl CellReport<'_> {
         Figure {
             id: format!("ratings-{}", self.index + 1),
             title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
-            description: listed(&estimates),
+            description: described(&estimates),
             caption: Prose::from("Plackett–Luce ratings from a joint fit of all games, in Elo points; ")
                 .then(zero(self.plan))
                 .say(". The thick bar is the single 95 % interval, the thin line the simultaneous one. The marks are as in the plot of the means."),
@@ -253,7 +253,7 @@ impl CellReport<'_> {
                 maybe(row.replicator, 2),
                 share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high),
             ];
-            TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
+            TableRow::new(head, cells)
         };
         let equilibrium = if self.seats() == 2 { "the maximum-entropy equilibrium" } else { "a symmetric equilibrium" };
         Some(ReportTable {
@@ -307,15 +307,15 @@ impl CellReport<'_> {
         // An agent that met only one opponent gets no column, unless this is so for all agents.
         let columns: Vec<usize> = (0..rungs.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
         let cell = |one: &str, other: &str| {
-            let score = self.ladder.score(one, other)?;
-            let half = spread(score.mean * 100.0, score.ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
-            let tone = match score.mean.total_cmp(&0.5) {
+            let (mean, ends) = self.ladder.score(one, other)?;
+            let half = spread(mean * 100.0, ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
+            let tone = match mean.total_cmp(&0.5) {
                 std::cmp::Ordering::Greater => "up",
                 std::cmp::Ordering::Less => "down",
                 std::cmp::Ordering::Equal => "",
             };
-            let text = format!("{}{half}", number(score.mean * 100.0, 1)).into();
-            Some(TableCell { text, tone, shade: shade((score.mean - 0.5).abs() * 2.0) })
+            let text = format!("{}{half}", number(mean * 100.0, 1)).into();
+            Some(TableCell { text, tone, shade: shade((mean - 0.5).abs() * 2.0) })
         };
         let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
                        for the same. Intervals are single 95 % intervals.";
@@ -366,7 +366,7 @@ impl CellReport<'_> {
                     format!("{}{}", signed(effect.mean, digits), half(&effect, digits))
                 },
                 mean: effect.mean,
-                interval: effect.low().zip(effect.high()).filter(|_| !is_first),
+                interval: effect.ends().filter(|_| !is_first),
                 wide: None,
                 is_best: false,
             })
@@ -375,7 +375,7 @@ impl CellReport<'_> {
         (!estimates.is_empty()).then(|| Figure {
             id: format!("seats-{}", self.index + 1),
             title: format!("Advantage of each seat over seat a, {}", self.title()),
-            description: listed(&estimates),
+            description: described(&estimates),
             caption: format!(
                 "The advantage of a seat over seat a in {}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
                  began each round.",
@@ -400,7 +400,7 @@ impl CellReport<'_> {
                 },
             ];
             cells.extend(elo.then(|| maybe(row.elo, 0)));
-            TableRow { head: row.seat.to_string().into(), cells: cells.into_iter().map(TableCell::from).collect() }
+            TableRow::new(row.seat.to_string(), cells)
         };
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
@@ -467,7 +467,7 @@ impl CellReport<'_> {
         Figure {
             id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
-            description: own.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
+            description: listed(own.iter().map(described)),
             caption: format!("{caption} {}", drawing.reading()).into(),
             drawing,
         }
@@ -513,7 +513,7 @@ impl CellReport<'_> {
                         // A value that does not vary has no interval, for example the rounds in a match of one round.
                         let error = (measure.value)(errors).filter(|error| *error > 0.0)?;
                         let interval = Interval::new(value, Some(error), errors.rounds, support);
-                        interval.low().zip(interval.high())
+                        interval.ends()
                     };
                     match measure.form {
                         MeasureForm::Count => grouped(value as u64),
@@ -584,7 +584,7 @@ fn is_regularised(rows: &[&RatingRow]) -> bool {
 }
 
 fn half(interval: &Interval, digits: usize) -> String {
-    spread(interval.mean, interval.low().zip(interval.high()), digits)
+    spread(interval.mean, interval.ends(), digits)
 }
 
 /// The strength of a shade, limited so that the text stays readable.
@@ -592,7 +592,6 @@ fn shade(strength: f64) -> f64 {
     (strength.clamp(0.0, 1.0) * 40.0).round() / 100.0
 }
 
-pub(super) fn listed(estimates: &[IntervalPoint]) -> String {
-    let described = |own: &IntervalPoint| format!("{}: {}", own.label, own.figure);
-    estimates.iter().map(described).collect::<Vec<_>>().join("; ") + "."
+pub(super) fn described(estimates: &[IntervalPoint]) -> String {
+    listed(estimates.iter().map(|own| format!("{}: {}", own.label, own.figure)))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cambio_sim::{ComparedAgent, ComparedRun, ComparedTable, Comparison, RunDifference, RunScore};
 use serde::Serialize;
 
-use crate::numbers::{NONE, count, grouped, plus_minus, signed, spread};
+use crate::numbers::{NONE, count, grouped, listed, plus_minus, signed, spread};
 use crate::parameter::{axis, axis_name, families};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure, RunMark, RunMarks};
@@ -107,7 +107,7 @@ fn runs(comparison: &Comparison) -> ReportTable {
             if plan.measures_luck() { "subtracted" } else { "included" }.into(),
             run.program.as_str().into(),
         ];
-        TableRow { head: run.letter.to_string().into(), cells: cells.into() }
+        TableRow::new(run.letter.to_string(), cells)
     };
     ReportTable {
         caption: "The runs. The luck of the cards is subtracted where a run measures it.".into(),
@@ -143,15 +143,13 @@ impl Compared<'_> {
     fn told(&self, agent: &ComparedAgent, run: usize) -> Option<String> {
         let mean = agent.scores[run].as_ref()?.mean;
         let mark = if agent.has_other_field(run) { " †" } else { "" };
-        Some(plus_minus(mean.mean, mean.low().zip(mean.high()), digits(self.comparison.payoff)) + mark)
+        Some(plus_minus(mean.mean, mean.ends(), digits(self.comparison.payoff)) + mark)
     }
 
     fn scores(&self) -> ReportTable {
-        let row = |agent: &ComparedAgent| TableRow {
-            head: Prose::default().code(&agent.label),
-            cells: (0..agent.scores.len())
-                .map(|run| self.told(agent, run).unwrap_or_else(|| NONE.to_owned()).into())
-                .collect(),
+        let row = |agent: &ComparedAgent| {
+            let score = |run| self.told(agent, run).unwrap_or_else(|| NONE.to_owned());
+            TableRow::new(Prose::default().code(&agent.label), (0..agent.scores.len()).map(score))
         };
         let marked =
             self.table.agents.iter().any(|agent| (0..agent.scores.len()).any(|run| agent.has_other_field(run)));
@@ -179,12 +177,7 @@ impl Compared<'_> {
             let mark = |(run, (score, own)): (usize, (&Option<RunScore>, &ComparedRun))| {
                 let mean = score.as_ref()?.mean;
                 let is_comparable = !agent.has_other_field(run);
-                Some(RunMark {
-                    letter: own.letter,
-                    mean: mean.mean,
-                    interval: mean.low().zip(mean.high()),
-                    is_comparable,
-                })
+                Some(RunMark { letter: own.letter, mean: mean.mean, interval: mean.ends(), is_comparable })
             };
             (agent.label.clone(), scores.filter_map(mark).collect())
         };
@@ -202,7 +195,7 @@ impl Compared<'_> {
         Figure {
             id: format!("runs-{}", self.index + 1),
             title: format!("Mean {} by run, {}", self.unit(), self.table.title),
-            description: self.table.agents.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
+            description: listed(self.table.agents.iter().map(described)),
             caption: format!(
                 "Mean {} of each agent, with single 95 % intervals. The letters are the runs.{dashed}{other}",
                 self.unit()
@@ -235,7 +228,7 @@ impl Compared<'_> {
                     label: value.to_string(),
                     at: Some(at),
                     mean: score.mean.mean,
-                    interval: score.mean.low().zip(score.mean.high()),
+                    interval: score.mean.ends(),
                     band: None,
                     share: None,
                     standing: BestComparison::Level,
@@ -257,7 +250,7 @@ impl Compared<'_> {
                         family.parameter,
                         self.table.title
                     ),
-                    description: members.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
+                    description: listed(members.iter().map(described)),
                     caption: Prose::from(format!("Mean {} of ", self.unit())).code(&family.spec).say(
                         ", over the runs in which these agents have the same opponents, with single 95 % intervals.",
                     ),
@@ -286,10 +279,7 @@ impl Compared<'_> {
                 interval(difference.together),
                 deals,
             ];
-            TableRow {
-                head: Prose::default().code(&agent.label),
-                cells: cells.into_iter().map(TableCell::from).collect(),
-            }
+            TableRow::new(Prose::default().code(&agent.label), cells)
         };
         let rows: Vec<TableRow> = own.map(row).collect();
         (!rows.is_empty()).then(|| ReportTable {

@@ -43,10 +43,8 @@ pub fn of_leaderboard(board: &Leaderboard) -> String {
         Some([best, _, duel, ..]) => Prose::default().code(best).say(format!(" wins most duels: {duel} %.")),
         None => "No agent has been measured.".into(),
     };
-    let row = |[agent, rest @ ..]: &[String; 9]| TableRow {
-        head: Prose::default().code(agent),
-        cells: rest.iter().map(|cell| cell.clone().into()).collect(),
-    };
+    let row =
+        |[agent, rest @ ..]: &[String; 9]| TableRow::new(Prose::default().code(agent), rest.iter().map(String::as_str));
     let shown = LeaderboardPage {
         title: board.title.clone(),
         headline,

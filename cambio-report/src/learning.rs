@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::curves::CurvePage;
-use crate::numbers::{NONE, count, grouped, number, plus_minus};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::numbers::{NONE, count, grouped, listed, number, plus_minus};
+use crate::parts::{Prose, ReportTable, TableRow};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 
@@ -170,7 +170,7 @@ fn curve(
         samples.push(CurveSample { label, at, mean, interval, band: None, share: None, standing });
         words.push(format!("{} matches: {text}", grouped(matches)));
     }
-    (Curve::new(&samples, "thousand matches", what), words.join("; ") + ".")
+    (Curve::new(&samples, "thousand matches", what), listed(words.into_iter()))
 }
 
 fn shares<'a>(rows: impl Iterator<Item = &'a JudgedRow>, what: &'static str) -> (Curve, String) {
@@ -280,10 +280,10 @@ impl<'a> Learning<'a> {
         let row = |&(level, matches): &(u64, u64)| {
             let cell = |&rival: &(usize, &'a str)| {
                 let found = self.of_rival(rival).find(|row| row.level == level);
-                TableCell::from(found.map_or_else(|| NONE.to_owned(), JudgedRow::share))
+                found.map_or_else(|| NONE.to_owned(), JudgedRow::share)
             };
-            let cells = std::iter::once(TableCell::from(grouped(matches))).chain(rivals.iter().map(cell));
-            TableRow { head: format!("levels/{level}.net").into(), cells: cells.collect() }
+            let cells = std::iter::once(grouped(matches)).chain(rivals.iter().map(cell));
+            TableRow::new(format!("levels/{level}.net"), cells)
         };
         let heads =
             rivals.iter().map(|(seats, against)| Prose::default().code(against).say(format!(", {seats} seats")));

@@ -4,7 +4,7 @@ use cambio_stats::ELO;
 use cambio_stats::hotelling::HotellingTest;
 use cambio_stats::ratings::{Misfit, Residual};
 
-use crate::cell_report::{CellReport, listed};
+use crate::cell_report::{CellReport, described};
 use crate::numbers::{number, signed, spread};
 use crate::parts::Prose;
 use crate::plot::{Figure, Forest, IntervalPoint};
@@ -70,8 +70,7 @@ impl CellReport<'_> {
                 let (low, high) = if own.interval.mean < 0.0 { (-high, -low) } else { (low, high) };
                 (low * ELO, high * ELO)
             };
-            let (mean, ends) =
-                ((own.interval.mean * ELO).abs(), own.interval.low().zip(own.interval.high()).map(turned));
+            let (mean, ends) = ((own.interval.mean * ELO).abs(), own.interval.ends().map(turned));
             IntervalPoint {
                 label: format!("{one} – {other}"),
                 figure: format!("{}{}", signed(mean, 0), spread(mean, ends, 0)),
@@ -89,7 +88,7 @@ impl CellReport<'_> {
         Some(Figure {
             id: format!("misfit-{}", self.index + 1),
             title: format!("Deviations of pairs from the ratings, {}", self.title()),
-            description: listed(&estimates),
+            description: described(&estimates),
             caption: format!(
                 "By how many Elo points the first agent of a pair is stronger against the second than the ratings say. {most} The thick \
                  bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni)."

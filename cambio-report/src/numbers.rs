@@ -75,6 +75,11 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A sentence that lists these parts.
+pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join("; ") + "."
+}
+
 /// Truncates a text to `most` characters including the ellipsis.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cambio_agents::roster;
 
 use crate::cell_report::CellReport;
+use crate::numbers::listed;
 use crate::parts::Prose;
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::verdict::RankedAgent;
@@ -92,7 +93,7 @@ impl CellReport<'_> {
                 label: value.to_string(),
                 at: Some(at),
                 mean: rung.mean.mean,
-                interval: rung.mean.low().zip(rung.mean.high()),
+                interval: rung.mean.ends(),
                 band: None,
                 share: None,
                 standing: if rung.is_among_best { BestComparison::Best } else { BestComparison::Behind },
@@ -102,7 +103,7 @@ impl CellReport<'_> {
             Figure {
                 id: format!("parameter-{}-{}", self.index + 1, number + 1),
                 title: format!("Mean {unit} of {} by {}, {}", family.spec, family.parameter, self.title()),
-                description: described.collect::<Vec<_>>().join("; ") + ".",
+                description: listed(described),
                 caption: Prose::from(format!("Mean {unit} of ")).code(&family.spec).say(
                     ", with single 95 % intervals. The means are over the whole field, so they include the matches between these agents. \
                      The marks are as in the plot of the means.",

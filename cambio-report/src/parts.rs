@@ -79,6 +79,12 @@ pub(crate) struct TableRow {
     pub(crate) cells: Vec<TableCell>,
 }
 
+impl TableRow {
+    pub(crate) fn new<C: Into<TableCell>>(head: impl Into<Prose>, cells: impl IntoIterator<Item = C>) -> TableRow {
+        TableRow { head: head.into(), cells: cells.into_iter().map(Into::into).collect() }
+    }
+}
+
 /// A cell of a table: a number or text, optionally with a shade that visualizes the number.
 #[derive(Clone, Default, Debug, Serialize)]
 pub(crate) struct TableCell {

@@ -71,6 +71,10 @@ impl Scale {
         tenth(self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from))
     }
 
+    pub(super) fn span(self, (low, high): (f64, f64)) -> (f64, f64) {
+        (self.at(low), self.at(high))
+    }
+
     /// Ticks at round numbers, about `wanted` of them.
     pub(super) fn ticks(self, wanted: f64) -> Vec<Tick> {
         let raw = (self.high - self.low) / wanted;
@@ -85,6 +89,11 @@ impl Scale {
         };
         (first..=last).map(tick).collect()
     }
+}
+
+/// A mean and the ends of its intervals, which an axis must cover.
+pub(super) fn covered(mean: f64, intervals: [Option<(f64, f64)>; 2]) -> impl Iterator<Item = f64> {
+    std::iter::once(mean).chain(intervals.into_iter().flatten().flat_map(<[f64; 2]>::from))
 }
 
 /// A row of a forest plot: an estimate with its interval.
@@ -129,23 +138,18 @@ const FOREST_ROW: f64 = 34.0;
 impl Forest {
     /// A forest plot with an axis in this unit, and ticks with `digits` decimals.
     pub(super) fn new(estimates: &[IntervalPoint], reference: Option<f64>, (unit, digits): (&str, usize)) -> Forest {
-        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
-        let values = estimates
-            .iter()
-            .flat_map(|row| std::iter::once(row.mean).chain(ends(row.interval)).chain(ends(row.wide)))
-            .chain(reference);
-        let scale = Scale::around(values, LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
+        let values = estimates.iter().flat_map(|row| covered(row.mean, [row.interval, row.wide]));
+        let scale = Scale::around(values.chain(reference), LEFT, RIGHT).at_least(10_f64.powi(-(digits as i32)));
         let row = |(place, row): (usize, &IntervalPoint)| {
             let top = place as f64 * FOREST_ROW;
-            let on = |(low, high): (f64, f64)| (scale.at(low), scale.at(high));
             ForestRow {
                 label: fitting(&row.label, &row.figure),
                 figure: row.figure.clone(),
                 text_y: top + 14.0,
                 y: top + 25.0,
                 x: scale.at(row.mean),
-                bar: row.interval.map(on),
-                whisker: row.wide.map(on),
+                bar: row.interval.map(|ends| scale.span(ends)),
+                whisker: row.wide.map(|ends| scale.span(ends)),
                 is_best: row.is_best,
             }
         };
@@ -209,16 +213,15 @@ const MARK: f64 = 14.0;
 impl RunMarks {
     /// A plot of these agents with an axis in this unit.
     pub(super) fn new(agents: &[(String, Vec<RunMark>)], reference: Option<f64>, unit: &str) -> RunMarks {
-        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
         let marks = agents.iter().flat_map(|(_, marks)| marks);
-        let values = marks.flat_map(|mark| std::iter::once(mark.mean).chain(ends(mark.interval)));
+        let values = marks.flat_map(|mark| covered(mark.mean, [mark.interval, None]));
         let scale = Scale::around(values.chain(reference), LEFT, RIGHT);
         let mut top = 0.0;
         let row = |(label, marks): &(String, Vec<RunMark>)| {
             let start = top;
             top += 24.0 + marks.len() as f64 * MARK;
             let placed = |(place, mark): (usize, &RunMark)| {
-                let (x, bar) = (scale.at(mark.mean), mark.interval.map(|(low, high)| (scale.at(low), scale.at(high))));
+                let (x, bar) = (scale.at(mark.mean), mark.interval.map(|ends| scale.span(ends)));
                 let (from, to) = bar.map_or((x, x), |(from, to)| (from.min(x - 3.0), to.max(x + 3.0)));
                 let is_left = to > RIGHT - 24.0;
                 PlacedMark {
@@ -335,7 +338,8 @@ impl Strips {
                 let place = (value - origin - first * step) as f64 + 0.5;
                 tenth(LEFT + (place / step as f64).clamp(0.0, bars as f64) * wide)
             };
-            let figure = match (own.counts.quantile(0.25), own.counts.quantile(0.5), own.counts.quantile(0.75)) {
+            let [low, median, high] = [0.25, 0.5, 0.75].map(|share| own.counts.quantile(share));
+            let figure = match (low, median, high) {
                 (Some(low), Some(median), Some(high)) => {
                     let n = grouped(total);
                     format!("n {n} · {} ({} to {})", whole(median), whole(low), whole(high))
@@ -348,8 +352,8 @@ impl Strips {
                 text_y: base - STRIP_BARS - 7.0,
                 base: tenth(base),
                 path: path.collect(),
-                middle: own.counts.quantile(0.25).zip(own.counts.quantile(0.75)).map(|(low, high)| (at(low), at(high))),
-                median: own.counts.quantile(0.5).map(at),
+                middle: low.zip(high).map(|(low, high)| (at(low), at(high))),
+                median: median.map(at),
                 box_y: base + 5.0,
             }
         };
@@ -450,9 +454,7 @@ impl Curve {
         let has_shares = samples.iter().any(|sample| sample.share.is_some());
         let place = |number: usize| samples[number].at.unwrap_or(number as f64);
         let across = Scale::around((0..samples.len()).map(place), left + 8.0, RIGHT);
-        let ends = |pair: Option<(f64, f64)>| pair.into_iter().flat_map(|(low, high)| [low, high]);
-        let values =
-            samples.iter().flat_map(|own| std::iter::once(own.mean).chain(ends(own.interval)).chain(ends(own.band)));
+        let values = samples.iter().flat_map(|own| covered(own.mean, [own.interval, own.band]));
         let up = Scale::around(values, foot, top);
         let xs: Vec<f64> = (0..samples.len()).map(|number| across.at(place(number))).collect();
         let steps = |ends: Vec<(f64, f64)>| {
@@ -472,7 +474,7 @@ impl Curve {
         let point = |(own, &x): (&CurveSample, &f64)| CurvePoint {
             x,
             y: up.at(own.mean),
-            bar: own.interval.map(|(low, high)| (up.at(low), up.at(high))),
+            bar: own.interval.map(|ends| up.span(ends)),
             standing: own.standing,
             share: own.share.filter(|share| *share > 0.0).map(|share| tenth((share / most * SHARES).max(0.6))),
             share_text: own

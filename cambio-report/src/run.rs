@@ -237,7 +237,7 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
             lead.into(),
             leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)).into(),
         ];
-        TableRow { head: table.title().into(), cells: cells.into_iter().map(TableCell::from).collect() }
+        TableRow::new(table.title(), cells)
     };
     ReportTable {
         caption: format!(
@@ -257,13 +257,9 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     let is_regularised = rows[0].fit == Fit::Regularised.method();
     let mut order: Vec<&PooledRow> = rows.iter().collect();
     order.sort_by(|one, other| other.elo.total_cmp(&one.elo));
-    let row = |row: &&PooledRow| TableRow {
-        head: Prose::default().code(&row.agent),
-        cells: vec![
-            plus_minus(row.elo, row.elo_low.zip(row.elo_high), 0).into(),
-            row.tables.to_string().into(),
-            grouped(row.games).into(),
-        ],
+    let row = |row: &&PooledRow| {
+        let elo = plus_minus(row.elo, row.elo_low.zip(row.elo_high), 0);
+        TableRow::new(Prose::default().code(&row.agent), [elo, row.tables.to_string(), grouped(row.games)])
     };
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };
     let interval = if is_regularised {

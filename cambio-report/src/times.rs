@@ -5,9 +5,9 @@ use cambio_sim::Timing;
 use serde::Serialize;
 
 use crate::cell_report::CellReport;
-use crate::numbers::{NONE, grouped};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
-use crate::plot::{Figure, RIGHT, Scale, Tick, WIDTH};
+use crate::numbers::{NONE, grouped, listed};
+use crate::parts::{Prose, ReportTable, TableRow};
+use crate::plot::{Figure, RIGHT, Scale, Tick, WIDTH, covered};
 use crate::verdict::{RankedAgent, digits};
 
 /// The start of the section in the page.
@@ -80,8 +80,7 @@ impl CellReport<'_> {
         let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
             let (each, decisions) =
                 time(rung).map_or((NONE.to_owned(), 0), |(each, decisions)| (duration(each), decisions));
-            let cells = [self.ladder.told(&rung.mean), each, grouped(decisions)];
-            TableRow { head, cells: cells.into_iter().map(TableCell::from).collect() }
+            TableRow::new(head, [self.ladder.told(&rung.mean), each, grouped(decisions)])
         };
         let unit = self.ladder.payoff.unit();
         Some(TimeSection {
@@ -105,14 +104,14 @@ impl CellReport<'_> {
         let log = |seconds: f64| libm::log10(seconds.max(SHORTEST));
         let across = Scale::around(timed.iter().map(|(_, _, seconds)| log(*seconds)), left + 8.0, RIGHT - 8.0);
         let par = ladder.payoff.par(self.seats());
-        let ends = |rung: &RankedAgent<'_>| [rung.mean.low(), rung.mean.high(), Some(rung.mean.mean)];
-        let up = Scale::around(timed.iter().flat_map(|(_, rung, _)| ends(rung)).flatten().chain(par), foot, top);
+        let values = timed.iter().flat_map(|(_, rung, _)| covered(rung.mean.mean, [rung.mean.ends(), None]));
+        let up = Scale::around(values.chain(par), foot, top);
         let up = up.at_least(10_f64.powi(-(digits(ladder.payoff) as i32)));
         let point = |(label, rung, seconds): &(String, &RankedAgent<'_>, f64)| ScatterPoint {
             label: label.clone(),
             x: across.at(log(*seconds)),
             y: up.at(rung.mean.mean),
-            bar: rung.mean.low().zip(rung.mean.high()).map(|(low, high)| (up.at(low), up.at(high))),
+            bar: rung.mean.ends().map(|ends| up.span(ends)),
             is_best: rung.is_among_best,
         };
         let steps: &[f64] = if across.high - across.low > 1.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -125,7 +124,7 @@ impl CellReport<'_> {
         Figure {
             id: format!("times-{}", self.index + 1),
             title: format!("Mean {unit} against time per decision, {}", self.title()),
-            description: timed.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
+            description: listed(timed.iter().map(described)),
             caption: format!(
                 "Mean {unit} with single 95 % intervals against the time per decision, on a logarithmic axis. The numbers are the ranks \
                  in the table; the marks are as in the plot of the means."

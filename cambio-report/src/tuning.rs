@@ -8,7 +8,7 @@ use cambio_sim::tune::{
 };
 
 use crate::curves::CurvePage;
-use crate::numbers::{NONE, count, grouped, number, percent, plus_minus, signed, spread};
+use crate::numbers::{NONE, count, grouped, listed, number, percent, plus_minus, signed, spread};
 use crate::parameter::{axis, axis_name};
 use crate::parts::{Prose, ReportTable, TableCell, TableRow};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
@@ -177,7 +177,7 @@ impl<'a> Tuning<'a> {
         Figure {
             id: format!("curve-{}", index + 1),
             title: format!("Mean {} by value, against {field}", self.unit()),
-            description: points.iter().map(described).collect::<Vec<_>>().join("; ") + ".",
+            description: listed(points.iter().map(described)),
             caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
             drawing: Curve::new(&samples, &unit, self.unit()),
         }
@@ -278,10 +278,7 @@ impl<'a> Tuning<'a> {
                 word.to_owned(),
             ];
             let deals = is_uneven.then(|| grouped(point.deals));
-            TableRow {
-                head: point.value.clone().into(),
-                cells: cells.into_iter().chain(deals).map(TableCell::from).collect(),
-            }
+            TableRow::new(point.value.as_str(), cells.into_iter().chain(deals))
         };
         let mut columns = vec!["mean", "single", "simultaneous", "best", "standing"];
         columns.extend(is_uneven.then_some("deals"));
@@ -340,7 +337,7 @@ impl<'a> Tuning<'a> {
                 let shade = if mark.is_empty() { 0.0 } else { 0.25 };
                 TableCell { text, tone: if mark.is_empty() { "" } else { "up" }, shade }
             };
-            TableRow { head: (*value).into(), cells: fields.iter().map(cell).collect() }
+            TableRow::new(*value, fields.iter().map(cell))
         };
         ReportTable {
             caption: format!(

@@ -57,13 +57,6 @@ impl PayoffDifference<'_> {
     }
 }
 
-/// The pairwise score of the first agent against the second.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PairwiseScore {
-    pub(super) mean: f64,
-    pub(super) ends: Option<(f64, f64)>,
-}
-
 impl<'a> RankedAgents<'a> {
     pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
@@ -122,15 +115,12 @@ impl<'a> RankedAgents<'a> {
         if is_adjusted { " The luck of the cards is subtracted." } else { "" }
     }
 
-    /// The score of one agent against another, without the luck of the cards if the run measures it for pairs.
-    pub(super) fn score(&self, one: &str, other: &str) -> Option<PairwiseScore> {
+    /// The score of one agent against another and the ends of its interval, without the luck of the cards if the run
+    /// measures it for pairs.
+    pub(super) fn score(&self, one: &str, other: &str) -> Option<(f64, Option<(f64, f64)>)> {
         let (row, is_turned) = self.pair(one, other)?;
         let (mean, ends) = row.leading_score()?;
-        Some(if is_turned {
-            PairwiseScore { mean: 1.0 - mean, ends: ends.map(|(low, high)| (1.0 - high, 1.0 - low)) }
-        } else {
-            PairwiseScore { mean, ends }
-        })
+        Some(if is_turned { (1.0 - mean, ends.map(|(low, high)| (1.0 - high, 1.0 - low))) } else { (mean, ends) })
     }
 
     /// The rank of the agent at this index, with the mark `=` if agents share it.
@@ -175,7 +165,7 @@ impl<'a> RankedAgents<'a> {
         }
         let scores = |one: &RankedAgent<'a>| {
             let others = self.rungs.iter().filter(|other| other.index != one.index);
-            others.map(|other| Some(self.score(one.agent, other.agent)?.mean)).collect::<Option<Vec<f64>>>()
+            others.map(|other| Some(self.score(one.agent, other.agent)?.0)).collect::<Option<Vec<f64>>>()
         };
         let scores: Option<Vec<Vec<f64>>> = self.rungs.iter().map(scores).collect();
         Some(match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
@@ -204,7 +194,7 @@ impl<'a> RankedAgents<'a> {
 
     /// A mean with its interval.
     pub(super) fn told(&self, mean: &Interval) -> String {
-        plus_minus(mean.mean, mean.low().zip(mean.high()), digits(self.payoff))
+        plus_minus(mean.mean, mean.ends(), digits(self.payoff))
     }
 
     /// By how much the first agent is better than the second, and the simultaneous interval.

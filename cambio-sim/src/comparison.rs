@@ -277,7 +277,7 @@ impl Comparison {
         Some(RunDifference {
             from,
             difference: paired.mean,
-            alone: paired.low().zip(paired.high()),
+            alone: paired.ends(),
             together: paired.ends_at(t_quantile(0.5 + level / 2.0, paired.freedom())),
             shared_deals: paired.clusters,
         })

@@ -124,6 +124,11 @@ impl Interval {
         self.clusters as f64 - 1.0
     }
 
+    /// Both ends; `None` with fewer than two clusters.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.ends
+    }
+
     /// The lower end; `None` with fewer than two clusters.
     pub fn low(&self) -> Option<f64> {
         self.ends.map(|ends| ends.0)
