@@ -17,7 +17,7 @@ use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveE
 use clap::ValueEnum as _;
 
 use self::result::{
-    BenchRequest, BenchResult, EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_exact,
+    BenchRequest, BenchResult, EXACT, EXPERIMENTS, ExactResult, REQUEST, RESULT, exact_file, read_json,
 };
 use self::suite::{BenchTable, Suite, write_rules};
 use crate::exit::{CliResult, Exit};
@@ -376,7 +376,7 @@ fn verify_exact(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
             exit = worse(exit, Exit::Interrupted);
         } else if !agent.is_reproducible() {
             writeln!(out, "{game}: cannot be checked, because the agent is not reproducible")?;
-        } else if exact(game, agent, suite.exact.streams, &CancelToken::new())? == Some(read_exact(&file)?) {
+        } else if exact(game, agent, suite.exact.streams, &CancelToken::new())? == Some(read_json(&file)?) {
             writeln!(out, "{game}: verified")?;
         } else {
             writeln!(out, "{game}: wrong: another exploitability than in {}", file.display())?;
@@ -393,7 +393,7 @@ fn verify_result(folder: &Path, roster: &Roster) -> CliResult {
         writeln!(out, "the benchmark is not complete; `cambio bench --resume` continues it")?;
         return Ok(Exit::Interrupted);
     }
-    if found != board::read_result(&file)? {
+    if found != read_json(&file)? {
         writeln!(out, "wrong: {} does not match the runs", file.display())?;
         return Ok(Exit::Wrong);
     }

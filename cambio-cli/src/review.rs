@@ -10,7 +10,7 @@ use cambio_exec::{Executor, ExecutorError, Worker, build_aside, write_whole};
 use cambio_sim::{StoredMatch, StoredRun, decision_kind};
 use cambio_view::{DecisionCost, Replay, ReviewProgress, ReviewRequest, VIEWER_CSS, review};
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
 
 use crate::exit::{CliResult, Exit};
@@ -212,19 +212,12 @@ fn groups<'r>(reviewed: impl Iterator<Item = (u64, &'r ReviewedMatch)>, most: us
 }
 
 fn page(title: &str, facts: &str, groups: &[DecisionGroup]) -> String {
-    #[derive(Serialize)]
-    struct ReviewPage<'p> {
-        title: &'p str,
-        facts: &'p str,
-        groups: &'p [DecisionGroup],
-        style: &'static str,
-    }
     let render = || -> Result<String, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.add_template("review.html", include_str!("../templates/review.html"))?;
-        let view = ReviewPage { title, facts, groups, style: VIEWER_CSS };
-        environment.get_template("review.html")?.render(Serde(view))
+        let view = context! { title, facts, groups => Serde(groups), style => VIEWER_CSS };
+        environment.get_template("review.html")?.render(view)
     };
     render().expect("the template is valid and uses only defined variables")
 }

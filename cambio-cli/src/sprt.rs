@@ -17,6 +17,7 @@ use crate::progress::ProgressDisplay;
 use crate::say::count;
 use crate::seeds::warn_if_tuned_on;
 use crate::setting::SettingArgs;
+use crate::solve::Format;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -51,17 +52,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The output format
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-enum Format {
-    /// Text for people
-    #[default]
-    Text,
-    /// One JSON object
-    Json,
 }
 
 /// The largest difference in Elo that is accepted. Beyond it, the stronger side practically always wins.

@@ -5,20 +5,15 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::text::duration;
-use cambio_exec::{read_text, write_whole};
+use cambio_exec::write_whole;
 use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
 
-use super::result::{BenchRequest, BenchResult, RESULT, WinShare};
+use super::result::{BenchRequest, BenchResult, RESULT, WinShare, read_json};
 use super::suite::Suite;
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;
 use crate::tables::Format;
-
-pub(super) fn read_result(file: &Path) -> Result<BenchResult, RunError> {
-    let text = read_text(file).map_err(RunError::unreadable(file))?;
-    serde_json::from_str(&text).map_err(|error| RunError::damaged(file, error.to_string()))
-}
 
 pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, roster: &Roster) -> CliResult {
     let suite = Suite::own();
@@ -63,7 +58,7 @@ fn checked(folder: &Path, suite: &Suite, roster: &Roster) -> Result<BenchResult,
     if !result.complete {
         return Err(format!("{shown} is not complete; `cambio bench --resume` continues it").into());
     }
-    if result != read_result(&folder.join(RESULT))? {
+    if result != read_json(&folder.join(RESULT))? {
         return Err(RunError::damaged(&folder.join(RESULT), "it does not match the runs").into());
     }
     for table in result.request.tables(suite, roster)? {

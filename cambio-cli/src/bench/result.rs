@@ -8,6 +8,7 @@ use cambio_exec::read_text;
 use cambio_learn::StoredResponder;
 use cambio_sim::{LuckShare, RunError, StoredRun};
 use cambio_stats::{Interval, Moments, Support};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::suite::{BenchTable, Suite};
@@ -44,14 +45,12 @@ pub(super) struct BenchRequest {
 impl BenchRequest {
     pub(super) fn read(folder: &Path) -> Result<BenchRequest, RunError> {
         let file = folder.join(REQUEST);
-        let text = read_text(&file).map_err(RunError::unreadable(&file))?;
-        let damaged = |error: serde_json::Error| RunError::damaged(&file, error.to_string());
-        let request: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
+        let request: serde_json::Value = read_json(&file)?;
         let own = Suite::own().name;
         if request["benchmark"] != own {
             return Err(RunError::other_format(&file, &request["benchmark"], &own));
         }
-        serde_json::from_value(request).map_err(damaged)
+        serde_json::from_value(request).map_err(|error| RunError::damaged(&file, error.to_string()))
     }
 
     pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, Box<dyn std::error::Error>> {
@@ -163,7 +162,7 @@ impl BenchResult {
         for game in &suite.exact.games {
             let file = exact_file(folder, game);
             if file.exists() {
-                result.exact.insert(game.clone(), read_exact(&file)?.exploitability);
+                result.exact.insert(game.clone(), read_json::<ExactResult>(&file)?.exploitability);
             } else {
                 result.complete = false;
             }
@@ -218,7 +217,8 @@ impl BenchResult {
     }
 }
 
-pub(super) fn read_exact(file: &Path) -> Result<ExactResult, RunError> {
+/// Reads a file of a benchmark.
+pub(super) fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
     let text = read_text(file).map_err(RunError::unreadable(file))?;
     serde_json::from_str(&text).map_err(|error| RunError::damaged(file, error.to_string()))
 }
