@@ -1,31 +1,10 @@
 //! Experiments, sequential tests and tuning on the command line. Their output does not depend on the number of threads.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
+use crate::command::{cambio, fails, play, prints, refuses, said, table};
 use crate::folder::folder;
 use cambio_sim::{Experiment, StoredRun, derive};
-
-fn cambio(folder: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// The output of a command that must succeed.
-fn prints(folder: &Path, words: &str) -> String {
-    let output = cambio(folder, &words.split(' ').collect::<Vec<_>>());
-    assert!(output.status.success(), "{words}: {}", said(&output));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The rows of a CSV file as maps from column to cell.
-fn table(path: &Path) -> Vec<std::collections::BTreeMap<String, String>> {
-    csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
-}
 
 #[test]
 fn a_mirror_has_rank_points_of_exactly_one_half_and_no_variance() {
@@ -79,8 +58,7 @@ fn a_sequential_test_says_the_same_for_any_number_of_threads() {
 fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
     let folder = folder("sprt_run");
     let spec = "seed = 4\ndeals = 500\nrules = ['classic', 'original']\nseats = [2]\nagents = ['random', 'greedy', 'greedy(call_at=2)']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, "run spec.toml --quiet --out run");
+    play(&folder, "run", spec);
     for (agents, elo, end) in [
         ("greedy greedy(call_at=2)", "--elo0 0 --elo1 40", "stopped after "),
         ("greedy(call_at=2) greedy", "--elo0 0 --elo1 40 --normalized", "stopped after "),
@@ -117,10 +95,7 @@ fn a_sequential_test_of_a_stored_run_says_what_one_that_plays_says() {
         ("greedy random --run run --seed 3", "cannot be used with"),
         ("greedy random --run none", "cannot read none"),
     ] {
-        let words = format!("sprt {words}");
-        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(1), "{words}");
-        assert!(said(&output).contains(expected), "{words}: {}", said(&output));
+        refuses(&folder, &format!("sprt {words}"), expected);
     }
 }
 
@@ -159,9 +134,7 @@ fn what_decisions_are_worth_adds_up_to_what_results_say_for_any_number_of_thread
         ("advantage greedy --rules mini-m1", "no network comes with the cards of `mini-m1`"),
         ("advantage greedy --playouts 0", "0 is not in 1..=1000000"),
     ] {
-        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(1), "{words}");
-        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+        refuses(&folder, words, sentence);
     }
 }
 
@@ -268,9 +241,8 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
         ("sprt greedy random --elo0 5 --elo1 5", "--elo1 must be above --elo0 (5), found 5"),
         ("plan --detect 0.01 --run nowhere", "cannot read nowhere/spec.lock.json: "),
     ] {
-        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
-        assert!(said(&output).starts_with("error: ") && said(&output).contains(sentence), "{words}: {}", said(&output));
+        let said = fails(&folder, 1, words);
+        assert!(said.starts_with("error: ") && said.contains(sentence), "{words}: {said}");
     }
 }
 
@@ -297,8 +269,7 @@ fn every_form_of_experiment_is_played_and_checked() {
         ),
         ("williams", "rules = ['faessler']\nseats = [4]\nrotations = 'williams'\nseat_effects = true", 144),
     ] {
-        fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
-        prints(&folder, &format!("run spec.toml --quiet --out {name}"));
+        play(&folder, name, format!("{base}{spec}\n"));
         let rows = table(&folder.join(name).join("matches.csv"));
         assert_eq!(rows.len(), matches, "{name}");
         assert!(prints(&folder, &format!("verify {name} --all")).contains(&format!(" {matches} matches; ")), "{name}");
@@ -321,7 +292,7 @@ fn every_form_of_experiment_is_played_and_checked() {
         ("rules = ['classic']\nseats = [2]\nanchor = 'greedy(call_at=9)'", "`agents`, found `greedy(call_at=9)`"),
     ] {
         fs::write(folder.join("spec.toml"), format!("{base}{spec}\n")).unwrap();
-        let output = cambio(&folder, &["run", "spec.toml", "--out", "none"]);
+        let output = cambio(&folder, "run spec.toml --out none");
         assert!(output.status.code() == Some(1) && said(&output).contains(sentence), "{}", said(&output));
     }
 }
@@ -340,8 +311,7 @@ fn a_fault_stops_forfeits_or_voids() {
         )
     };
     for (policy, matches, forfeits) in [("forfeit", 18, 12), ("void", 6, 0)] {
-        fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
-        prints(&folder, &format!("run spec.toml --quiet --out {policy}"));
+        play(&folder, policy, spec(policy));
         let out = folder.join(policy);
         assert_eq!(table(&out.join("matches.csv")).len(), matches);
         let players = table(&out.join("players.csv"));
@@ -353,7 +323,7 @@ fn a_fault_stops_forfeits_or_voids() {
         assert!(
             faults.iter().all(|row| row["policy"] == *policy && row["what"].contains("exited instead of answering"))
         );
-        let replayed = cambio(&folder, &["replay", &format!("{policy}/faults.jsonl")]);
+        let replayed = cambio(&folder, &format!("replay {policy}/faults.jsonl"));
         assert!(said(&replayed).contains(" passed, 0 failed"), "{}", said(&replayed));
         // Unfinished rounds are not counted. Without a finished round, the means per round are empty.
         for row in table(&out.join("summary.csv")) {
@@ -368,11 +338,11 @@ fn a_fault_stops_forfeits_or_voids() {
         }
     }
     fs::write(folder.join("spec.toml"), spec("stop")).unwrap();
-    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "stop"]);
+    let output = cambio(&folder, "run spec.toml --quiet --out stop");
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     // A forfeited match has no points, so the payoff cannot be points.
     fs::write(folder.join("spec.toml"), format!("payoff = 'points'\n{}", spec("forfeit"))).unwrap();
-    let output = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "points"]);
+    let output = cambio(&folder, "run spec.toml --quiet --out points");
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("`payoff` must be rank_points or win with faults = \"forfeit\""));
 }
@@ -392,8 +362,7 @@ esac; done
     fs::write(folder.join("quits.sh"), script).unwrap();
     let spec = "seed = 1\ndeals = 12\nrules = ['classic']\nseats = [2]\nfaults = 'void'\n\
                 agents = ['greedy', 'random', 'external(\"sh quits.sh\",start_ms=60000,deadline_ms=60000)']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, "run spec.toml --quiet --out out");
+    play(&folder, "out", spec);
     let pairs = table(&folder.join("out/pairwise.csv"));
     let deals: Vec<u32> = pairs.iter().map(|pair| pair["deals"].parse().unwrap()).collect();
     assert!(deals[0] == 12 && (2..6).contains(&deals[1]), "{deals:?}");
@@ -415,8 +384,7 @@ fn a_rule_system_of_any_name_is_played_for_one_round() {
             .unwrap();
         let spec =
             "seed = 1\ndeals = 2\nrules = ['long.toml']\nseats = [2]\nagents = ['random', 'greedy']\nunit = 'rounds'\n";
-        fs::write(folder.join("spec.toml"), spec).unwrap();
-        let printed = prints(&folder, &format!("run spec.toml --quiet --out {out}"));
+        let printed = play(&folder, out, spec);
         assert!(printed.starts_with(&name[..50]) && printed.contains(" (one round), 2 seats, 2 deals"), "{printed}");
     }
 }
@@ -425,8 +393,7 @@ fn a_rule_system_of_any_name_is_played_for_one_round() {
 fn tables_are_printed_for_people_programs_and_pages() {
     let folder = folder("formats");
     let spec = "seed = 1\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    let people = prints(&folder, "run spec.toml --quiet --out out");
+    let people = play(&folder, "out", spec);
     assert!(people.contains("\n* heuristic ") && people.contains("\n  random "), "{people}");
     let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
     assert_eq!(prints(&folder, "report out --format csv"), summary);
@@ -503,13 +470,12 @@ fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
     let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\
                 agents = ['heuristic', 'random', 'oracle(iterations=20)']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    let refused = cambio(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let refused = cambio(&folder, "run spec.toml --quiet --out out");
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     let sentence =
         "field `analysis` must be true in an experiment file with `oracle(iterations=20)`, which sees hidden cards";
     assert!(said(&refused).contains(sentence) && !folder.join("out").exists(), "{}", said(&refused));
-    fs::write(folder.join("spec.toml"), format!("analysis = true\n{spec}")).unwrap();
-    prints(&folder, "run spec.toml --quiet --out out");
+    play(&folder, "out", format!("analysis = true\n{spec}"));
     for file in ["matches.csv", "players.csv"] {
         let rows = table(&folder.join("out").join(file));
         let marked = rows.iter().filter(|row| row["analysis"] == "true").count();
@@ -524,8 +490,7 @@ fn rows_of_a_search_with_a_budget_of_time_say_that_they_cannot_be_reproduced() {
     let folder = folder("timed");
     let spec = "seed = 3\ndeals = 1\nrules = ['classic']\nseats = [2]\n\
                 agents = ['heuristic', 'random', 'rollout(time_ms=2)']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, "run spec.toml --quiet --out out");
+    play(&folder, "out", spec);
     let rows = table(&folder.join("out/matches.csv"));
     assert!(rows.iter().all(|row| (row["reproducible"] == "false") == row["lineup"].contains("time_ms")));
     assert!(rows.iter().any(|row| row["reproducible"] == "true"));
@@ -561,9 +526,7 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
         ("match greedy sharp --deals -3", "invalid value '-3' for '--deals <N>'"),
         ("match greedy sharp --rules clasic", "did you mean `classic`? "),
     ] {
-        let output = cambio(&folder, &words.split(' ').collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
-        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+        refuses(&folder, words, sentence);
     }
 }
 
@@ -575,8 +538,7 @@ fn calibrate_prints_a_line_for_an_experiment_with_fixed_budgets() {
     assert_eq!(lines[0], "# time per decision on this machine: classic, 2 seats");
     assert!(lines[1..4].iter().all(|line| line.starts_with("# ") && line.contains("s  ")), "{printed}");
     let rest = "seed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\n";
-    fs::write(folder.join("spec.toml"), format!("{printed}{rest}")).unwrap();
-    let table = prints(&folder, "run spec.toml --quiet --out out");
+    let table = play(&folder, "out", format!("{printed}{rest}"));
     let agent = |start: &str| lines[4].contains(&format!("\"{start}")) && table.contains(start);
     assert!(agent("rollout(n=") && agent("ismcts(iterations=") && agent("greedy"), "{printed}{table}");
     assert!(!printed.contains('?'), "{printed}");

@@ -1,10 +1,11 @@
 //! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
+use crate::command::{command, said};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// A bot that takes the first legal decision and starts no other process.
@@ -35,10 +36,6 @@ fn limited(folder: &Path, descriptors: u32, words: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_cambio");
     let script = format!("ulimit -n {descriptors}; exec '{program}' {words}");
     Command::new("sh").current_dir(folder).args(["-c", &script]).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 #[test]
@@ -117,14 +114,10 @@ fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
     let agents = format!("agents = ['greedy', {}]", bot("thinks.sh"));
     let spec = format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n{agents}\n");
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    let spec = bot("thinks.sh").replace('\'', "");
-    let run = ["run", "spec.toml", "--out", "run", "--quiet", "--threads", "2"];
-    let sprt = ["sprt", "greedy", &spec, "--quiet", "--threads", "2"];
-    for (words, exit) in [(&run[..], 3), (&sprt[..], 1)] {
+    let sprt = format!("sprt greedy {}", bot("thinks.sh"));
+    for (words, exit) in [("run spec.toml --out run", 3), (&sprt, 1)] {
         let _ = fs::remove_file(folder.join("asked"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-        command.current_dir(&folder).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
+        let child = command(&folder, &format!("{words} --quiet --threads 2")).spawn().unwrap();
         while fs::read_to_string(folder.join("asked")).unwrap_or_default().lines().count() < 2 {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -132,10 +125,10 @@ fn an_interrupt_does_not_wait_for_a_bot_that_thinks() {
         let begun = Instant::now();
         let output = child.wait_with_output().unwrap();
         let took = begun.elapsed();
-        assert_eq!(output.status.code(), Some(exit), "{words:?}: {}", said(&output));
-        assert!(took < Duration::from_secs(2), "{words:?}: {took:?}");
+        assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
+        assert!(took < Duration::from_secs(2), "{words}: {took:?}");
         assert!(said(&output).contains("interrupted"), "{}", said(&output));
-        assert_eq!(living(&sleeper), 0, "{words:?}");
+        assert_eq!(living(&sleeper), 0, "{words}");
     }
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,25 +1,14 @@
 //! The command line: output, written files, errors and exit codes.
 
+use crate::command::{cambio, command, refuses};
 use crate::folder::folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-fn cambio(folder: &Path, words: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    command.current_dir(folder).args(words.split(' ')).output().unwrap()
-}
-
 fn piped(folder: &Path, words: &str, input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(folder)
-        .args(words.split(' '))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(folder, words).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -208,7 +197,7 @@ fn events_tell_a_match_as_it_was_played() {
 }
 
 /// Expects an error: exit code 1, one line with this sentence, and nothing on standard output.
-fn refuses(folder: &Path, words: &str, sentence: &str) {
+fn refuses_in_a_line(folder: &Path, words: &str, sentence: &str) {
     let output = cambio(folder, words);
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{words}: {printed}");
@@ -227,7 +216,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     let mut cases = 0;
     let mut check = |from: &str, to: &str, sentence: &str| {
         spec(from, to);
-        refuses(&folder, "run bad.toml --out out", sentence);
+        refuses_in_a_line(&folder, "run bad.toml --out out", sentence);
         assert!(!folder.join("out").exists(), "{sentence}");
         cases += 1;
     };
@@ -278,25 +267,18 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     let crowd = format!("seats = [8]\nagents = [{}]", many.join(", "));
     check(seats, &crowd, "found \"all\", which makes 76904685 lineups of 40 agents at 8 seats");
     assert_eq!(cases, 22);
-    refuses_usage(&folder, "run good.toml --out out --threads 1000000", "must be a number from 0 to 1024");
+    refuses(&folder, "run good.toml --out out --threads 1000000", "must be a number from 0 to 1024");
 
-    refuses(&folder, "run none.toml --out out", "cannot read none.toml: ");
+    refuses_in_a_line(&folder, "run none.toml --out out", "cannot read none.toml: ");
     fs::write(folder.join("good.toml"), SPEC).unwrap();
     fs::create_dir(folder.join("there")).unwrap();
     fs::write(folder.join("there/matches.csv"), "precious").unwrap();
-    refuses(&folder, "run good.toml --out there", "there already exists; choose another --out");
+    refuses_in_a_line(&folder, "run good.toml --out there", "there already exists; choose another --out");
     assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
-    refuses(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
-    refuses(&folder, "rules nothing", "there is no preset `nothing`; the presets are original, original-b, ");
-    refuses(&folder, "agents --check nobody", "there is no agent `nobody`");
-}
-
-/// Expects a usage error: exit code 1 and a text with this sentence.
-fn refuses_usage(folder: &Path, words: &str, sentence: &str) {
-    let output = cambio(folder, words);
-    assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
+    refuses_in_a_line(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
+    refuses_in_a_line(&folder, "rules nothing", "there is no preset `nothing`; the presets are original, original-b, ");
+    refuses_in_a_line(&folder, "agents --check nobody", "there is no agent `nobody`");
 }
 
 #[test]
@@ -319,7 +301,7 @@ fn a_bad_rule_file_gets_a_sentence_with_field_value_and_what_is_allowed() {
     let folder = folder("rule-files");
     let check = |rules: &str, sentence: &str| {
         fs::write(folder.join("mine.toml"), rules).unwrap();
-        refuses(&folder, "rules --check mine.toml", sentence);
+        refuses_in_a_line(&folder, "rules --check mine.toml", sentence);
     };
     check(
         "base = 'classic'\nlate = 'never'",
@@ -396,9 +378,8 @@ fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
     let output = cambio(&folder, "replay one/records.jsonl");
     assert!(text(&output.stdout).ends_with(" passed, 0 failed\n"), "{}", text(&output.stdout));
 
-    let mut check = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    let words = ["agents", "--matches", "1", "--rules", "classic", "--seats", "2", "--check"];
-    let check = check.current_dir(&folder).args(words).arg(r#"external("python3 bot.py")"#).output().unwrap();
+    let words = "agents --matches 1 --rules classic --seats 2 --check";
+    let check = cambio(&folder, &format!(r#"{words} 'external("python3 bot.py")'"#));
     let printed = text(&check.stdout);
     assert!(
         printed.starts_with("external(\"python3 bot.py\"): conforms in 1 match, "),
@@ -433,11 +414,7 @@ fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
         let replayed = cambio(&folder, &format!("replay --events {name}/fault.jsonl"));
         assert_eq!(replayed.status.code(), Some(i32::from(name == "cheats")), "{}", text(&replayed.stdout));
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["agents", "--check", r#"external("no-such-bot")"#])
-        .output()
-        .unwrap();
+    let output = cambio(&folder, r#"agents --check 'external("no-such-bot")'"#);
     assert_eq!(output.status.code(), Some(2));
     let printed = text(&output.stdout);
     assert!(
@@ -470,13 +447,7 @@ fn usage_errors_exit_with_one_and_help_with_zero() {
 fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     let folder = folder("interrupted");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["run", "spec.toml", "--out", "out", "--deals", "2000000", "--records"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = command(&folder, "run spec.toml --out out --deals 2000000 --records").spawn().unwrap();
     let written = || fs::metadata(folder.join("out/ledger.jsonl")).map_or(0, |data| data.len());
     while written() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -510,18 +481,12 @@ fn a_person_plays_at_the_prompt_and_the_record_replays() {
     assert!(printed.starts_with("classic at 2 seats, seed 5. You are seat a. Type ? for help\n"), "{printed}");
     assert!(printed.ends_with("--seed 5 deals the same cards again\n"), "{printed}");
     assert_eq!(text(&cambio(&folder, "replay match.jsonl").stdout), "1 passed, 0 failed\n");
-    let refuse = |words: &str, sentence: &str| {
-        let output = piped(&folder, words, "");
-        assert_eq!(output.status.code(), Some(1), "{words}");
-        assert!(text(&output.stderr).contains(sentence), "{words}: {}", text(&output.stderr));
-    };
-    refuse(words, "match.jsonl already exists; choose another file");
-    refuse("play --record no-folder/match.jsonl", "cannot write no-folder/match.jsonl: ");
-    refuse("play --seat c", "--seat must be from a to b, because there are 2 seats");
-    refuse("play --against oracle", "`oracle` sees hidden cards");
-    refuse("play --against nobody", "there is no agent `nobody`");
-    let mut unread = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    let mut unread = unread.args(["play", "--seed", "5"]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    refuses(&folder, words, "match.jsonl already exists; choose another file");
+    refuses(&folder, "play --record no-folder/match.jsonl", "cannot write no-folder/match.jsonl: ");
+    refuses(&folder, "play --seat c", "--seat must be from a to b, because there are 2 seats");
+    refuses(&folder, "play --against oracle", "`oracle` sees hidden cards");
+    refuses(&folder, "play --against nobody", "there is no agent `nobody`");
+    let mut unread = command(&folder, "play --seed 5").stdin(Stdio::null()).spawn().unwrap();
     drop(unread.stdout.take());
     assert_eq!(unread.wait().unwrap().code(), Some(0), "a closed output is not an error");
     let left = piped(&folder, "play --seed 5 --seat b --rules original --rounds", "quit\n");

@@ -2,23 +2,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use crate::command::{play, prints, refuses, table};
 use crate::folder::folder;
-use crate::report::{check_page, parsed, prints, table, with_id};
-
-fn play(folder: &Path, name: &str, spec: &str) {
-    fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
-    prints(folder, &["run", &format!("{name}.toml"), "--quiet", "--out", name]);
-}
+use crate::report::{check_page, parsed, with_id};
 
 #[test]
 fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
     let folder = folder("comparison");
     let agents = "agents = ['random', 'greedy', 'heuristic']\n";
-    play(&folder, "one", &format!("seed = 1\ndeals = 60\nrules = ['classic']\nseats = [2, 3]\n{agents}"));
-    play(&folder, "two", &format!("seed = 2\ndeals = 60\nrules = ['classic']\nseats = [2]\nluck = 'on'\n{agents}"));
-    play(&folder, "twin", &format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n{agents}"));
+    play(&folder, "one", format!("seed = 1\ndeals = 60\nrules = ['classic']\nseats = [2, 3]\n{agents}"));
+    play(&folder, "two", format!("seed = 2\ndeals = 60\nrules = ['classic']\nseats = [2]\nluck = 'on'\n{agents}"));
+    play(&folder, "twin", format!("seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\n{agents}"));
     play(&folder, "field", "seed = 3\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\n");
     for (name, hand) in [("house", 5), ("other", 6)] {
         let rules = format!("base = 'classic'\nname = 'mine'\nhand = {hand}\n");
@@ -26,11 +21,11 @@ fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
         let spec = format!("seed = 5\ndeals = 40\nrules = ['rules-{name}.toml']\nseats = [2]\n{agents}");
         play(&folder, name, &spec);
     }
-    let runs = ["one", "two", "twin", "field", "house", "other"];
-    prints(&folder, &[&["report", "--format", "csv"], &runs[..]].concat());
+    let runs = "one two twin field house other";
+    prints(&folder, &format!("report --format csv {runs}"));
     let page = fs::read_to_string(folder.join("comparison.html")).unwrap();
     check_page(&page);
-    let printed = prints(&folder, &[&["report", "--dry", "--format", "csv"], &runs[..]].concat());
+    let printed = prints(&folder, &format!("report --dry --format csv {runs}"));
     fs::write(folder.join("rows.csv"), &printed).unwrap();
     let rows = table(&folder.join("rows.csv"));
     // Three agents in three runs, and two in the fourth. Each other table is in one run only.
@@ -63,17 +58,11 @@ fn only_results_of_the_same_rules_seats_and_opponents_are_compared() {
     ] {
         assert!(page.contains(note), "{note}\n{page}");
     }
-    let shown = prints(&folder, &["report", "--dry", "one", "two", "field"]);
+    let shown = prints(&folder, "report --dry one two field");
     assert!(shown.contains("B − A") && shown.contains("independent") && shown.contains(" †"), "{shown}");
-    assert!(prints(&folder, &["report", "--dry", "--format", "md", "one", "two"]).contains("| agent | A | B |"));
-    for (words, error) in [
-        (&["one", "two", "--margin", "0.1"][..], "--margin needs exactly 1 folder, found 2"),
-        (&["one", "--html", "page.html"], "--html needs several folders, found 1"),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-        let output = command.current_dir(&folder).arg("report").args(words).output().unwrap();
-        assert!(String::from_utf8(output.stderr).unwrap().contains(error), "{words:?}");
-    }
+    assert!(prints(&folder, "report --dry --format md one two").contains("| agent | A | B |"));
+    refuses(&folder, "report one two --margin 0.1", "--margin needs exactly 1 folder, found 2");
+    refuses(&folder, "report one --html page.html", "--html needs several folders, found 1");
 }
 
 #[test]
@@ -82,7 +71,7 @@ fn agents_that_differ_in_one_number_have_a_curve_in_one_run_and_over_several() {
     let spec = |seed: u32, agents: &str| {
         format!("seed = {seed}\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = [{agents}, 'random']\n")
     };
-    play(&folder, "all", &spec(1, "'greedy(call_at=1)', 'greedy(call_at=30)', 'greedy', 'heuristic'"));
+    play(&folder, "all", spec(1, "'greedy(call_at=1)', 'greedy(call_at=30)', 'greedy', 'heuristic'"));
     let page = fs::read_to_string(folder.join("all/report.html")).unwrap();
     check_page(&page);
     let document = parsed(&page);
@@ -99,9 +88,9 @@ fn agents_that_differ_in_one_number_have_a_curve_in_one_run_and_over_several() {
     assert_eq!(values, ["1", "5", "30"]);
     assert!(page.contains("call_at, logarithmic axis") && page.contains("greedy(call_at=?)"));
     for (name, value) in [("low", 3), ("middle", 6), ("high", 9)] {
-        play(&folder, name, &spec(value, &format!("'greedy(call_at={value})'")));
+        play(&folder, name, spec(value, &format!("'greedy(call_at={value})'")));
     }
-    prints(&folder, &["report", "low", "middle", "high", "--html", "page.html"]);
+    prints(&folder, "report low middle high --html page.html");
     let page = fs::read_to_string(folder.join("page.html")).unwrap();
     check_page(&page);
     let document = parsed(&page);
@@ -114,12 +103,9 @@ fn plots_are_files_that_need_no_page() {
     let folder = folder("plots");
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
     play(&folder, "run", spec);
-    prints(&folder, &["report", "run", "--plots", "plots"]);
-    prints(
-        &folder,
-        &["tune", "--agent", "greedy(call_at=?)", "--range", "3,6,9", "--deals", "30", "--quiet", "--out", "tuning"],
-    );
-    prints(&folder, &["report", "tuning", "--plots", "curves"]);
+    prints(&folder, "report run --plots plots");
+    prints(&folder, "tune --agent greedy(call_at=?) --range 3,6,9 --deals 30 --quiet --out tuning");
+    prints(&folder, "report tuning --plots curves");
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let svg = entries.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));

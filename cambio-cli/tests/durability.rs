@@ -551,15 +551,13 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
                echo \"$line\" | sed 's/.*\"legal\":\\[\"\\([^\"]*\\)\".*/{\"decision\":\"\\1\"}/';; esac; done\n\
                while :; do sleep 1; done\n";
     fs::write(folder.join("stays.sh"), bot).unwrap();
-    let spec = "external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)";
+    let spec = "'external(\"sh stays.sh\",start_ms=60000,deadline_ms=60000)'";
     for (words, bots, exit, printed) in [
-        (["sprt", "greedy", spec, "--quiet", "--threads", "2"], 2, 1, "interrupted"),
-        (["play", "--against", spec, "--rounds", "--seed", "1"], 1, 0, "you left the match"),
+        (format!("sprt greedy {spec} --quiet --threads 2"), 2, 1, "interrupted"),
+        (format!("play --against {spec} --rounds --seed 1"), 1, 0, "you left the match"),
     ] {
         fs::write(folder.join("pids"), "").unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-        command.current_dir(&folder).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = command(&folder, &words).stdin(Stdio::piped()).spawn().unwrap();
         // Standard input stays open, as on a terminal.
         let input = child.stdin.take();
         while fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().count() < bots {
@@ -568,12 +566,12 @@ fn an_interrupt_ends_a_command_and_the_processes_of_its_bots() {
         Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         let output = child.wait_with_output().unwrap();
         drop(input);
-        assert_eq!(output.status.code(), Some(exit), "{words:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
         let all = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        assert!(all.contains(printed), "{words:?}: {all}");
+        assert!(all.contains(printed), "{words}: {all}");
         for pid in fs::read_to_string(folder.join("pids")).unwrap().lines() {
             let lives = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
-            assert!(!lives, "{words:?}: bot {pid} is still there");
+            assert!(!lives, "{words}: bot {pid} is still there");
         }
     }
     fs::remove_dir_all(&folder).unwrap();

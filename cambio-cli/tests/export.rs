@@ -1,31 +1,17 @@
 //! `cambio export`: the files that it writes, and the files that it must not change.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
+use crate::command::{cambio, done, play, said};
 use crate::folder::folder;
-
-fn cambio(folder: &Path, words: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-fn runs(folder: &Path, words: &str) {
-    let output = cambio(folder, words);
-    assert!(output.status.success(), "{words}: {}", said(&output));
-}
 
 const SMALL: &str = "seed = 5\ndeals = 20\nrules = ['faessler']\nseats = [2]\nagents = ['random', 'greedy']\n";
 
 /// A folder with a small run in it.
 fn with_a_run(name: &str) -> PathBuf {
     let folder = folder(name);
-    fs::write(folder.join("spec.toml"), SMALL).unwrap();
-    runs(&folder, "run spec.toml --quiet --out run");
+    play(&folder, "run", SMALL);
     folder
 }
 
@@ -62,6 +48,7 @@ fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() 
 #[cfg(feature = "parquet")]
 mod parquet_files {
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     use parquet::file::metadata::RowGroupMetaData;
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -154,8 +141,8 @@ mod parquet_files {
         let small = "seed = 6\ndeals = 40\nrules = ['original', 'faessler', 'classic']\nseats = [2, 3]\n\
                      agents = ['random', 'greedy(call_at=7)', 'heuristic']\n";
         fs::write(folder.join("small.toml"), small).unwrap();
-        runs(&folder, "run small.toml --quiet --out run");
-        runs(&folder, "export run --format parquet --out deep/columns");
+        done(&folder, "run small.toml --quiet --out run");
+        done(&folder, "export run --format parquet --out deep/columns");
         let (run, columns) = (folder.join("run"), folder.join("deep/columns"));
         let written: BTreeSet<_> = fs::read_dir(&columns).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert!(written.iter().eq(["matches.parquet", "players.parquet", "rounds.parquet"]));
@@ -172,8 +159,8 @@ mod parquet_files {
         let long =
             "seed = 5\ndeals = 1050\nrules = ['classic']\nseats = [8]\nagents = ['random']\nlineups = 'mirror'\n";
         fs::write(folder.join("long.toml"), long).unwrap();
-        runs(&folder, "run long.toml --quiet --out run");
-        runs(&folder, "export run --out columns");
+        done(&folder, "run long.toml --quiet --out run");
+        done(&folder, "export run --out columns");
         let (compared, _) = compare(&folder.join("run"), &folder.join("columns"), "players");
         let parquet = |table: &str| {
             let file = fs::File::open(folder.join("columns").join(table)).unwrap();
@@ -201,8 +188,8 @@ mod parquet_files {
         fs::write(folder.join("plain.toml"), SMALL).unwrap();
         fs::write(folder.join("packed.toml"), format!("{SMALL}compress = true\n")).unwrap();
         for name in ["plain", "packed"] {
-            runs(&folder, &format!("run {name}.toml --quiet --out {name}"));
-            runs(&folder, &format!("export {name} --out {name}-columns"));
+            done(&folder, &format!("run {name}.toml --quiet --out {name}"));
+            done(&folder, &format!("export {name} --out {name}-columns"));
         }
         for table in ["matches", "rounds", "players"] {
             assert!(compare(&folder.join("plain"), &folder.join("packed-columns"), table).0 > 0);
@@ -233,14 +220,14 @@ mod parquet_files {
         refuses("export run --out columns", 4, "players.csv is damaged");
         assert!(!folder.join("columns").exists() && !folder.join("columns.new").exists());
         fs::write(&rows, whole).unwrap();
-        runs(&folder, "export run --out columns");
+        done(&folder, "export run --out columns");
     }
 }
 
 #[test]
 fn a_run_for_the_site_has_a_row_for_each_match_and_agents_of_the_page_only() {
     let folder = with_a_run("site");
-    runs(&folder, "export run --format site --out run.json");
+    done(&folder, "export run --format site --out run.json");
     let text = fs::read_to_string(folder.join("run.json")).unwrap();
     let run: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&run["seed"], &run["deals"]), (&"5".into(), &20.into()));
@@ -264,7 +251,7 @@ fn a_run_for_the_site_has_a_row_for_each_match_and_agents_of_the_page_only() {
         );
         fs::write(folder.join("other.toml"), spec).unwrap();
         let _ = fs::remove_dir_all(folder.join("other"));
-        runs(&folder, "run other.toml --quiet --out other");
+        done(&folder, "run other.toml --quiet --out other");
         let output = cambio(&folder, "export other --format site --out other.json");
         assert_eq!(output.status.code(), Some(1));
         assert!(said(&output).contains(&format!("a page cannot replay this run: {sentence}")), "{}", said(&output));

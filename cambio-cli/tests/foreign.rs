@@ -3,6 +3,7 @@
 //! `CAMBIO_FULL=1` tries every malformed or extreme value for every flag.
 #![cfg(target_os = "linux")]
 
+use crate::command::said;
 use crate::folder::folder;
 use std::ffi::OsStr;
 use std::fs;
@@ -52,10 +53,6 @@ fn bounded<S: AsRef<OsStr>>(folder: &Path, words: &[S], outputs: &str) -> Output
 
 fn tried<S: AsRef<OsStr>>(folder: &Path, words: &[S]) -> Output {
     bounded(folder, words, "")
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Checks that the command exited with one of its exit codes, and printed no control characters.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::{cambio, done, said};
+use crate::command::{cambio, done, said, table};
 use crate::folder::folder;
 
 /// The entries of the folder, with the hash of their names and bytes.
@@ -65,11 +65,6 @@ fn golden_files_have_not_changed() {
     };
     let found: Vec<(String, String)> = entries.into_iter().map(hash).collect();
     assert_eq!(found, GOLDEN.map(|(name, hash)| (name.to_owned(), hash.to_owned())));
-}
-
-/// The rows of a table, each as a map from column to cell.
-fn table(file: &Path) -> Vec<BTreeMap<String, String>> {
-    csv::Reader::from_path(file).unwrap().deserialize().map(|row| row.unwrap()).collect()
 }
 
 #[test]
@@ -159,7 +154,7 @@ fn files_of_other_formats_are_refused_in_one_sentence() {
         (
             "network-2.net",
             "cambio network 2",
-            "match learned(\"network-2.net\") random",
+            "match 'learned(\"network-2.net\")' random",
             Some("this is not a network of format 2: it must begin with \"OWN\", found \"OTHER\""),
         ),
     ] {

@@ -3,15 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{cambio, done, said};
+use crate::command::{cambio, done, fails, said};
 use crate::folder::folder;
-
-/// The output of a command that must fail with this exit code.
-fn fails(folder: &Path, code: i32, words: &str) -> String {
-    let output = cambio(folder, words);
-    assert_eq!(output.status.code(), Some(code), "{words}: {}", said(&output));
-    said(&output)
-}
 
 /// Standard output and standard error of a command that must succeed.
 fn streams(folder: &Path, words: &str) -> (String, String) {
@@ -43,7 +36,7 @@ fn tuning_plays_against_the_bare_agent_and_names_it_before_play() {
     // A mistake in the incumbent is found before the search.
     let refused = fails(&folder, 1, &format!("{tune} greedy(call_at=?) --incumbent greddy"));
     assert!(refused.starts_with("error: there is no agent `greddy`; did you mean `greedy`?"), "{refused}");
-    let text = "tune --range 0..1 --deals 20 --quiet --agent external(\"bot?\")";
+    let text = "tune --range 0..1 --deals 20 --quiet --agent 'external(\"bot?\")'";
     assert!(fails(&folder, 1, text).contains("give --field, and --incumbent or --validate 0"));
 }
 
@@ -75,16 +68,9 @@ fn a_best_value_at_an_end_of_its_range_gets_a_warning() {
 #[test]
 fn budgets_are_swept_in_lists_and_logarithmic_steps_and_are_numbers_in_the_curve() {
     let folder = folder("ranges");
-    let sweep = ["tune", "--agent", "rollout(n=?)", "--field", "greedy", "--deals", "2", "--validate", "0", "--quiet"];
-    let tuned = std::process::Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(sweep)
-        .args(["--range", "1..10 log", "--out", "log"])
-        .output()
-        .unwrap();
-    assert!(tuned.status.success(), "{}", said(&tuned));
-    let two = "tune --agent heuristic(call_at=?,decay=?) --range 3,9 --range 0..0.1:0.1 --deals 2 --validate 0 --quiet --out two";
-    streams(&folder, two);
+    let sweep = "tune --deals 2 --validate 0 --quiet";
+    done(&folder, &format!("{sweep} --agent rollout(n=?) --field greedy --range '1..10 log' --out log"));
+    done(&folder, &format!("{sweep} --agent heuristic(call_at=?,decay=?) --range 3,9 --range 0..0.1:0.1 --out two"));
     for (out, columns, rows) in
         [("log", &["n"][..], &["1", "3", "10"][..]), ("two", &["call_at", "decay"], &["3 0", "3 0.1", "9 0", "9 0.1"])]
     {
@@ -285,16 +271,11 @@ fn a_check_plays_on_a_rule_file_and_keeps_a_counterexample() {
     let script = "read line; echo '{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}'\n\
                   while read line; do case $line in *decide*) echo '{\"decision\":\"keep h9\"}';; esac; done\n";
     fs::write(folder.join("cheats.sh"), script).unwrap();
-    let check = || {
-        let words =
-            ["agents", "--rules", "small.toml", "--seats", "2", "--check", "external(\"sh cheats.sh\",start_ms=60000)"];
-        std::process::Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(words).output().unwrap()
-    };
+    let check = "agents --rules small.toml --seats 2 --check 'external(\"sh cheats.sh\",start_ms=60000)'";
     for file in ["counterexample.jsonl", "counterexample-2.jsonl"] {
-        let output = check();
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        assert!(said(&output).contains("small, 2 seats, deal 0: "), "{}", said(&output));
-        let shown = said(&output).lines().last().unwrap().to_owned();
+        let said_of_bot = fails(&folder, 2, check);
+        assert!(said_of_bot.contains("small, 2 seats, deal 0: "), "{said_of_bot}");
+        let shown = said_of_bot.lines().last().unwrap();
         assert!(shown.starts_with("    ") && shown.ends_with(&format!(" replay --events {file}")), "{shown}");
         let replayed = cambio(&folder, &format!("replay --events {file}"));
         assert!(said(&replayed).contains("keep h9"), "{}", said(&replayed));

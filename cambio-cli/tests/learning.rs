@@ -2,32 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
+use crate::command::{fails, prints};
 use crate::folder::folder;
-
-fn cambio(folder: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap()
-}
-
-/// The output of a command that must succeed.
-fn done(folder: &Path, words: &[&str]) -> String {
-    let output = cambio(folder, words);
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The error of a command that must fail.
-fn refused(folder: &Path, words: &[&str]) -> String {
-    let output = cambio(folder, words);
-    assert_eq!(output.status.code(), Some(1), "{words:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
 
 /// Asserts that the data dictionary has the columns of all tables in the folder, which `command` wrote.
 fn check_dictionary(folder: &Path, command: &str) {
-    let columns: Vec<serde_json::Value> =
-        serde_json::from_str(&done(folder, &["schema", "--rows", "--format", "json"])).unwrap();
+    let columns: Vec<serde_json::Value> = serde_json::from_str(&prints(folder, "schema --rows --format json")).unwrap();
     let mut checked = 0;
     for file in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
         let name = file.file_name().unwrap().to_str().unwrap().to_owned();
@@ -54,9 +35,8 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let folder = folder("clone");
     let spec = "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp', 'random']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
-    done(&folder, &["run", "spec.toml", "--records", "--quiet", "--out", "run"]);
-    let clone = ["learn", "--clone", "run", "--agent", "greedy", "--quiet", "--out", "clone", "--threads", "2"];
-    let printed = done(&folder, &clone);
+    prints(&folder, "run spec.toml --records --quiet --out run");
+    let printed = prints(&folder, "learn --clone run --agent greedy --quiet --out clone --threads 2");
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[..2], ["clone/network.net", "clone/report.html"]);
     assert!(lines[2].contains("decisions in which greedy has a choice, on 4 held-out deals"), "{printed}");
@@ -67,12 +47,12 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let page = fs::read_to_string(folder.join("clone/report.html")).unwrap();
     assert!(page.contains("A clone of greedy on classic") && page.contains("with the decisions of"), "{page}");
     // The stored recipe is complete: it gives the same network in another folder.
-    done(&folder, &["learn", "clone/recipe.toml", "--quiet", "--out", "again", "--threads", "1"]);
+    prints(&folder, "learn clone/recipe.toml --quiet --out again --threads 1");
     let network = |name: &str| fs::read(folder.join(name).join("network.net")).unwrap();
     assert!(network("clone") == network("again"));
 
-    let respond = ["--matches", "2000", "--deals", "60", "--quiet", "--out", "responder"];
-    let printed = done(&folder, &[&["learn", "--exploit", "learned(\"clone/network.net\")"][..], &respond].concat());
+    let respond = "--matches 2000 --deals 60 --quiet --out responder";
+    let printed = prints(&folder, &format!("learn --exploit 'learned(\"clone/network.net\")' {respond}"));
     let lines: Vec<&str> = printed.lines().collect();
     let share = |line: &str, start: &str| -> f64 {
         let rest = line.strip_prefix(start).unwrap_or_else(|| panic!("{printed}"));
@@ -103,15 +83,14 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
         ["from-nothing/bound.csv", "network.net"].map(|name| folder.join("responder").join(name));
     fs::remove_file(&bound).unwrap();
     fs::remove_file(&best_network).unwrap();
-    let damaged = refused(&folder, &["learn", "--resume", "--out", "responder"]);
+    let damaged = fails(&folder, 1, "learn --resume --out responder");
     assert!(damaged.contains("from-nothing is complete: network.net is its network"), "{damaged}");
-    let one = ["--matches", "500", "--deals", "40", "--quiet", "--from", "shipped", "--out", "one"];
-    let printed = done(&folder, &[&["learn", "--exploit", "greedy"][..], &one].concat());
+    let words = "learn --exploit greedy --matches 500 --deals 40 --quiet --from shipped --out one";
+    let printed = prints(&folder, words);
     assert!(printed.starts_with("one/network.net\none/report.html\ngreedy on classic at 2 seats"), "{printed}");
-    let complete = refused(&folder, &["learn", "--resume", "--out", "one"]);
+    let complete = fails(&folder, 1, "learn --resume --out one");
     assert!(complete.contains("one is complete: network.net is its network"), "{complete}");
-    let tune = ["tune", "--agent", "greedy(call_at=?)", "--range", "3..4", "--deals", "10", "--validate", "0", "--out"];
-    done(&folder, &[&tune[..], &["tuned"]].concat());
+    prints(&folder, "tune --agent greedy(call_at=?) --range 3..4 --deals 10 --validate 0 --out tuned");
     for (command, name) in [("run", "run"), ("learn", "clone"), ("learn", "one"), ("tune", "tuned")] {
         check_dictionary(&folder.join(name), command);
     }
@@ -120,35 +99,33 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
 #[test]
 fn a_responder_to_rules_of_ones_own_begins_with_nothing() {
     let folder = folder("own");
-    let words = ["learn", "--exploit", "random", "--rules", "mini-m1", "--matches", "3000", "--quiet", "--out", "out"];
-    let printed = done(&folder, &words);
+    let printed = prints(&folder, "learn --exploit random --rules mini-m1 --matches 3000 --quiet --out out");
     assert!(printed.contains("random on mini-m1 at 2 seats, a lower bound"), "{printed}");
     let recipe = fs::read_to_string(folder.join("out/recipe.toml")).unwrap();
     assert!(!recipe.contains("from ="), "{recipe}");
     // Another training can start from this network, but not on rules with other cards.
-    let other = ["--matches", "500", "--quiet", "--out", "more", "--from", "out/network.net"];
-    done(&folder, &[&["learn", "--exploit", "greedy", "--rules", "mini-m1"][..], &other].concat());
-    let other = ["--matches", "500", "--quiet", "--out", "else", "--from", "out/network.net"];
-    let said = refused(&folder, &[&["learn", "--exploit", "greedy"][..], &other].concat());
+    let other = "learn --exploit greedy --matches 500 --quiet --from out/network.net";
+    prints(&folder, &format!("{other} --rules mini-m1 --out more"));
+    let said = fails(&folder, 1, &format!("{other} --out else"));
     assert!(said.contains("for the cards of `mini-m1`, which differ from the cards of `classic`"), "{said}");
 }
 
 #[test]
 fn what_cannot_be_learned_is_one_sentence() {
     let folder = folder("refused");
-    let said = |words: &[&str]| refused(&folder, &[&["learn", "--out", "out"][..], words].concat());
-    assert!(said(&["--exploit", "shark"]).contains("there is no agent `shark`"));
-    assert!(said(&["--exploit", "oracle"]).contains("`oracle` sees hidden cards"));
-    assert!(said(&["--exploit", "external(\"python3 bot.py\")"]).contains("is a bot"));
-    assert!(said(&["--exploit", "learned", "--rules", "mini-m1"]).contains("`learned` cannot play here"));
-    let none = said(&["--exploit", "greedy", "--rules", "mini-m1", "--from", "shipped"]);
+    let said = |words: &str| fails(&folder, 1, &format!("learn --out out {words}"));
+    assert!(said("--exploit shark").contains("there is no agent `shark`"));
+    assert!(said("--exploit oracle").contains("`oracle` sees hidden cards"));
+    assert!(said("--exploit 'external(\"python3 bot.py\")'").contains("is a bot"));
+    assert!(said("--exploit learned --rules mini-m1").contains("`learned` cannot play here"));
+    let none = said("--exploit greedy --rules mini-m1 --from shipped");
     assert!(none.contains("found `shipped` (no network is bundled for the cards of `mini-m1`)"), "{none}");
-    assert!(said(&["--exploit", "greedy", "--from", "no.net"]).contains("no.net"));
-    assert!(said(&["--clone", "no.jsonl"]).contains("no.jsonl cannot be read"));
+    assert!(said("--exploit greedy --from no.net").contains("no.net"));
+    assert!(said("--clone no.jsonl").contains("no.jsonl cannot be read"));
     fs::write(folder.join("bad.jsonl"), "[]\n").unwrap();
-    assert!(said(&["--clone", "bad.jsonl"]).contains("bad.jsonl, line 1: not a record"));
+    assert!(said("--clone bad.jsonl").contains("bad.jsonl, line 1: not a record"));
     fs::write(folder.join("empty.jsonl"), "\n").unwrap();
-    let empty = said(&["--clone", "empty.jsonl"]);
+    let empty = said("--clone empty.jsonl");
     assert!(empty.contains("the records name no agents"), "{empty}");
     assert!(!folder.join("out").exists());
 }
@@ -156,7 +133,7 @@ fn what_cannot_be_learned_is_one_sentence() {
 #[test]
 fn the_weights_of_a_network_are_exported() {
     let folder = folder("export-network");
-    done(&folder, &["export-network", "classic-many", "--out", "one.safetensors"]);
+    prints(&folder, "export-network classic-many --out one.safetensors");
     let bytes = fs::read(folder.join("one.safetensors")).unwrap();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
     let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -182,18 +159,18 @@ fn the_weights_of_a_network_are_exported() {
     }
     // A network file gives the same bytes as the name of the network.
     fs::write(folder.join("own.net"), file).unwrap();
-    done(&folder, &["export-network", "own.net", "--out", "two.safetensors"]);
+    prints(&folder, "export-network own.net --out two.safetensors");
     assert!(fs::read(folder.join("two.safetensors")).unwrap() == bytes);
 
-    let found = refused(&folder, &["export-network", "classic", "--out", "one.safetensors"]);
+    let found = fails(&folder, 1, "export-network classic --out one.safetensors");
     assert!(found.contains("one.safetensors already exists; choose another file"), "{found}");
-    let found = refused(&folder, &["export-network", "none", "--out", "none.safetensors"]);
+    let found = fails(&folder, 1, "export-network none --out none.safetensors");
     assert!(
         found.contains("cannot read none: ") && found.contains("a bundled network such as classic-many"),
         "{found}"
     );
     fs::write(folder.join("text.net"), "text").unwrap();
-    let found = refused(&folder, &["export-network", "text.net", "--out", "none.safetensors"]);
+    let found = fails(&folder, 1, "export-network text.net --out none.safetensors");
     assert!(found.contains("text.net: this is not a network of format 2"), "{found}");
     assert!(!folder.join("none.safetensors").exists());
 }

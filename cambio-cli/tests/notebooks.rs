@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
+use crate::command::said;
 use crate::folder::folder;
 
 /// The notebooks that read run folders.
@@ -50,10 +51,6 @@ fn python() -> Option<PathBuf> {
         fs::copy(&wanted, &done).unwrap();
     }
     Some(python)
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Runs the first notebook, or all notebooks with `CAMBIO_FULL=1`.

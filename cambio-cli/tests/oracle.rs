@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::report::prints;
+use crate::command::{play, prints};
+use crate::folder::folder;
 use cambio_core::{Rules, Seat};
 use cambio_solve::{Cfr, CfrMethod, Game, Limits, StopCondition};
 use serde_json::json;
@@ -45,16 +46,6 @@ fn runs(python: &Path, code: &str) -> bool {
 fn install(python: &Path, packages: &[&str]) -> bool {
     let install = ["-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "30"];
     Command::new(python).args(install).args(packages).output().is_ok_and(|output| output.status.success())
-}
-
-/// An empty folder.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// Runs a check script, which exits with 1 if a comparison fails.
@@ -107,15 +98,9 @@ fn derived_files_agree_with_other_programs() {
     // The first run measures the luck. At three seats, a deal has two lineups of the two agents.
     let test = folder.join("table/sprt.json");
     let command = "sprt greedy heuristic --run table --elo0 -30 --elo1 30 --format json";
-    std::fs::write(&test, prints(&folder, &command.split(' ').collect::<Vec<_>>())).unwrap();
+    std::fs::write(&test, prints(&folder, command)).unwrap();
     check.arg(test);
     passes(&mut check);
-}
-
-/// Plays an experiment into the folder of this name.
-fn play(folder: &Path, name: &str, spec: &str) {
-    std::fs::write(folder.join(format!("{name}.toml")), spec).unwrap();
-    prints(folder, &["run", &format!("{name}.toml"), "--out", name, "--quiet"]);
 }
 
 #[test]
@@ -133,12 +118,12 @@ fn comparisons_of_runs_agree_with_other_programs() {
         ("part", "seed = 5\nagent_seed = 9\ndeals = 50\nluck = 'on'\n"),
     ] {
         let agents = "agents = ['random(pass=0.9)', 'greedy', 'random']";
-        play(&folder, name, &format!("{spec}rules = ['classic', 'faessler']\nseats = [2]\n{agents}\n"));
+        play(&folder, name, format!("{spec}rules = ['classic', 'faessler']\nseats = [2]\n{agents}\n"));
     }
     let mut check = Command::new(python);
     check.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/check.py"));
-    for (file, runs) in [("first.csv", &["one", "again", "other"][..]), ("second.csv", &["other", "part"])] {
-        let printed = prints(&folder, &[&["report", "--dry", "--format", "csv"], runs].concat());
+    for (file, runs) in [("first.csv", "one again other"), ("second.csv", "other part")] {
+        let printed = prints(&folder, &format!("report --dry --format csv {runs}"));
         std::fs::write(folder.join(file), printed).unwrap();
         check.arg(folder.join(file));
     }
@@ -160,12 +145,7 @@ fn small_games_agree_with_openspiel() {
     let games = [("mini-m0", 1e-9), ("mini-m1", 1e-9), ("mini-k3", 4e-7)];
     for &(name, exploitability) in &games[..crate::amount(2, 3)] {
         let tree = format!("{name}.efg");
-        let written = Command::new(env!("CARGO_BIN_EXE_cambio"))
-            .current_dir(&folder)
-            .args(["solve", "--game", name, "--iterations", "1", "--efg", &tree, "--quiet"])
-            .output()
-            .unwrap();
-        assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+        prints(&folder, &format!("solve --game {name} --iterations 1 --efg {tree} --quiet"));
         let game = Game::compile(&Rules::preset(name).unwrap(), &Limits::default(), &mut |_| {}).unwrap();
         let until = StopCondition { iterations: 100_000, exploitability };
         let solution = Cfr::new(&game, CfrMethod::DCFR).run(&until, &mut |_| {});

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::command::play;
+use crate::folder::folder;
+
 /// The 97.5 % quantile of Student's t with 60 degrees of freedom, from a published table.
 const QUANTILE: f64 = 2.000_297_822_014_26;
 
@@ -12,17 +15,10 @@ fn the_notebook_agrees_with_the_summary() {
         println!("skipped: python3 is missing");
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reading");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder("reading");
     let spec = "seed = 4\ndeals = 61\nrules = ['original', 'classic']\nseats = [2, 3]\n\
                 agents = ['random(pass=0.9)', 'greedy', 'greedy(call_at=9)', 'heuristic']\n";
-    std::fs::write(folder.join("spec.toml"), spec).unwrap();
-    let words = ["run", "spec.toml", "--out", "out", "--quiet"];
-    let run = Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(words).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    play(&folder, "out", spec);
 
     let notebook = Path::new(env!("CARGO_MANIFEST_DIR")).join("../notebooks/reading_a_run.py");
     let read = Command::new("python3").arg(notebook).arg(folder.join("out")).output().unwrap();

@@ -6,6 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::command::prints;
+use crate::folder::folder;
+
 fn referee() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/referee/referee.py");
     let path = std::env::var_os("CAMBIO_REFEREE").map_or(beside, PathBuf::from);
@@ -19,11 +22,7 @@ fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
         println!("skipped: referee.py or python3 is missing");
         return;
     };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("referee");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder("referee");
     let deals = crate::amount(5, 1000);
     let spec = format!(
         "seed = 11\ndeals = {deals}\nseats = [2, 3, 4, 6, 8]\n\
@@ -31,13 +30,7 @@ fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
          agents = ['random', 'random(pass=0.9)', 'greedy', 'greedy(call_at=12)']\nlineups = 'mirror'\nrotations = 'one'\n"
     );
     std::fs::write(folder.join("spec.toml"), spec).unwrap();
-    let cambio = |words: &str| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(words.split(' ')).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output.stdout
-    };
-    cambio("run spec.toml --out out --records --quiet");
+    prints(&folder, "run spec.toml --out out --records --quiet");
     let file = std::fs::read_to_string(folder.join("out/records.jsonl")).unwrap();
     let records: Vec<&str> = file.lines().collect();
     assert_eq!(records.len(), 6 * 5 * 4 * deals);
@@ -45,7 +38,7 @@ fn records_of_random_and_greedy_players_pass_the_independent_replayer() {
     for (number, records) in records.chunks(2000).enumerate() {
         let file = format!("{number}.jsonl");
         std::fs::write(folder.join(&file), records.join("\n")).unwrap();
-        let legal = cambio(&format!("replay --fill --legal {file}"));
+        let legal = prints(&folder, &format!("replay --fill --legal {file}"));
         std::fs::write(folder.join(&file), legal).unwrap();
         let output = Command::new("python3").arg(&referee).arg("--complete").arg(folder.join(&file)).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();

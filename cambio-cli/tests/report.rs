@@ -2,24 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use crate::command::{timing, without_times};
+use crate::command::{fails, play, prints, refuses, table, timing, without_times};
 use crate::folder::folder;
 use roxmltree::{Document, Node, ParsingOptions};
-
-/// The output of a command that must succeed.
-pub(crate) fn prints(folder: &Path, words: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The rows of a CSV file as maps from column to cell.
-pub(crate) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
-    csv::Reader::from_path(path).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
-}
 
 /// Parses a page, which must be well-formed XML.
 pub(crate) fn parsed(page: &str) -> Document<'_> {
@@ -134,8 +120,7 @@ fn a_page_stands_alone_is_well_formed_and_says_in_words_what_it_shows() {
         ("single", "rules = ['classic']\nseats = [2]\ndeals = 1\nagents = ['random', 'greedy']\nrotations = 'one'\npayoff = 'points'\n".to_owned()),
         ("alone", "rules = ['faessler']\nseats = [2]\ndeals = 3\nagents = ['greedy']\npayoff = 'win'\n".to_owned()),
     ] {
-        fs::write(folder.join("spec.toml"), format!("seed = 1\n{spec}")).unwrap();
-        prints(&folder, &["run", "spec.toml", "--quiet", "--out", name]);
+        play(&folder, name, format!("seed = 1\n{spec}"));
         let page = fs::read_to_string(folder.join(name).join("report.html")).unwrap();
         check_page(&page);
         if name == "nasty" {
@@ -167,8 +152,7 @@ fn agents_with_any_name_and_their_faults_are_told() {
         ("forfeit", "Forfeited because of a fault: 8 matches."),
         ("void", "Dropped because of a fault: 4 deal blocks."),
     ] {
-        fs::write(folder.join("spec.toml"), spec(policy)).unwrap();
-        prints(&folder, &["run", "spec.toml", "--quiet", "--out", policy]);
+        play(&folder, policy, spec(policy));
         let page = fs::read_to_string(folder.join(policy).join("report.html")).unwrap();
         check_page(&page);
         let document = parsed(&page);
@@ -188,8 +172,7 @@ const SPEC: &str = "seed = 12\ndeals = 60\nrules = ['classic', 'original']\nseat
 #[test]
 fn the_verdict_says_what_the_tables_say() {
     let folder = folder("verdict");
-    fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", SPEC);
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     let document = parsed(&page);
     let (summary, pairs) = (table(&folder.join("out/summary.csv")), table(&folder.join("out/pairwise.csv")));
@@ -256,8 +239,7 @@ fn seated(row: &BTreeMap<String, String>) -> Vec<&str> {
 #[test]
 fn distributions_have_every_call_and_every_layout_of_the_rows() {
     let folder = folder("distributions");
-    fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", SPEC);
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     let document = parsed(&page);
     let rounds = table(&folder.join("out/rounds.csv"));
@@ -299,14 +281,14 @@ fn the_command_of_a_page_plays_the_same_run_again() {
     let folder = folder("again");
     fs::write(folder.join("house.toml"), "base = 'faessler'\nname = 'house'\nhand = 3\n").unwrap();
     fs::write(folder.join("spec.toml"), SPEC.replace("'original'", "'house.toml'")).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out", "--seed", "77", "--deals", "3", "--records"]);
+    prints(&folder, "run spec.toml --quiet --out out --seed 77 --deals 3 --records");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     let document = parsed(&page);
     let shown: Vec<String> = all(&document, "pre").map(text).collect();
     assert_eq!(shown[1], fs::read_to_string(folder.join("spec.toml")).unwrap());
-    let words: Vec<&str> = shown[0].split(' ').collect();
-    assert_eq!(words[..2], ["cambio", "run"]);
-    prints(&folder, &words[1..]);
+    let words = shown[0].strip_prefix("cambio ").unwrap();
+    assert!(words.starts_with("run "), "{words}");
+    prints(&folder, words);
     for entry in fs::read_dir(folder.join("out")).unwrap() {
         let name = entry.unwrap().file_name();
         let [one, other] = ["out", "again"].map(|run| fs::read(folder.join(run).join(&name)).unwrap());
@@ -318,13 +300,12 @@ fn the_command_of_a_page_plays_the_same_run_again() {
 #[test]
 fn times_are_shown_where_they_were_measured_and_nothing_is_verified_against_them() {
     let folder = folder("times");
-    fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let printed = play(&folder, "out", SPEC);
     let rows = timing(&folder.join("out"));
     let agents = rows.iter().filter_map(|(agent, ..)| agent.as_ref()).count();
     assert!(agents > 0 && rows.iter().all(|(_, blocks, seconds)| *blocks > 0 && *seconds >= 0.0), "{rows:?}");
     let page = || fs::read_to_string(folder.join("out/report.html")).unwrap();
-    let verified = || assert!(prints(&folder, &["verify", "out"]).starts_with("verified: "));
+    let verified = || assert!(prints(&folder, "verify out").starts_with("verified: "));
     let shown = page();
     check_page(&shown);
     let document = parsed(&shown);
@@ -340,7 +321,7 @@ fn times_are_shown_where_they_were_measured_and_nothing_is_verified_against_them
     for (content, is_shown) in [(slower.as_str(), true), ("threads,matches,seconds\n1,8,0.463\n", false), ("", false)] {
         fs::write(&file, content).unwrap();
         verified();
-        let printed = prints(&folder, &["report", "out"]);
+        let printed = prints(&folder, "report out");
         assert_eq!((page().contains("id=\"times\""), printed.contains("time per decision")), (is_shown, is_shown));
         assert_eq!(cambio_report::without_times(&page()), cambio_report::without_times(&shown));
         verified();
@@ -351,14 +332,13 @@ fn times_are_shown_where_they_were_measured_and_nothing_is_verified_against_them
 fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let folder = folder("tuning");
     let tune = |words: &str, out: &str| {
-        let words: Vec<&str> = words.split(' ').chain(["--quiet", "--out", out]).collect();
-        prints(&folder, &words);
+        prints(&folder, &format!("{words} --quiet --out {out}"));
         let file = folder.join(out).join("report.html");
         let page = fs::read_to_string(&file).unwrap();
         check_page(&page);
         // The files in the folder give the same page again.
         fs::remove_file(&file).unwrap();
-        prints(&folder, &["report", out]);
+        prints(&folder, &format!("report {out}"));
         assert_eq!(fs::read_to_string(&file).unwrap(), page);
         page
     };
@@ -386,7 +366,7 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     let shown = format!("{difference:+.4}").replace('-', "−");
     assert!(said[1].starts_with("On 150 fresh deals it averages ") && said[1].contains(&shown), "{}\n{shown}", said[1]);
     // The command on the page writes the same page again.
-    let command = text(all(&document, "pre").next().unwrap()).replace('\'', "");
+    let command = text(all(&document, "pre").next().unwrap());
     let again = command.strip_prefix("cambio ").unwrap();
     assert_eq!(page, tune(again, "again"));
 
@@ -401,11 +381,9 @@ fn a_response_curve_has_its_points_its_band_and_its_validation() {
     ] {
         assert_ne!(other, kept);
         fs::write(&file, other).unwrap();
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(&folder).args(["report", "same"]).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = fails(&folder, 4, "report same");
         let sentence = format!("it is not a tuning result: {lacks}");
-        assert!(output.status.code() == Some(4) && said.contains(&sentence) && said.lines().count() == 1, "{said}");
+        assert!(said.contains(&sentence) && said.lines().count() == 1, "{said}");
     }
     let race = tune("tune --agent greedy(call_at=?) --range 0..15:5 --method race --validate 0 --first 50", "race");
     assert!(classes(&parsed(&race), "band") == 0 && race.contains("It was not validated on fresh deals"), "{race}");
@@ -425,8 +403,7 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     // The bot cannot be started, so it forfeits every match.
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nfaults = 'forfeit'\n\
                 agents = ['greedy', 'heuristic', 'external(\"false\")']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    let printed = play(&folder, "out", spec);
     assert!(!printed.contains("1.000 ± 0.000") && !printed.contains("0.000 ± 0.000"), "{printed}");
     let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
     let pairs = table(&folder.join("out/pairwise.csv"));
@@ -445,7 +422,7 @@ fn a_shutout_has_an_interval_with_a_width_and_ratings_that_say_what_they_are() {
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     check_page(&page);
     assert!(page.contains("The ratings are regularised: the agents fall into 2 groups"), "{page}");
-    assert!(prints(&folder, &["report", "out", "--format", "md"]).contains("| ~"));
+    assert!(prints(&folder, "report out --format md").contains("| ~"));
     // The margin of a forfeited match is unknown, and so is the mean margin of an agent without a finished match.
     let players = table(&folder.join("out/players.csv"));
     assert!(players.iter().all(|row| row["margin"].is_empty() == row["total"].is_empty()));
@@ -462,9 +439,8 @@ fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_
     let run = |out: &str, rules: &str, agents: &str| {
         let spec =
             format!("seed = 1\ndeals = 40\nrules = [{rules}]\nseats = [2]\nfaults = 'forfeit'\nagents = [{agents}]\n");
-        fs::write(folder.join("spec.toml"), spec).unwrap();
-        prints(&folder, &["run", "spec.toml", "--out", out, "--quiet"]);
-        prints(&folder, &["verify", out, "--sample", "1"]);
+        play(&folder, out, spec);
+        prints(&folder, &format!("verify {out} --sample 1"));
         fs::read_to_string(folder.join(out).join("report.html")).unwrap()
     };
     let page = run("two", "'classic', 'faessler'", "'random', 'greedy', 'sharp'");
@@ -483,11 +459,11 @@ fn a_run_of_several_tables_has_one_rating_for_all_and_a_run_of_one_table_has_no_
         assert!(elos[0] - 5.0 < number("elo") && number("elo") < elos[1] + 5.0, "{row:?} {elos:?}");
         assert!(of_tables.iter().any(|rating| rating["error"].parse::<f64>().unwrap() > number("error")), "{row:?}");
     }
-    let printed = prints(&folder, &["report", "two", "--dry", "--format", "md"]);
+    let printed = prints(&folder, "report two --dry --format md");
     assert!(printed.contains("| agent | tables | games | Elo over all tables |"), "{printed}");
     let page = run("never", "'classic', 'faessler'", "'greedy', 'external(\"false\")'");
     assert!(page.contains("One regularised rating over all tables"), "{page}");
-    let printed = prints(&folder, &["report", "never", "--dry", "--format", "md"]);
+    let printed = prints(&folder, "report never --dry --format md");
     assert!(printed.contains("| `greedy` | 2 | 160 | ~"), "{printed}");
     let page = run("one", "'classic'", "'random', 'greedy'");
     assert!(!page.contains("rating over all tables") && !folder.join("one/pooled.csv").exists());
@@ -499,8 +475,7 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
     let spec = "seed = 2\nrules = ['classic']\nseats = [3]\nagents = ['random', 'greedy', 'heuristic']\n";
     for (deals, is_few, is_tested) in [(5, true, false), (12, true, true), (30, false, true)] {
         let out = format!("out-{deals}");
-        fs::write(folder.join("spec.toml"), format!("{spec}deals = {deals}\n")).unwrap();
-        let printed = prints(&folder, &["run", "spec.toml", "--quiet", "--out", &out]);
+        let printed = play(&folder, &out, format!("{spec}deals = {deals}\n"));
         assert_eq!(printed.contains("Intervals from fewer than 30 deals are rough"), is_few, "{printed}");
         assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
         let seats = table(&folder.join(&out).join("seats.csv"));
@@ -530,15 +505,14 @@ fn few_deals_are_warned_of_and_the_seats_have_no_verdict() {
 #[test]
 fn a_plan_says_how_many_deals_a_pair_takes_alone_and_together_with_all() {
     let folder = folder("plan");
-    let first = |words: &str| prints(&folder, &words.split(' ').collect::<Vec<_>>());
+    let first = |words: &str| prints(&folder, words);
     assert!(first("plan --detect 2 --deviation 1").starts_with("5 deals for one pair alone"));
     let shown = first("plan --detect 0.1 --deviation 0.5 --agents 10");
     let deals: Vec<u64> = shown.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
     assert!(deals[0] == 199 && deals[1] > 380 && deals[1] < 450 && shown.contains("for each of 45 pairs"), "{shown}");
     let spec =
         "seed = 3\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", spec);
     let shown = first("plan --detect 0.05 --run out");
     let pairs: Vec<Vec<f64>> = shown
         .lines()
@@ -554,9 +528,8 @@ fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
     let folder = folder("baseline");
     let spec =
         "seed = 5\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
-    let shown = prints(&folder, &["report", "out", "--baseline", "greedy", "--format", "csv"]);
+    play(&folder, "out", spec);
+    let shown = prints(&folder, "report out --baseline greedy --format csv");
     let rows: Vec<BTreeMap<String, String>> =
         csv::Reader::from_reader(shown.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.iter().map(|row| row["agent"].as_str()).collect::<Vec<_>>(), ["random", "heuristic", "sharp"]);
@@ -575,15 +548,10 @@ fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
         assert!(alone < own && own < all && all < any, "{alone} {own} {all} {any}");
         assert_eq!(number(row, "p") < 0.05, number(row, "low") > 0.0 || number(row, "high") < 0.0);
     }
-    let shown = prints(&folder, &["report", "out", "--baseline", "greedy"]);
+    let shown = prints(&folder, "report out --baseline greedy");
     assert!(shown.contains("against greedy, in rank points") && shown.contains("(Dunnett)"), "{shown}");
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["report", "out", "--baseline", "nobody"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--baseline must be one of random, greedy, heuristic, sharp, found `nobody`"), "{said}");
+    let sentence = "--baseline must be one of random, greedy, heuristic, sharp, found `nobody`";
+    refuses(&folder, "report out --baseline nobody", sentence);
 }
 
 /// Regression test: formerly the incumbent against itself had 0.5000 ± 0.0000, without an explanation.
@@ -591,7 +559,7 @@ fn every_agent_is_compared_with_one_by_narrower_intervals_than_of_all_pairs() {
 fn a_value_that_meets_itself_is_exact_and_says_why() {
     let folder = folder("mirror-value");
     let words = "tune --agent greedy(call_at=?) --range 4..6 --deals 20 --validate 0 --quiet --out out";
-    let shown = prints(&folder, &words.split(' ').collect::<Vec<_>>());
+    let shown = prints(&folder, words);
     assert!(!shown.contains("± 0.0000") && shown.contains("0.5000 exact"), "{shown}");
     assert!(shown.contains("exact: the value equals its opponents, so its mean is known by symmetry"), "{shown}");
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
@@ -615,8 +583,7 @@ fn cell(page: &Document<'_>, caption: &str, row: &str, column: usize) -> String 
 fn the_behaviour_of_agents_has_intervals_clustered_by_deal_and_the_number_of_calls() {
     let folder = folder("behaviour");
     let spec = "seed = 3\ndeals = 60\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", spec);
     let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
     let document = parsed(&page);
     let caption = "How each agent played";
@@ -655,8 +622,7 @@ fn ratings_that_do_not_describe_the_pairs_are_marked() {
     let folder = folder("misfit");
     let spec = "seed = 3\ndeals = 400\nrules = ['classic']\nseats = [2]\n\
                 agents = ['random', 'random(pass=0.9)', 'greedy', 'heuristic', 'sharp']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", spec);
     let ratings = table(&folder.join("out/ratings.csv"));
     // Ten pairs and five strengths, of which four are free.
     assert!(ratings.iter().all(|row| row["misfit_f_numerator"] == "6.0" && row["misfit_p"] == ratings[0]["misfit_p"]));
@@ -682,8 +648,7 @@ fn equal_agents_share_a_rank_and_the_best_is_the_best_of_a_field() {
     let folder = folder("ranks");
     let spec = "seed = 3\ndeals = 100\nrules = ['classic']\nseats = [2]\n\
                 agents = ['random', 'greedy(call_at=60)', 'greedy', 'greedy(call_at=61)']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
+    play(&folder, "out", spec);
     let summary = table(&folder.join("out/summary.csv"));
     assert_eq!(summary[1]["rank"], summary[3]["rank"], "{summary:?}");
     for row in &summary {
@@ -704,16 +669,14 @@ fn equal_agents_share_a_rank_and_the_best_is_the_best_of_a_field() {
 fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
     let folder = folder("margin");
     let spec = "seed = 5\ndeals = 200\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy', 'heuristic', 'sharp']\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    prints(&folder, &["run", "spec.toml", "--quiet", "--out", "out"]);
-    let rows = |words: &[&str]| {
-        let words = [&["report", "out", "--format", "csv", "--margin"], words].concat();
-        let shown = prints(&folder, &words);
+    play(&folder, "out", spec);
+    let rows = |words: &str| {
+        let shown = prints(&folder, &format!("report out --format csv --margin {words}"));
         let mut csv = csv::Reader::from_reader(shown.as_bytes());
         csv.deserialize().collect::<Result<Vec<BTreeMap<String, String>>, _>>().unwrap()
     };
     let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<f64>().unwrap();
-    let found = rows(&["0.1"]);
+    let found = rows("0.1");
     assert_eq!(found.len(), 6);
     let mut kinds = [0, 0];
     for row in &found {
@@ -723,16 +686,11 @@ fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
         kinds[usize::from(is_inside)] += 1;
     }
     assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?}");
-    assert!(rows(&["0.0001"]).iter().all(|row| number(row, "p") > 0.05));
-    let own = rows(&["0.1", "--baseline", "sharp"]);
+    assert!(rows("0.0001").iter().all(|row| number(row, "p") > 0.05));
+    let own = rows("0.1 --baseline sharp");
     assert!(own.len() == 3 && own.iter().all(|row| row["other"] == "sharp"));
-    let shown = prints(&folder, &["report", "out", "--margin", "0.1"]);
+    let shown = prints(&folder, "report out --margin 0.1");
     assert!(shown.contains("as good, within 0.1") && shown.contains("not shown"), "{shown}");
-    assert!(prints(&folder, &["report", "out", "--margin", "0.1", "--format", "md"]).contains("| 90 % |"));
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["report", "out", "--margin", "0"])
-        .output()
-        .unwrap();
-    assert!(String::from_utf8(output.stderr).unwrap().contains("--margin must be a number above 0, found 0"));
+    assert!(prints(&folder, "report out --margin 0.1 --format md").contains("| 90 % |"));
+    refuses(&folder, "report out --margin 0", "--margin must be a number above 0, found 0");
 }

@@ -1,28 +1,19 @@
 //! `cambio review` and `cambio replay --html --analysis`.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
+use crate::command::{play, prints};
 use crate::folder::folder;
-
-fn cambio(folder: &Path, words: &str) -> String {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap();
-    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 #[test]
 fn costly_decisions_of_a_run_are_listed_with_replays_whatever_the_number_of_threads() {
     let folder = folder("review");
     let spec = "seed = 5\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
-    fs::write(folder.join("spec.toml"), spec).unwrap();
-    cambio(&folder, "run spec.toml --quiet --out run");
-    let text = cambio(&folder, "review run --matches 2 --quiet --threads 2 --out one");
+    play(&folder, "run", spec);
+    let text = prints(&folder, "review run --matches 2 --quiet --threads 2 --out one");
     assert!(text.starts_with("2 matches of 12, sample 0; analysed: "), "{text}");
     assert!(text.contains("\nrandom, a snap window: "), "{text}");
-    assert_eq!(cambio(&folder, "review run --matches 2 --quiet --threads 1 --out other"), text);
+    assert_eq!(prints(&folder, "review run --matches 2 --quiet --threads 1 --out other"), text);
     let page = fs::read_to_string(folder.join("one/index.html")).unwrap();
     assert_eq!(page, fs::read_to_string(folder.join("other/index.html")).unwrap());
 
@@ -40,8 +31,8 @@ fn costly_decisions_of_a_run_are_listed_with_replays_whatever_the_number_of_thre
         assert!(fs::read_to_string(folder.join("one").join(file)).unwrap().contains("\"blunder\":"), "{file}");
     }
 
-    cambio(&folder, "replay --html plain.html run/records.jsonl");
-    cambio(&folder, "replay --html analysed.html --analysis run/records.jsonl");
+    prints(&folder, "replay --html plain.html run/records.jsonl");
+    prints(&folder, "replay --html analysed.html --analysis run/records.jsonl");
     let [plain, analysed] = ["plain.html", "analysed.html"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
     assert!(plain.contains("id=\"reviews\">[]<") && !plain.contains("\"blunder\":"));
     assert!(analysed.contains("\"blunder\":") && analysed.contains("\"over\":true"));

@@ -4,6 +4,7 @@
 
 #![cfg(feature = "cloud")]
 
+use crate::command::said;
 use crate::folder::folder;
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,9 +50,7 @@ fn python() -> Option<PathBuf> {
 
 /// Runs the command with a bucket at this address.
 fn command(folder: &Path, endpoint: &str, words: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(folder)
-        .args(words.split(' '))
+    crate::command::command(folder, words)
         .envs([("AWS_ENDPOINT", endpoint), ("AWS_ALLOW_HTTP", "true"), ("AWS_REGION", "us-east-1")])
         .envs([("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret")])
         .output()
@@ -61,9 +60,8 @@ fn command(folder: &Path, endpoint: &str, words: &str) -> Output {
 /// Runs a command that must succeed, and returns its output.
 fn cambio(folder: &Path, endpoint: &str, words: &str) -> String {
     let output = command(folder, endpoint, words);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{words}: {said}");
-    said
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    said(&output)
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use crate::command::{cambio, command};
 use crate::folder::folder;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
@@ -11,10 +12,6 @@ use cambio_exec::Executor;
 use cambio_sim::LowerBound;
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy as _, InfosetView, Limits, ResponderEffort};
 use serde_json::Value;
-
-fn cambio(folder: &Path, words: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cambio")).current_dir(folder).args(words.split(' ')).output().unwrap()
-}
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
@@ -160,11 +157,7 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
 #[test]
 fn an_agent_that_faults_is_told_and_exits_with_two() {
     let folder = folder("fault");
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["exploit", "--game", "mini-m0", "--quiet", "--agent", r#"external("no-such-bot")"#])
-        .output()
-        .unwrap();
+    let output = cambio(&folder, r#"exploit --game mini-m0 --quiet --agent 'external("no-such-bot")'"#);
     assert_eq!(output.status.code(), Some(2));
     let printed = text(&output.stderr);
     assert!(
@@ -177,11 +170,9 @@ fn an_agent_that_faults_is_told_and_exits_with_two() {
 fn a_bot_is_measured_in_one_process() {
     let folder = folder("process");
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/bot.py"), folder.join("bot.py")).unwrap();
-    let command = "sh -c 'echo >> starts.txt; exec python3 bot.py'";
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["exploit", "--game", "mini-m1", "--quiet", "--format", "json", "--to", "0.01", "--agent"])
-        .arg(format!("external(\"{command}\",start_ms=60000,deadline_ms=60000)"))
+    let bot = "sh -c 'echo >> starts.txt; exec python3 bot.py'";
+    let output = command(&folder, "exploit --game mini-m1 --quiet --format json --to 0.01 --agent")
+        .arg(format!("external(\"{bot}\",start_ms=60000,deadline_ms=60000)"))
         .output()
         .unwrap();
     let found = json(&output);
@@ -222,12 +213,7 @@ fn a_lower_bound_is_played_with_its_interval_and_the_responders_name() {
 #[test]
 fn what_is_written_stays_whether_or_not_anybody_reads_the_rest() {
     let folder = folder("unread");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(["solve", "--game", "mini-m0", "--save", "m0.txt", "--efg", "m0.efg", "--quiet"])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command(&folder, "solve --game mini-m0 --save m0.txt --efg m0.efg --quiet").spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success(), "a closed output is not an error");
     let lines = fs::read_to_string(folder.join("m0.txt")).unwrap().lines().count();
@@ -260,13 +246,8 @@ fn flags_that_would_do_nothing_are_refused() {
 #[test]
 fn a_blueprint_that_cannot_go_on_is_a_fault() {
     let folder = folder("blueprint");
-    let words = ["exploit", "--rules", "mini-m0", "--agent", "greedy", "--deals", "2", "--iterations", "5", "--quiet"];
-    let output = Command::new(env!("CARGO_BIN_EXE_cambio"))
-        .current_dir(&folder)
-        .args(words)
-        .args(["--blueprint", r#"external("no-such-bot")"#])
-        .output()
-        .unwrap();
+    let words = "exploit --rules mini-m0 --agent greedy --deals 2 --iterations 5 --quiet";
+    let output = cambio(&folder, &format!(r#"{words} --blueprint 'external("no-such-bot")'"#));
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     assert!(
         text(&output.stderr).contains("its blueprint cannot go on: the bot `no-such-bot`"),

@@ -1,6 +1,6 @@
 //! A run on many machines gives the same bytes as a run on one machine, even if processes are killed.
 
-use crate::command::{all_blocks, assert_same, cambio, command, done, said, timing};
+use crate::command::{all_blocks, assert_same, cambio, command, done, fails, play, said, timing};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,6 @@ use std::time::Duration;
 
 const SPEC: &str = "seed = 8\ndeals = 120\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
-
-fn fails(folder: &Path, words: &str, exit: i32) -> String {
-    let output = cambio(folder, words);
-    assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
-    said(&output)
-}
 
 /// All unit files of a store.
 fn units(store: &Path) -> Vec<std::path::PathBuf> {
@@ -28,19 +22,19 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
     let folder = folder("parts");
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out one --records --quiet");
-    assert!(fails(&folder, "units play --store store --of 4", 1).contains("has no run"));
+    assert!(fails(&folder, 1, "units play --store store --of 4").contains("has no run"));
     done(&folder, "units begin spec.toml --store store --records");
     done(&folder, "units begin spec.toml --store store --records");
-    let changed = fails(&folder, "units begin spec.toml --store store --deals 7 --records", 1);
+    let changed = fails(&folder, 1, "units begin spec.toml --store store --deals 7 --records");
     assert!(changed.contains("`deals` was 120 and is now 7"), "{changed}");
     for (name, index) in [("SLURM_ARRAY_TASK_ID", "2"), ("JOB_COMPLETION_INDEX", "0"), ("JOB_COMPLETION_INDEX", "3")] {
         let output = command(&folder, "units play --store store --of 4 --quiet").env(name, index).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
     }
-    let missing = fails(&folder, "units merge --store store --out many", 1);
+    let missing = fails(&folder, 1, "units merge --store store --out many");
     assert!(missing.contains("the store lacks batches 48 to 95") && !folder.join("many").exists(), "{missing}");
-    assert!(fails(&folder, "units play --store store --of 4", 1).contains("--of requires --index"));
-    assert!(fails(&folder, "units play --store store --of 4 --index 4", 1).contains("must be from 0 to 3"));
+    assert!(fails(&folder, 1, "units play --store store --of 4").contains("--of requires --index"));
+    assert!(fails(&folder, 1, "units play --store store --of 4 --index 4").contains("must be from 0 to 3"));
     done(&folder, "units play --store store --of 4 --index 1 --quiet");
     assert!(done(&folder, "units play --store store --of 4 --index 1").contains("nothing to play"));
     done(&folder, "units play --store store --of 4 --index 1 --again --quiet");
@@ -59,8 +53,7 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
 #[cfg(unix)]
 fn a_worker_that_is_killed_leaves_nothing_that_is_taken() {
     let folder = folder("killed");
-    fs::write(folder.join("spec.toml"), SPEC.replace("120", "600")).unwrap();
-    done(&folder, "run spec.toml --out one --quiet");
+    play(&folder, "one", SPEC.replace("120", "600"));
     done(&folder, "units begin spec.toml --store store");
     let (_, seconds) = all_blocks(&folder.join("one"));
     let mut hit = 0;
@@ -90,7 +83,7 @@ fn a_flipped_byte_in_a_unit_is_found() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&unit, bytes).unwrap();
-    let printed = fails(&folder, "units merge --store store --out many --quiet", 4);
+    let printed = fails(&folder, 4, "units merge --store store --out many --quiet");
     assert!(printed.contains("is damaged") && printed.contains("units/"), "{printed}");
     assert!(!folder.join("many").exists());
 }
@@ -112,7 +105,7 @@ fn costs_of_lineups_that_are_not_in_the_plan_are_refused() {
         let changed = costs.replacen(from, to, 1);
         assert_ne!(changed, costs, "{from}");
         fs::write(&file, changed).unwrap();
-        let error = fails(&folder, "units show --store store", 4);
+        let error = fails(&folder, 4, "units show --store store");
         assert!(error.contains("is not in the plan, or its numbers are too large"), "{to}: {error}");
     }
     fs::write(&file, costs).unwrap();
@@ -125,11 +118,11 @@ fn a_bot_that_ends_is_a_fault_with_its_deal_and_nobody_plays_on() {
     let spec = "seed = 1\ndeals = 40\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'external(\"false\")']\n";
     fs::write(folder.join("spec.toml"), spec).unwrap();
     done(&folder, "units begin spec.toml --store store");
-    let printed = fails(&folder, "units play --store store --quiet --index 0 --of 2", 2);
+    let printed = fails(&folder, 2, "units play --store store --quiet --index 0 --of 2");
     assert!(printed.contains("deal 0") && printed.contains("faults/"), "{printed}");
     assert!(units(&folder.join("store")).is_empty());
     assert!(done(&folder, "units show --store store").contains("fault: store/faults/"));
-    let printed = fails(&folder, "units merge --store store --out many --wait --quiet", 1);
+    let printed = fails(&folder, 1, "units merge --store store --out many --wait --quiet");
     assert!(printed.contains("the unit stopped by the fault in store/faults/"), "{printed}");
     let record = fs::read_dir(folder.join("store/faults")).unwrap().next().unwrap().unwrap().path();
     let replayed = cambio(&folder, &format!("replay --events {}", record.display()));
@@ -188,13 +181,12 @@ fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
 #[test]
 fn a_target_precision_is_priced_from_a_run() {
     let folder = folder("priced");
-    fs::write(folder.join("spec.toml"), SPEC).unwrap();
-    done(&folder, "run spec.toml --out small --quiet");
+    play(&folder, "small", SPEC);
     let printed = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
     assert!(printed.contains(" of one core") && printed.contains("on 1000 cores, play takes "), "{printed}");
     // With more cores than batches, some cores have no work, because one core plays a whole batch.
     let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
     assert!(few.contains("a batch is not split between cores, so at most "), "{few}");
     assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("a batch is not split"));
-    assert!(fails(&folder, "plan --cost small", 1).contains("--within"));
+    assert!(fails(&folder, 1, "plan --cost small").contains("--within"));
 }

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The command with these arguments, without the environment variables of an array job or indexed job.
+/// The command with these words, which are quoted as for a shell, without the environment variables of an array job or indexed job.
 pub(crate) fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
-    command.current_dir(folder).args(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let words = shlex::split(words).unwrap_or_else(|| panic!("a quote is missing in {words}"));
+    command.current_dir(folder).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
     for name in ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
         command.env_remove(name);
     }
@@ -28,6 +29,37 @@ pub(crate) fn done(folder: &Path, words: &str) -> String {
     let output = cambio(folder, words);
     assert!(output.status.success(), "{words}: {}", said(&output));
     said(&output)
+}
+
+/// Runs a command that must succeed, and returns its standard output.
+pub(crate) fn prints(folder: &Path, words: &str) -> String {
+    let output = cambio(folder, words);
+    assert!(output.status.success(), "{words}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Plays the experiment `spec` into the folder `out`, and returns the printed tables.
+pub(crate) fn play(folder: &Path, out: &str, spec: impl AsRef<[u8]>) -> String {
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    prints(folder, &format!("run spec.toml --quiet --out {out}"))
+}
+
+/// Runs a command that must fail with this exit code, and returns its output.
+pub(crate) fn fails(folder: &Path, exit: i32, words: &str) -> String {
+    let output = cambio(folder, words);
+    assert_eq!(output.status.code(), Some(exit), "{words}: {}", said(&output));
+    said(&output)
+}
+
+/// Runs a command that must be refused with this sentence.
+pub(crate) fn refuses(folder: &Path, words: &str, sentence: &str) {
+    let said = fails(folder, 1, words);
+    assert!(said.contains(sentence), "{words}: {said}");
+}
+
+/// The rows of a CSV file as maps from column to cell.
+pub(crate) fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(|row| row.unwrap()).collect()
 }
 
 /// The files of a run, without the times.
