@@ -11,15 +11,6 @@ fn plan() -> PlayablePlan {
     experiment.plan(&roster(), Path::new(".")).unwrap()
 }
 
-/// An empty folder.
-fn place(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("cambio-hostile-{name}-{}", std::process::id()));
-    // An earlier process with the same number may have left the folder.
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
 fn played(path: &Path) -> PathBuf {
     let plan = plan();
     let mut folder = RunFolder::create(path, &plan).unwrap();
@@ -38,8 +29,8 @@ fn claim_rows(ledger: &str, file: &str, rows: u64) -> String {
 
 #[test]
 fn the_numbers_of_rows_in_a_ledger_are_checked() {
-    let root = place("rows");
-    let path = played(&root.join("run"));
+    let root = tempfile::tempdir().unwrap();
+    let path = played(&root.path().join("run"));
     let plan = plan();
     let ledger = path.join("ledger.jsonl");
     let honest = std::fs::read_to_string(&ledger).unwrap();
@@ -59,14 +50,13 @@ fn the_numbers_of_rows_in_a_ledger_are_checked() {
     }
     std::fs::write(&ledger, honest).unwrap();
     assert_eq!(findings(&path), "");
-    std::fs::remove_dir_all(&root).unwrap();
 }
 
 #[test]
 fn a_unit_with_a_false_number_of_rows_is_not_merged() {
-    let root = place("unit");
+    let root = tempfile::tempdir().unwrap();
     let plan = plan();
-    let place = root.join("store");
+    let place = root.path().join("store");
     let store = UnitStore::open(place.to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let all = 0..plan.batch_count();
@@ -80,9 +70,8 @@ fn a_unit_with_a_false_number_of_rows_is_not_merged() {
     other[at..at + to.len()].copy_from_slice(to);
     std::fs::remove_file(&file).unwrap();
     std::fs::write(file.with_file_name(blake3::hash(&other).to_string()), &other).unwrap();
-    let error = merge_units(&store, &root.join("run"), |_, _| ()).unwrap_err().to_string();
+    let error = merge_units(&store, &root.path().join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.ends_with("the rows of matches.csv in batch 0 have 16 rows, but the ledger lists 15"), "{error}");
-    std::fs::remove_dir_all(&root).unwrap();
 }
 
 /// Runs work on a thread, and fails if it takes longer than a minute.
@@ -96,8 +85,8 @@ fn in_a_minute(what: &str, work: impl FnOnce() -> String + Send + 'static) -> St
 #[cfg(target_os = "linux")]
 #[test]
 fn files_that_never_begin_or_never_end_are_refused() {
-    let root = place("special");
-    let path = played(&root.join("run"));
+    let root = tempfile::tempdir().unwrap();
+    let path = played(&root.path().join("run"));
     let files =
         ["spec.lock.json", "manifest.json", "ledger.jsonl", "spec.toml", "matches.csv", "records.jsonl", "summary.csv"];
     for name in files {
@@ -131,14 +120,13 @@ fn files_that_never_begin_or_never_end_are_refused() {
         }
         std::fs::rename(&kept, &file).unwrap();
     }
-    std::fs::remove_dir_all(&root).unwrap();
 }
 
 #[cfg(feature = "zstd")]
 #[test]
 fn compressed_rows_that_fill_the_memory_are_refused() {
-    let root = place("bomb");
-    let path = root.join("run");
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
     let experiment = Experiment { deals: 4, compress: true, ..Experiment::at("classic", 2, &["random"]) };
     let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
     let mut folder = RunFolder::create(&path, &plan).unwrap();
@@ -164,5 +152,4 @@ fn compressed_rows_that_fill_the_memory_are_refused() {
         error.ends_with("cannot be decompressed: the file is too large: expected at most 1073741824 bytes"),
         "{error}"
     );
-    std::fs::remove_dir_all(&root).unwrap();
 }

@@ -20,15 +20,12 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
     let agents = ["random(pass=0.9)", "greedy", "heuristic(decay=0.3)", "faulty"];
     let presets = ["classic", "original", "original-b", "original-c", "original-d", "faessler"];
     let (mut rows, mut forfeits, mut voided) = (0, 0, 0);
-    for (number, (rules, seats, agents, faults, compress)) in [
+    for (rules, seats, agents, faults, compress) in [
         (&presets[..], vec![2, 3], &agents[..3], FaultPolicy::Stop, cfg!(feature = "zstd")),
         (&presets[..2], vec![4, 5, 6, 7, 8], &agents[..2], FaultPolicy::Stop, false),
         (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Forfeit, false),
         (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Void, cfg!(feature = "zstd")),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let experiment = Experiment {
             seed: Some(3.into()),
             deals: 3,
@@ -41,7 +38,8 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
         };
         let roster = roster().with("faulty", "Decides illegally.", || Faulty);
         let plan = experiment.plan(&roster, Path::new(".")).unwrap();
-        let path = std::env::temp_dir().join(format!("cambio-rows-{}-{number}", std::process::id()));
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("run");
         let mut folder = RunFolder::create(&path, &plan).unwrap();
         Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
         let stored = StoredRun::open(&path).unwrap();
@@ -59,8 +57,6 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
             voided += usize::from(read.matches.is_empty());
         }
         assert!(blocks.next().is_none());
-        drop(blocks);
-        std::fs::remove_dir_all(&path).unwrap();
     }
     assert!(rows > 3000 && forfeits > 20 && voided > 10, "{rows} rows, {forfeits} forfeits, {voided} void blocks");
 }

@@ -1,6 +1,6 @@
 //! Competitions with a secret: its commitment is public from the start, and the secret is published at the end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cambio_sim::{
     Executor, Experiment, PlanError, PlayablePlan, ReplayScope, RunFolder, Runner, Secret, StoredRun, verify,
@@ -10,12 +10,6 @@ fn experiment() -> Experiment {
     let text =
         "secret = true\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
     toml::from_str(text).unwrap()
-}
-
-fn folder(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("cambio-secrets-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
-    path
 }
 
 fn play(path: &Path, plan: &PlayablePlan) {
@@ -29,7 +23,8 @@ fn read(path: &Path) -> String {
 
 #[test]
 fn a_secret_is_committed_to_and_told_when_all_is_played() {
-    let path = folder("told");
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     let secret = plan.secret().unwrap().clone();
     let begun = RunFolder::create(&path, &plan).unwrap();
@@ -68,12 +63,12 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     std::fs::write(&file, told).unwrap();
     let found = verify(&stored, &stored.playable(&cambio_agents::roster()).unwrap(), ReplayScope::All);
     assert_eq!((found.wrong, found.replayed), (Vec::new(), stored.extent().of));
-    std::fs::remove_dir_all(&path).unwrap();
 }
 
 #[test]
 fn another_secret_than_the_one_committed_to_is_refused() {
-    let path = folder("other");
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
     let plan = experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     play(&path, &plan);
     std::fs::write(path.join("secret"), format!("{}\n", Secret::draw())).unwrap();
@@ -82,24 +77,22 @@ fn another_secret_than_the_one_committed_to_is_refused() {
     std::fs::write(path.join("secret"), "12\n").unwrap();
     let error = StoredRun::open(&path).unwrap().playable(&cambio_agents::roster()).unwrap_err();
     assert!(error.to_string().contains("it is not 64 hexadecimal digits"), "{error}");
-    std::fs::remove_dir_all(&path).unwrap();
 }
 
 #[test]
 fn two_competitions_have_other_cards_and_streams() {
-    let records = |name: &str| {
-        let path = folder(name);
+    let records = || {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("run");
         play(&path, &experiment().plan(&cambio_agents::roster(), Path::new(".")).unwrap());
-        let text = read(&path.join("records.jsonl"));
-        std::fs::remove_dir_all(&path).unwrap();
-        text
+        read(&path.join("records.jsonl"))
     };
     let decks = |text: &str| -> Vec<String> {
         let deck =
             |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["rounds"][0]["deck"].to_string();
         text.lines().map(deck).collect()
     };
-    let (one, other) = (records("one"), records("two"));
+    let (one, other) = (records(), records());
     assert!(decks(&one).iter().all(|deck| !decks(&other).contains(deck)));
 }
 

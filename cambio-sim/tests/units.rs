@@ -79,15 +79,6 @@ fn plan() -> PlayablePlan {
     experiment.plan(&roster(), Path::new(".")).unwrap()
 }
 
-fn place(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units").join(name);
-    if place.exists() {
-        std::fs::remove_dir_all(&place).unwrap();
-    }
-    std::fs::create_dir_all(&place).unwrap();
-    place
-}
-
 /// Compares all files of two run folders except `timing.csv`.
 fn assert_same_rows(one: &Path, other: &Path) {
     let names = |folder: &Path| {
@@ -109,10 +100,10 @@ fn assert_same_rows(one: &Path, other: &Path) {
 
 #[test]
 fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
-    let (place, plan, executor) = (place("flaky"), plan(), Executor::new(2).unwrap());
-    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
+    let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(2).unwrap());
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.path().join("one"), &plan).unwrap()).unwrap();
     let failed = std::sync::Arc::new(AtomicU64::new(0));
-    let blobs = FolderBlobs::at(&place.join("store")).unwrap();
+    let blobs = FolderBlobs::at(&place.path().join("store")).unwrap();
     let store = UnitStore::on(Box::new(Flaky { blobs, count: AtomicU64::new(0), failed: failed.clone() }), "flaky");
     store.begin(&plan).unwrap();
     for index in [4, 1, 0, 3, 2, 1] {
@@ -120,45 +111,45 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     }
     assert_eq!(store.units().unwrap().len(), 5);
     assert!(store.missing(0..plan.batch_count()).unwrap().is_empty());
-    assert_eq!(merge_units(&store, &place.join("many"), |_, _| ()).unwrap().0.matches(), plan.matches());
-    assert_same_rows(&place.join("one"), &place.join("many"));
+    assert_eq!(merge_units(&store, &place.path().join("many"), |_, _| ()).unwrap().0.matches(), plan.matches());
+    assert_same_rows(&place.path().join("one"), &place.path().join("many"));
     assert!(failed.load(Ordering::Relaxed) > 5, "too few failures were injected");
-    assert_eq!(std::fs::read_dir(place.join("store/aside")).unwrap().count(), 0, "temporary files are left");
+    assert_eq!(std::fs::read_dir(place.path().join("store/aside")).unwrap().count(), 0, "temporary files are left");
 }
 
 #[test]
 fn what_a_killed_machine_left_aside_is_removed_and_what_is_written_stays() {
-    let (place, plan, executor) = (place("aside"), plan(), Executor::new(1).unwrap());
-    let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+    let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(1).unwrap());
+    let store = UnitStore::open(place.path().join("store").to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap();
-    let (left, written) = (place.join("store/aside/left"), place.join("store/aside/written"));
+    let (left, written) = (place.path().join("store/aside/left"), place.path().join("store/aside/written"));
     for (path, minutes) in [(&left, 61), (&written, 59)] {
         let file = std::fs::File::create_new(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(60 * minutes)).unwrap();
     }
-    merge_units(&store, &place.join("run"), |_, _| ()).unwrap();
+    merge_units(&store, &place.path().join("run"), |_, _| ()).unwrap();
     assert!(!left.exists() && written.exists());
 }
 
 #[test]
 fn units_that_overlap_are_compared_batch_by_batch() {
-    let (place, plan, executor) = (place("overlap"), plan(), Executor::new(1).unwrap());
-    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
-    let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+    let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(1).unwrap());
+    Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.path().join("one"), &plan).unwrap()).unwrap();
+    let store = UnitStore::open(place.path().join("store").to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let all = plan.batch_count();
     for unit in [0..all / 2, all / 3..all, all / 4..all / 4 + 1] {
         play_unit(&executor, &plan, unit, &store, |_| ()).unwrap();
     }
-    merge_units(&store, &place.join("many"), |_, _| ()).unwrap();
-    assert_same_rows(&place.join("one"), &place.join("many"));
+    merge_units(&store, &place.path().join("many"), |_, _| ()).unwrap();
+    assert_same_rows(&place.path().join("one"), &place.path().join("many"));
 }
 
 #[test]
 fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
-    let (place, plan, executor) = (place("other"), plan(), Executor::new(1).unwrap());
-    let path = place.join("store");
+    let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(1).unwrap());
+    let path = place.path().join("store");
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
@@ -167,14 +158,14 @@ fn other_bytes_for_the_same_batches_stop_and_both_files_are_named() {
     let at = bytes.windows(7).position(|word| word == b"\"rows\":").unwrap() + 6;
     bytes.insert(at, b' ');
     let other = blake3::hash(&bytes).to_hex().to_string();
-    std::fs::rename(path.join(unit.name()), place.join("kept")).unwrap();
+    std::fs::rename(path.join(unit.name()), place.path().join("kept")).unwrap();
     let folder = path.join(unit.name()).parent().unwrap().to_owned();
     std::fs::write(folder.join(&other), &bytes).unwrap();
     let error = play_unit(&executor, &plan, unit.batches(), &store, |_| ()).unwrap_err().to_string();
     assert!(error.contains("gave different bytes") && error.contains(&other) && error.contains(&unit.hash), "{error}");
-    let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
+    let error = merge_units(&store, &place.path().join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the entry of batch 0 is missing") || error.contains("different bytes"), "{error}");
-    assert!(!place.join("run").exists());
+    assert!(!place.path().join("run").exists());
     // A replay detects the difference too.
     std::fs::remove_file(path.join(unit.name())).unwrap();
     let there = store.units().unwrap().remove(0);
@@ -205,7 +196,7 @@ fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_ro
     let roster = roster().with("careless", "Sometimes decides illegally.", careless);
     let mut voided = 0;
     for faults in [FaultPolicy::Stop, FaultPolicy::Forfeit, FaultPolicy::Void] {
-        let (place, executor) = (place(&format!("sums-{faults:?}")), Executor::new(2).unwrap());
+        let (place, executor) = (tempfile::tempdir().unwrap(), Executor::new(2).unwrap());
         let third = if faults == FaultPolicy::Stop { "sharp" } else { "careless" };
         let experiment = Experiment {
             seed: Some(3.into()),
@@ -217,13 +208,13 @@ fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_ro
             ..Experiment::default()
         };
         let plan = experiment.plan(&roster, Path::new(".")).unwrap();
-        Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.join("one"), &plan).unwrap()).unwrap();
-        let store = UnitStore::open(place.join("store").to_str().unwrap()).unwrap();
+        Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.path().join("one"), &plan).unwrap()).unwrap();
+        let store = UnitStore::open(place.path().join("store").to_str().unwrap()).unwrap();
         store.begin(&plan).unwrap();
         (0..3).for_each(|index| drop(play_unit(&executor, &plan, plan.part(index, 3), &store, |_| ()).unwrap()));
-        let (merged, derived) = merge_units(&store, &place.join("many"), |_, _| ()).unwrap();
+        let (merged, derived) = merge_units(&store, &place.path().join("many"), |_, _| ()).unwrap();
         voided += plan.matches() - merged.matches();
-        assert_same_rows(&place.join("one"), &place.join("many"));
+        assert_same_rows(&place.path().join("one"), &place.path().join("many"));
         assert_eq!(derive(&merged).unwrap().files(), derived.files(), "tables from the rows");
         let played = Runner::new(&executor).play(&plan);
         assert_eq!((played.derived.files(), played.matches), (derived.files(), merged.matches()), "tables from memory");
@@ -233,8 +224,8 @@ fn tables_are_the_same_from_memory_from_the_rows_and_from_the_sums_beside_the_ro
 
 #[test]
 fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
-    let (place, plan, executor) = (place("foreign"), plan(), Executor::new(1).unwrap());
-    let path = place.join("store");
+    let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(1).unwrap());
+    let path = place.path().join("store");
     let store = UnitStore::open(path.to_str().unwrap()).unwrap();
     store.begin(&plan).unwrap();
     let unit = play_unit(&executor, &plan, 0..plan.batch_count(), &store, |_| ()).unwrap().unit;
@@ -244,7 +235,7 @@ fn sums_that_cannot_be_those_of_the_blocks_are_refused() {
     *bytes.last_mut().unwrap() = 127;
     let other = WorkUnit { hash: blake3::hash(&bytes).to_hex().to_string(), ..unit };
     std::fs::write(path.join(other.name()), &bytes).unwrap();
-    let error = merge_units(&store, &place.join("run"), |_, _| ()).unwrap_err().to_string();
+    let error = merge_units(&store, &place.path().join("run"), |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("the sums of batch") && error.contains(&other.hash), "{error}");
-    assert!(!place.join("run").exists());
+    assert!(!place.path().join("run").exists());
 }

@@ -8,15 +8,16 @@ use crate::store::RunFolder;
 use crate::tune::PlaySetting;
 use cambio_exec::Executor;
 use cambio_stats::Support;
+use tempfile::TempDir;
 
-/// Plays an experiment into a temporary folder.
-fn run(name: &str, experiment: &Experiment) -> StoredRun {
-    let path = std::env::temp_dir().join(format!("cambio-stored-duel-{}-{name}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
+/// Plays an experiment into a temporary folder, which is removed when it is dropped.
+fn run(experiment: &Experiment) -> (TempDir, StoredRun) {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
     let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
     let mut folder = RunFolder::create(&path, &plan).unwrap();
     Runner::new(&Executor::new(2).unwrap()).run(&plan, &mut folder).unwrap();
-    StoredRun::open(&path).unwrap()
+    (root, StoredRun::open(&path).unwrap())
 }
 
 fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
@@ -28,8 +29,8 @@ fn experiment(seats: &[usize], agents: &[&str]) -> Experiment {
 fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
     let roster = cambio_agents::roster();
     // Lineups with other agents are ignored. At two seats, each pair has its own lineup.
-    let two = run("two", &experiment(&[2], &["random", "greedy", "sharp"]));
-    let more = run("more", &experiment(&[3, 4], &["sharp", "greedy"]));
+    let (_root, two) = run(&experiment(&[2], &["random", "greedy", "sharp"]));
+    let (_root, more) = run(&experiment(&[3, 4], &["sharp", "greedy"]));
     let mut ends = Vec::new();
     for (stored, seats) in [(&two, 2), (&more, 3), (&more, 4)] {
         let (rules, unit, seed) = ("original".into(), Unit::Rounds, 6.into());
@@ -50,15 +51,13 @@ fn a_stored_run_gives_the_answer_of_a_test_that_plays_the_same_deals() {
         }
     }
     assert!(ends.contains(&120) && ends.iter().any(|deals| *deals < 100), "all or none are decided: {ends:?}");
-    std::fs::remove_dir_all(&two.path).unwrap();
-    std::fs::remove_dir_all(&more.path).unwrap();
 }
 
 /// At two seats, a pairwise score is the win share, and its luck is the luck of the agent.
 #[test]
 fn a_test_subtracts_the_mean_luck_of_the_agent() {
     let roster = cambio_agents::roster();
-    let stored = run("adjusted", &Experiment { luck: LuckChoice::On, ..experiment(&[2], &["sharp", "greedy"]) });
+    let (_root, stored) = run(&Experiment { luck: LuckChoice::On, ..experiment(&[2], &["sharp", "greedy"]) });
     let duel = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap();
     let ask = |scale| {
         let (elo_0, elo_1) = (-1.0, 1.0);
@@ -78,7 +77,6 @@ fn a_test_subtracts_the_mean_luck_of_the_agent() {
     assert!((raw.mean - row.win_share).abs() < 1e-12);
     assert!((raw.mean - adjusted.mean - row.luck.unwrap()).abs() < 1e-9 && row.luck != Some(0.0));
     assert!(adjusted.error < raw.error && normalized.adjusted.is_none());
-    std::fs::remove_dir_all(&stored.path).unwrap();
 }
 
 #[test]
@@ -86,7 +84,7 @@ fn what_is_no_duel_is_refused_in_a_sentence() {
     let roster = cambio_agents::roster();
     let mut three = experiment(&[2, 3], &["random", "greedy", "sharp"]);
     three.deals = 2;
-    let stored = run("three", &three);
+    let (_root, stored) = run(&three);
     let refused = |agents, rules, seats| {
         StoredDuel::find(&stored, &roster, agents, rules, seats)
             .map(|duel| duel.index)
@@ -112,10 +110,9 @@ fn what_is_no_duel_is_refused_in_a_sentence() {
     ] {
         assert_eq!(refused(agents, rules, seats), Err(expected.to_owned()));
     }
-    std::fs::remove_dir_all(&stored.path).unwrap();
     let mut two = experiment(&[2, 4], &["greedy", "sharp"]);
     two.deals = 2;
-    let stored = run("several", &two);
+    let (_root, stored) = run(&two);
     let error = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap_err();
     assert!(matches!(&error, DuelError::Several { tables, .. } if tables.len() == 2), "{error}");
     // Remove the last batch of the run.
@@ -125,5 +122,4 @@ fn what_is_no_duel_is_refused_in_a_sentence() {
     let cut = StoredRun::open(&stored.path).unwrap();
     let error = StoredDuel::find(&cut, &roster, ["sharp", "greedy"], None, Some(2)).unwrap_err();
     assert!(matches!(error, DuelError::Incomplete { .. }), "{error}");
-    std::fs::remove_dir_all(&cut.path).unwrap();
 }

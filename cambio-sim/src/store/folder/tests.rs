@@ -1,16 +1,12 @@
 use super::*;
 use crate::Experiment;
 
-/// The path of a folder that does not exist, and a plan for it.
-fn place(name: &str) -> (PathBuf, PlayablePlan) {
-    let experiment = Experiment { deals: 4, ..Experiment::at("classic", 2, &["random"]) };
-    let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
-    (std::env::temp_dir().join(format!("cambio-{name}-{}", std::process::id())), plan)
-}
-
 #[test]
 fn nothing_follows_lines_of_the_ledger_that_were_lost() {
-    let (path, plan) = place("lost");
+    let experiment = Experiment { deals: 4, ..Experiment::at("classic", 2, &["random"]) };
+    let plan = experiment.plan(&cambio_agents::roster(), Path::new(".")).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("run");
     let mut folder = RunFolder::create(&path, &plan).unwrap();
     let files = vec![(Vec::new(), 0); 3];
     let lost = || Err(RunError::unwritable(Path::new("rows"))(std::io::Error::other("no room")));
@@ -22,5 +18,4 @@ fn nothing_follows_lines_of_the_ledger_that_were_lost() {
     assert!(folder.commit_if_due().is_ok() && folder.commit().is_ok());
     assert_eq!(std::fs::read_to_string(path.join("ledger.jsonl")).unwrap(), "");
     assert_eq!(StoredRun::open(&path).unwrap().matches(), 0);
-    std::fs::remove_dir_all(&path).unwrap();
 }
