@@ -14,7 +14,6 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use numpy::{PyArray1, PyArray2, PyArray3};
-use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -439,13 +438,9 @@ impl PyVectorGame {
 
     /// A copy of one match of the batch, as a `Game`.
     fn game(&self, index: &Bound<'_, PyAny>) -> PyResult<PyGame> {
-        let index = args::whole(index, "index", 0, u64::MAX)? as usize;
         let batch = self.batch()?;
         let matches = batch.slots.matches();
-        let Some(playing) = matches.get(index) else {
-            let most = matches.len() - 1;
-            return Err(PyIndexError::new_err(format!("`index` must be from 0 to {most}, found {index}")));
-        };
+        let playing = &matches[args::whole(index, "index", 0, matches.len() as u64 - 1)? as usize];
         let BatchSettings { rules, seats, reward, .. } = &self.common;
         GameEpisode::replayed(rules, *seats, playing.key(), *reward, playing.actions()).map(PyGame::from)
     }

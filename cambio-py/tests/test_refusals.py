@@ -132,6 +132,11 @@ def test_fuzzed_calls_raise_exceptions_of_python_and_change_nothing() -> None:
             "`seat` must be from 0 to 1 or from a to b, found 'c'",
         ),
         (lambda: cambio.Run.open("/nowhere"), cambio.RunError, "/nowhere"),
+        (lambda: cambio.VectorGame(3).game(-1), cambio.CambioError, "`index` must be a whole number from 0 to 2, found -1"),
+        (lambda: cambio.VectorGame(3).game(3), cambio.CambioError, "`index` must be a whole number from 0 to 2, found 3"),
+        (lambda: cambio.evaluate("greedy", "random", deals=-1), cambio.CambioError, "`deals` must be a whole number from 1 to "),
+        (lambda: cambio.evaluate("greedy", "random", seats=9), cambio.CambioError, "`seats` must be a whole number from 2 to 8"),
+        (lambda: cambio.sprt("greedy", "random", deals=-1), cambio.CambioError, "`deals` must be a whole number from 0 to "),
     ],
 )
 def test_a_refusal_is_a_sentence_of_its_own_kind(call, kind, sentence) -> None:
@@ -164,6 +169,19 @@ def test_flags_and_none_are_not_numbers() -> None:
             cambio.Game(**named)
     with pytest.raises(TypeError, match="`seat` must be a number or a letter, found type bool"):
         game.tensor(True)
+    for measure in (cambio.evaluate, cambio.sprt):
+        for named in ({"deals": 2.5}, {"seats": True}, {"seed": None}):
+            with pytest.raises(TypeError, match=f"`{next(iter(named))}` must be a whole number, found type"):
+                measure("greedy", "random", **named)
+        with pytest.raises(TypeError, match=r"`names` must be texts, found \[1, 2\]"):
+            measure("greedy", "random", names=[1, 2])
+
+
+def test_errors_of_a_tournament_name_no_temporary_file() -> None:
+    with pytest.raises(cambio.ExperimentError, match="^field `lineups` must be"):
+        cambio.tournament(["greedy", "random"], lineups={"pools": 3})
+    with pytest.raises(cambio.ExperimentError, match="^a seed must be"):
+        cambio.tournament(["greedy", "random"], seed="")
 
 
 def test_a_match_that_is_over_has_no_tensor_of_the_seat_to_act() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from . import _cambio
 from ._cambio import Rules, RunError
-from .run import AnyAgent, named, rules_name
+from .run import AnyAgent, named, rules_name, seed_text, whole
 
 __all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advantage", "sprt", "tune"]
 
@@ -134,10 +134,10 @@ def sprt(
     """
     specs, bots = named([agent, other], names)
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), seats.__index__(), rounds, _seed(seed), luck)
+        table = (rules_name(rules, Path(folder)), whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
         made: Any = _cambio._Sprt
-        test: _cambio._Sprt = made(specs, table, (elo0, elo1), normalized, (alpha, beta), deals.__index__(), list(bots.items()))
-        return SprtResult(**test.ask(threads.__index__(), progress))
+        test: _cambio._Sprt = made(specs, table, (elo0, elo1), normalized, (alpha, beta), whole(deals, "deals"), list(bots.items()))
+        return SprtResult(**test.ask(whole(threads, "threads"), progress))
 
 
 def tune(
@@ -190,8 +190,8 @@ def tune(
         is_many = isinstance(field, Sequence) and not isinstance(field, str)
         against, bots = named(list(field) if is_many else [field])  # type: ignore[list-item, arg-type]
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), seats.__index__(), rounds, _seed(seed), luck)
-        search = (method, deals.__index__(), generations.__index__(), indifference, alpha, first.__index__())
+        table = (rules_name(rules, Path(folder)), whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
+        search = (method, whole(deals, "deals"), whole(generations, "generations"), indifference, alpha, whole(first, "first"))
         made: Any = _cambio._Tune
         task: _cambio._Tune = made(
             agent,
@@ -201,12 +201,12 @@ def tune(
             payoff,
             mixture,
             search,
-            validate.__index__(),
+            whole(validate, "validate"),
             incumbent,
             "cambio_game.tune",
             list(bots.items()),
         )
-        found = task.tune(threads.__index__(), progress, None if out is None else Path(out))
+        found = task.tune(whole(threads, "threads"), progress, None if out is None else Path(out))
     return TuneResult.of(*found)
 
 
@@ -236,10 +236,8 @@ def advantage(
     """
     (spec,), bots = named([agent])
     chosen = rules if isinstance(rules, Rules) else Rules(rules)
-    found = _cambio._advantage(spec, over, chosen, seats, deals, playouts, seed, threads.__index__(), list(bots.items()), progress)
+    found = _cambio._advantage(
+        spec, over, chosen, seats, deals, playouts, seed, whole(threads, "threads"), list(bots.items()), progress
+    )
     kinds = tuple(DecisionKind(*kind) for kind in found["kinds"])
     return AdvantageResult(found["results"], found["decisions"], kinds)
-
-
-def _seed(seed: SupportsIndex | str) -> str:
-    return seed if isinstance(seed, str) else str(seed.__index__())

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import operator
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -230,7 +231,7 @@ class Run:
             >>> run = cambio.tournament(["random", "greedy", "heuristic"], deals=100)
             >>> run.matrix().score.round(2)
         """
-        wanted = {"rules": rules, "seats": None if seats is None else seats.__index__()}
+        wanted = {"rules": rules, "seats": None if seats is None else whole(seats, "seats", 2, 8)}
         rows = [row for row in self.pairwise if all(value in (None, row[name]) for name, value in wanted.items())]
         if len({(row["rules"], row["seats"]) for row in rows}) != 1:
             raise CambioError("`rules` and `seats` must select one table of the run")
@@ -343,6 +344,8 @@ def named(agents: Sequence[AnyAgent], names: Sequence[str] | None = None) -> tup
 
     With `names`, each agent has the given name. Without, a library agent has its spec, and a Python agent the name of its factory.
     """
+    if names is not None and not all(isinstance(name, str) for name in names):
+        raise TypeError(f"`names` must be texts, found {names!r}")
     if names is not None and (isinstance(names, str) or len(names) != len(agents) or len({*names}) != len(names)):
         raise CambioError(f"`names` must have {len(agents)} different names, one for each agent, found {names!r}")
     specs: list[str] = []
@@ -422,10 +425,10 @@ def tournament(
         here = Path(folder)
         fields = {
             "name": " against ".join(specs),
-            "seed": seed if isinstance(seed, str) else str(seed.__index__()),
-            "deals": deals.__index__(),
+            "seed": seed_text(seed),
+            "deals": whole(deals, "deals", 1),
             "rules": [rules_name(rules, here, is_relative=True)],
-            "seats": [seats.__index__()],
+            "seats": [whole(seats, "seats", 2, 8)],
             "agents": specs,
             "lineups": lineups,
             "luck": luck,
@@ -434,10 +437,32 @@ def tournament(
         lines = [f"{name} = {_toml(value)}\n" for name, value in fields.items() if default.get(name) != value]
         (here / "spec.toml").write_text("".join(lines), encoding="utf-8")
         into = here / "run" if out is None else Path(out)
-        about = _cambio._run(here / "spec.toml", into, list(bots.items()), threads, out is not None, False)
+        try:
+            about = _cambio._run(here / "spec.toml", into, list(bots.items()), threads, out is not None, False)
+        except ExperimentError as error:
+            # The message begins with the path of the temporary file and a line in it.
+            raise ExperimentError(re.sub(r"^\S*spec\.toml: (line \d+: )?", "", str(error))) from None
         if rows:
             about["rows"] = {name: (into / f"{name}.csv").read_text(encoding="utf-8") for name in ROWS}
         return Run(about, None if out is None else into)
+
+
+def whole(value: SupportsIndex, name: str, least: int = 0, most: int = 2**64 - 1) -> int:
+    """The whole number in the argument `name`. Raises `TypeError` or `CambioError`, as the functions in Rust do."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"`{name}` must be a whole number, found type {type(value).__name__}") from None
+    if isinstance(value, bool):
+        raise TypeError(f"`{name}` must be a whole number, found type bool")
+    if not least <= number <= most:
+        raise CambioError(f"`{name}` must be a whole number from {least} to {most}, found {number}")
+    return number
+
+
+def seed_text(seed: SupportsIndex | str) -> str:
+    """A seed, which is a whole number or a text, as text."""
+    return seed if isinstance(seed, str) else str(whole(seed, "seed"))
 
 
 def _toml(value: Any) -> str:
