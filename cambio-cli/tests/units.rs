@@ -23,6 +23,10 @@ fn the_parts_of_an_array_job_give_the_bytes_of_one_run() {
     fs::write(folder.join("spec.toml"), SPEC).unwrap();
     done(&folder, "run spec.toml --out one --records --quiet");
     assert!(fails(&folder, 1, "units play --store store --of 4").contains("has no run"));
+    assert!(!folder.join("store").exists(), "only `units begin` creates a store");
+    let occupied = fails(&folder, 1, "units begin spec.toml --store one");
+    assert!(occupied.contains("one already has files, but no plan.json; choose a new or empty folder"), "{occupied}");
+    assert!(!folder.join("one/plan.json").exists() && !folder.join("one/aside").exists());
     done(&folder, "units begin spec.toml --store store --records");
     done(&folder, "units begin spec.toml --store store --records");
     let changed = fails(&folder, 1, "units begin spec.toml --store store --deals 7 --records");

@@ -29,6 +29,9 @@ pub enum RunError {
     /// The store of units has no run.
     #[error("{0} has no run: it has no plan.json; begin one with `cambio units begin`")]
     NotBegun(String),
+    /// The folder for a new store has other files.
+    #[error("{0} already has files, but no plan.json; choose a new or empty folder for the store")]
+    Occupied(String),
     /// A file does not match the run.
     #[error("{path} is damaged: {what}")]
     Damaged {

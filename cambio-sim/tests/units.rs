@@ -103,7 +103,7 @@ fn a_store_that_fails_one_time_in_ten_loses_nothing_and_has_nothing_twice() {
     let (place, plan, executor) = (tempfile::tempdir().unwrap(), plan(), Executor::new(2).unwrap());
     Runner::new(&executor).run(&plan, &mut RunFolder::create(&place.path().join("one"), &plan).unwrap()).unwrap();
     let failed = std::sync::Arc::new(AtomicU64::new(0));
-    let blobs = FolderBlobs::at(&place.path().join("store")).unwrap();
+    let blobs = FolderBlobs::at(&place.path().join("store"));
     let store = UnitStore::on(Box::new(Flaky { blobs, count: AtomicU64::new(0), failed: failed.clone() }), "flaky");
     store.begin(&plan).unwrap();
     for index in [4, 1, 0, 3, 2, 1] {

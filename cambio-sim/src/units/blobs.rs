@@ -52,6 +52,14 @@ pub trait Blobs: Send + Sync + std::fmt::Debug {
         let _ = untouched;
         Ok(0)
     }
+
+    /// Whether there are files other than temporary files. The default is `false`, for storages that contain only stores.
+    ///
+    /// # Errors
+    /// If the storage cannot be read.
+    fn has_files(&self) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// A name for a temporary file that is unique over all processes and machines.
@@ -68,7 +76,7 @@ pub(super) fn fresh_name() -> io::Result<String> {
 /// use cambio_sim::units::{Blobs, FolderBlobs};
 ///
 /// # let path = std::env::temp_dir().join(format!("cambio-blobs-{}", std::process::id()));
-/// let store = FolderBlobs::at(&path)?;
+/// let store = FolderBlobs::at(&path);
 /// let aside = store.aside()?;
 /// std::fs::write(&aside, "rows")?;
 /// assert!(store.list("units")?.is_empty(), "temporary files are not listed");
@@ -83,13 +91,9 @@ pub struct FolderBlobs {
 }
 
 impl FolderBlobs {
-    /// Opens the storage in a folder, which is created if necessary.
-    ///
-    /// # Errors
-    /// If the folder cannot be created.
-    pub fn at(root: &Path) -> io::Result<FolderBlobs> {
-        fs::create_dir_all(root)?;
-        Ok(FolderBlobs { root: root.to_owned() })
+    /// The storage in a folder. The first file creates the folder if necessary.
+    pub fn at(root: &Path) -> FolderBlobs {
+        FolderBlobs { root: root.to_owned() }
     }
 
     /// The path of a file. Creates its folder.
@@ -173,5 +177,12 @@ impl Blobs for FolderBlobs {
             }
         }
         Ok(removed)
+    }
+
+    fn has_files(&self) -> io::Result<bool> {
+        match fs::read_dir(&self.root) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            entries => Ok(entries?.flatten().any(|entry| entry.file_name() != "aside")),
+        }
     }
 }

@@ -108,25 +108,22 @@ pub(super) struct StoreHeader {
 
 impl UnitStore {
     /// Opens the store at a place: the path of a folder, or, with the feature `cloud`, a URL such as `s3://bucket/folder`,
-    /// `gs://bucket/folder` or `az://container/folder`. Creates the folder if necessary.
+    /// `gs://bucket/folder` or `az://container/folder`. The folder need not exist; [`UnitStore::begin`] creates it.
     ///
     /// # Errors
-    /// If the kind of URL is not supported, or the place cannot be created.
+    /// If the kind of URL is not supported, or the bucket cannot be opened.
     ///
     /// ```
-    /// # let path = std::env::temp_dir().join(format!("cambio-units-{}", std::process::id()));
-    /// let store = cambio_sim::units::UnitStore::open(path.to_str().unwrap())?;
+    /// let store = cambio_sim::units::UnitStore::open("no/such/folder")?;
     /// assert!(store.units()?.is_empty());
     /// assert!(cambio_sim::units::UnitStore::open("ftp://there").is_err());
-    /// # std::fs::remove_dir_all(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), cambio_sim::RunError>(())
     /// ```
     pub fn open(place: &str) -> Result<UnitStore, RunError> {
-        let unwritable = RunError::unwritable(Path::new(place));
         let Some((scheme, _)) = place.split_once("://") else {
-            let blobs = FolderBlobs::at(Path::new(place)).map_err(unwritable)?;
-            return Ok(UnitStore::on(Box::new(blobs), place));
+            return Ok(UnitStore::on(Box::new(FolderBlobs::at(Path::new(place))), place));
         };
+        let unwritable = RunError::unwritable(Path::new(place));
         if !["s3", "s3a", "gs", "az", "abfs", "abfss", "azure"].contains(&scheme) {
             let what = format!("expected a folder, or a URL with s3://, gs:// or az://, found {scheme}://");
             return Err(unwritable(io::Error::other(what)));
@@ -166,13 +163,18 @@ impl UnitStore {
     /// Begins a run, or checks that the store has the same run. Several machines may call this concurrently.
     ///
     /// # Errors
-    /// If the store has another run, the program or a bot's file has changed since the run began, the plan has a
-    /// secret, or the store cannot be used.
+    /// If the store has another run, or other files but no run; the program or a bot's file has changed since the run
+    /// began; the plan has a secret; or the store cannot be used.
     #[expect(clippy::missing_panics_doc, reason = "text and numbers can be serialized")]
     pub fn begin(&self, plan: &PlayablePlan) -> Result<(), RunError> {
         if plan.secret {
             let allowed = "false in a run on many machines, which share one seed";
             return Err(PlanError::value("secret", "true", allowed).into());
+        }
+        // The plan is a store's first file. The order matters, because another machine may begin the run at the same time.
+        let has_files = patient(|| self.blobs.has_files()).map_err(RunError::unreadable(Path::new(&self.place)))?;
+        if has_files && matches!(self.begun(), Err(RunError::NotBegun(_))) {
+            return Err(RunError::Occupied(self.place.clone()));
         }
         let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
         let about =
@@ -213,7 +215,7 @@ impl UnitStore {
     /// The plan and the description of the run.
     pub(super) fn begun(&self) -> Result<(Plan, StoreHeader), RunError> {
         let text = self.text(PLAN).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => RunError::NotBegun(self.place.clone()),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => RunError::NotBegun(self.place.clone()),
             _ => self.unreadable(PLAN)(error),
         })?;
         let bad = |what: String| self.damaged(PLAN, what);
