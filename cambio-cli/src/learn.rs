@@ -221,7 +221,7 @@ fn say_best_responder(args: &Args) -> CliResult {
 /// Trains an outcome model and writes it to a new file.
 fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelToken) -> CliResult {
     refuse_existing(&args.out)?;
-    let recipe = OutcomeRecipe::from_toml(&read_text(recipe)?)?;
+    let recipe = read_recipe(recipe, OutcomeRecipe::from_toml)?;
     let rules = read_rules(&recipe.rules, Path::new("."))?;
     let progress = ProgressDisplay::matches(1000, args.quiet);
     let executor = Executor::new(args.threads)?.with_cancel(cancel.clone());
@@ -280,13 +280,15 @@ fn write_report(folder: &LearnFolder) -> Result<(), RunError> {
     Ok(write_whole(&folder.path().join(REPORT), of_learning(folder.path())?.as_bytes())?)
 }
 
+fn read_recipe<R>(path: &Path, parse: fn(&str) -> Result<R, RecipeError>) -> Result<R, String> {
+    let text = read_text(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// The recipe from the arguments; `None` if the arguments only resume a training.
 fn recipe(args: &Args) -> Result<Option<Recipe>, Box<dyn std::error::Error>> {
     let mut recipe = match (&args.recipe, &args.exploit, &args.clone[..]) {
-        (Some(path), ..) => {
-            let text = read_text(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-            Recipe::from_toml(&text).map_err(|error: RecipeError| format!("{}: {error}", path.display()))?
-        }
+        (Some(path), ..) => read_recipe(path, Recipe::from_toml)?,
         (None, Some(agent), _) => responder(args, agent)?,
         (None, None, []) if args.rules.is_some() || args.from.is_some() => {
             return Err("--rules and --from require --exploit or --clone".into());

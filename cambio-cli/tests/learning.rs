@@ -127,6 +127,32 @@ fn what_cannot_be_learned_is_one_sentence() {
     fs::write(folder.join("empty.jsonl"), "\n").unwrap();
     let empty = said("--clone empty.jsonl");
     assert!(empty.contains("the records name no agents"), "{empty}");
+    let whole = "must be a whole number from 0 to 18446744073709551615, found";
+    for (recipe, sentence) in [
+        ("\nmatches = -5", format!("line 2: field `matches` {whole} -5")),
+        ("matches = 1e6", format!("field `matches` {whole} 1e6")),
+        ("matches = 99999999999999999999", format!("field `matches` {whole} 99999999999999999999")),
+        ("seed = 'x'", format!("field `seed` {whole} 'x'")),
+        ("seats = [2, -3]", "field `seats` must be a whole number of at least 0, found -3".to_owned()),
+        ("method = 'polcy'", "field `method` must be `value` or `policy`, found 'polcy'".to_owned()),
+        ("policy = 3", "field `policy` must be a table, found 3".to_owned()),
+        ("[play]\nturn_limit = -1", "field `play.turn_limit` must be a whole number from 0 to 65535".to_owned()),
+        ("[rivals]\nself = 'x'", "field `rivals.self` must be a number, found 'x'".to_owned()),
+        ("maches = 3", "unknown field `maches`; did you mean `matches`?".to_owned()),
+        ("[training]\nrate = 1e300", "`training.rate` must be a number from 0 to 1, found 1e300".to_owned()),
+        (
+            "[policy]\nclip = 0.1",
+            "`policy` must be absent unless `method = \"policy\"`, found { clip = 0.1 }".to_owned(),
+        ),
+    ] {
+        fs::write(folder.join("bad.toml"), recipe).unwrap();
+        let error = said(&["bad.toml"]);
+        assert!(error.starts_with("error: bad.toml: ") && error.contains(&sentence), "{recipe}: {error}");
+    }
+    fs::write(folder.join("bad.toml"), "rules = 3").unwrap();
+    assert!(
+        said(&["--outcome", "bad.toml"]).contains("bad.toml: line 1: field `rules` must be a text in quotes, found 3")
+    );
     assert!(!folder.join("out").exists());
 }
 

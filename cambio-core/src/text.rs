@@ -1,6 +1,8 @@
-//! Quotes of texts from outside the program, and suggestions for misspelt names.
+//! Quotes of texts from outside the program, errors in TOML files, and suggestions for misspelt names.
 
 use std::fmt::{self, Write as _};
+
+use serde::de::DeserializeOwned;
 
 /// A text from outside the program, made safe to quote in a message; see [`excerpt`].
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,84 @@ pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) ->
     let nearest =
         typos.filter(|&(typos, _)| typos <= most && typos < word.chars().count()).min_by_key(|&(typos, _)| typos);
     nearest.map_or_else(String::new, |(_, name)| format!("did you mean `{name}`? "))
+}
+
+/// Parses a TOML file that a person has written.
+///
+/// # Errors
+/// A sentence with the line and, if a value is invalid, with the field, the expected value and the value found.
+///
+/// ```
+/// use cambio_core::text::read_toml;
+/// use std::collections::BTreeMap;
+///
+/// let error = read_toml::<BTreeMap<String, u8>>("seats = 2\ndeals = -5").unwrap_err();
+/// assert_eq!(error, "line 2: field `deals` must be a whole number from 0 to 255, found -5");
+/// ```
+pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+        let what = in_plain_words(error.message(), field_at(text, span.start).as_deref(), text[span].trim());
+        format!("{place}{what}")
+    })
+}
+
+/// The message of the TOML parser, with the field and the value that was found, and without names of Rust types.
+fn in_plain_words(message: &str, field: Option<&str>, value: &str) -> String {
+    let message = with_nearest_field(message.trim()).replace('\n', " ");
+    let is_of_value =
+        ["invalid type: ", "invalid value: ", "unknown variant "].iter().any(|start| message.starts_with(start));
+    let Some((_, expected)) = message.split_once(", expected ").filter(|_| is_of_value) else { return message };
+    let up_to = |most: u64| format!("a whole number from 0 to {most}");
+    let expected = match expected {
+        "a sequence" => "a list".to_owned(),
+        "a string" => "a text in quotes".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "u8" => up_to(u8::MAX.into()),
+        "u16" => up_to(u16::MAX.into()),
+        "u32" => up_to(u32::MAX.into()),
+        "u64" => up_to(u64::MAX),
+        "usize" => "a whole number of at least 0".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        expected if expected == "a map" || expected.starts_with("struct ") => "a table".to_owned(),
+        expected => expected.to_owned(),
+    };
+    let field = field.map_or_else(|| "the value".to_owned(), |field| format!("field `{field}`"));
+    format!("{field} must be {expected}, found {}", excerpt(value))
+}
+
+/// The field of the value at this place in a TOML file: the last key before the place, after the name of its table.
+fn field_at(text: &str, place: usize) -> Option<String> {
+    let end = text[place..].find('\n').map_or(text.len(), |length| place + length);
+    let is_name =
+        |name: &&str| !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char));
+    let (mut table, mut field) = (None, None);
+    for line in text[..end].lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).filter(is_name) {
+            (table, field) = (Some(name), None);
+        } else if let Some(name) = line.split_once('=').map(|(name, _)| name.trim()).filter(is_name) {
+            field = Some(name);
+        }
+    }
+    match (table, field) {
+        (Some(table), Some(field)) => Some(format!("{table}.{field}")),
+        (table, field) => field.or(table).map(str::to_owned),
+    }
+}
+
+/// Adds a suggestion to the parser's message about an unknown field, if a known field has a similar name.
+fn with_nearest_field(message: &str) -> String {
+    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    match message.split_once(", expected one of ") {
+        Some((unknown, known)) if unknown.starts_with("unknown field ") => {
+            let (word, names) = (quoted(unknown).join(""), quoted(known));
+            let meant = did_you_mean(&word, names.iter().map(String::as_str));
+            if meant.is_empty() { message.to_owned() } else { format!("{unknown}; {meant}expected one of {known}") }
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// Whether a character can control a terminal. The `matches!` lists Unicode's line and paragraph separators and its

@@ -4,6 +4,7 @@ use cambio_agents::{AgentSpec, Guarded, JointKnowledge, OutcomeFeatures, Outcome
 use cambio_core::play::RoundResult;
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
+use cambio_core::text::read_toml;
 use cambio_core::{Agent, Card, Deal, Event, Observer, Players, Referee, Rules, Standing, State};
 use cambio_exec::{Executor, ExecutorError, Worker};
 use serde::{Deserialize, Serialize};
@@ -61,8 +62,7 @@ impl OutcomeRecipe {
     /// # Errors
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
-        let recipe: OutcomeRecipe =
-            toml::from_str(text).map_err(|error| RecipeError::Form(error.message().replace('\n', " ")))?;
+        let recipe: OutcomeRecipe = read_toml(text).map_err(RecipeError::Form)?;
         let refuse =
             |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
         if recipe.seats.is_empty() || !recipe.seats.iter().all(|seats| (2..=MAX_SEATS).contains(seats)) {

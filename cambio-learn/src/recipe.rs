@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cambio_agents::{AgentSpec, ExternalParams, InputGroup, NetworkInputs, NetworkMetadata, Roster};
 use cambio_core::rng::Key;
+use cambio_core::text::read_toml;
 use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
 
@@ -324,22 +325,28 @@ pub enum RecipeError {
     },
 }
 
+impl RecipeError {
+    /// The error with the value as the file has it, because a recipe stores rounded numbers.
+    fn quoting(self, text: &str) -> RecipeError {
+        let RecipeError::Field { field, found, allowed } = self else { return self };
+        let file: Option<toml::Value> = toml::from_str(text).ok();
+        let shown = |value: toml::Value| value.as_float().map_or(value.to_string(), |float| format!("{float:?}"));
+        let written = field.split('.').fold(file, |value, name| value?.get(name).cloned()).map(shown);
+        RecipeError::Field { field, found: written.unwrap_or(found), allowed }
+    }
+}
+
 impl Recipe {
     /// Reads a recipe.
     ///
     /// # Errors
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<Recipe, RecipeError> {
-        let in_plain_words = |text: String| text.replace("expected usize", "expected a whole number from 0 on");
-        let refuse = |error: toml::de::Error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            RecipeError::Form(in_plain_words(format!("line {line}: {}", error.message().replace('\n', " "))))
-        };
-        let mut recipe: Recipe = toml::from_str(text).map_err(refuse)?;
+        let mut recipe: Recipe = read_toml(text).map_err(RecipeError::Form)?;
         if recipe.imitate.is_some() && recipe.rivals == Recipe::default().rivals {
             recipe.rivals.clear();
         }
-        recipe.check()?;
+        recipe.check().map_err(|error| error.quoting(text))?;
         Ok(recipe)
     }
 
@@ -424,16 +431,16 @@ impl Recipe {
 
     /// Checks every field.
     pub(crate) fn check(&self) -> Result<(), RecipeError> {
+        let refuse =
+            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
         let check = |field, found: f64, from: f64, to: f64| {
             if (from..=to).contains(&found) {
                 return Ok(());
             }
-            let allowed = format!("a number from {from} to {to}");
-            Err(RecipeError::Field { field, found: found.to_string(), allowed })
+            refuse(field, found.to_string(), &format!("a number from {from} to {to}"))
         };
         if self.seats.is_empty() {
-            let allowed = "a number from 2 to 8, or a list of them".to_owned();
-            return Err(RecipeError::Field { field: "seats", found: "an empty list".to_owned(), allowed });
+            return refuse("seats", "an empty list".to_owned(), "a number from 2 to 8, or a list of them");
         }
         for &seats in &self.seats {
             check("seats", seats as f64, 2.0, 8.0)?;
@@ -454,6 +461,9 @@ impl Recipe {
         }
         check("play.extra_card", self.play.extra_card.into(), 0.0, 100.0)?;
         check("play.extra_peek", self.play.extra_peek.into(), 0.0, 100.0)?;
+        if self.method.is_value() && !self.policy.is_default() {
+            return refuse("policy", format!("{:?}", self.policy), "absent unless `method = \"policy\"`");
+        }
         check("policy.lambda", self.policy.lambda.into(), 0.0, 1.0)?;
         check("policy.clip", self.policy.clip.into(), 0.01, 1.0)?;
         check("policy.entropy", self.policy.entropy.into(), 1e-6, 10.0)?;
@@ -463,8 +473,6 @@ impl Recipe {
         check("training.final_rate", self.training.final_rate.into(), 0.0, 1.0)?;
         check("evaluation.deals", self.evaluation.deals as f64, 2.0, 1e9)?;
         check("evaluation.times", self.evaluation.times as f64, 0.0, 1e6)?;
-        let refuse =
-            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
         if let Some(Bound { deals, seed }) = self.bound {
             check("bound.deals", deals as f64, 2.0, 1e9)?;
             if seed == self.seed || seed == self.evaluation.seed {
@@ -491,10 +499,8 @@ impl Recipe {
             || shares.clone().any(|share| !(0.0..=1e9).contains(share))
             || shares.sum::<f64>() <= 0.0
         {
-            let found = format!("{:?}", self.rivals);
-            let allowed =
-                "`self`, `past` or agent specs with shares of at least 0, and at least one share above 0".to_owned();
-            return Err(RecipeError::Field { field: "rivals", found, allowed });
+            let allowed = "`self`, `past` or agent specs with shares of at least 0, and at least one share above 0";
+            return refuse("rivals", format!("{:?}", self.rivals), allowed);
         }
         Ok(())
     }

@@ -332,7 +332,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_lost() {
 fn a_recipe_says_what_is_wrong_with_it() {
     let refused = |text: &str| Recipe::from_toml(text).unwrap_err().to_string();
     assert_eq!(refused("seats = 9"), "`seats` must be a number from 2 to 8, found 9");
-    assert_eq!(refused("[play]\nlambda = 2.0"), "`play.lambda` must be a number from 0 to 1, found 2");
+    assert_eq!(refused("[play]\nlambda = 2.0"), "`play.lambda` must be a number from 0 to 1, found 2.0");
     assert!(refused("[rivals]\nself = 0").starts_with("`rivals` must be "));
     assert!(refused("lamda = 1").contains("unknown field `lamda`"));
     let unknown = Recipe { rivals: [("shark".to_owned(), 1.0)].into(), ..recipe() };

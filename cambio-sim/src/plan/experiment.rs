@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
-use cambio_core::text::{did_you_mean, excerpt};
+use cambio_core::text::{excerpt, read_toml};
 use cambio_core::{Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
@@ -304,7 +304,11 @@ pub enum FaultPolicy {
 
 /// The agents that play at one table.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "invalid value: lineups, expected \"all\", \"mirror\", \"compositions\", a list of lists of agents, \
+                 { focal, field } or { pools }"
+)]
 pub enum Lineups {
     /// The name of a rule that generates lineups.
     Rule(LineupRule),
@@ -437,13 +441,7 @@ impl Experiment {
     pub fn read(path: &Path) -> Result<(Experiment, String), PlanError> {
         let shown = path.display().to_string();
         let text = read_text(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
-        let experiment = toml::from_str(&text).map_err(|error| {
-            let span = error.span().unwrap_or_default();
-            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-            let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-            let what = in_plain_words(error.message(), field_at(&text, span.start).as_deref(), text[span].trim());
-            PlanError::Form { path: shown, what: format!("{place}{what}") }
-        })?;
+        let experiment = read_toml(&text).map_err(|what| PlanError::Form { path: shown, what })?;
         Ok((experiment, text))
     }
 
@@ -492,62 +490,6 @@ fn seats_form(_: &mut SchemaGenerator) -> Schema {
 /// The schema for fields that are read by [`one_or_many`].
 fn one_or_many_of(item: &serde_json::Value) -> Schema {
     json_schema!({"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]})
-}
-
-/// The message of the TOML parser, with the field and the value that was found, and without names of Rust types.
-fn in_plain_words(message: &str, field: Option<&str>, value: &str) -> String {
-    const LINEUPS: &str =
-        "\"all\", \"mirror\", \"compositions\", a list of lists of agents, { focal, field } or { pools }";
-    let message = with_nearest_field(message.trim()).replace('\n', " ");
-    let is_of_value =
-        ["invalid type: ", "invalid value: ", "unknown variant "].iter().any(|start| message.starts_with(start));
-    let expected = if message == "data did not match any variant of untagged enum Lineups" {
-        LINEUPS
-    } else {
-        match message.split_once(", expected ").filter(|_| is_of_value) {
-            None => return message,
-            Some((_, "a sequence")) => "a list",
-            Some((_, "a string")) => "a text in quotes",
-            Some((_, "a boolean")) => "true or false",
-            Some((_, "u64")) => "a whole number from 0 to 18446744073709551615",
-            Some((_, "usize")) => "a whole number of at least 0",
-            Some((_, expected)) => expected,
-        }
-    };
-    let field = field.map_or_else(|| "the value".to_owned(), |field| format!("field `{field}`"));
-    format!("{field} must be {expected}, found {}", excerpt(value))
-}
-
-/// The field of the value at this place in a TOML file: the last key before the place, after the name of its table.
-fn field_at(text: &str, place: usize) -> Option<String> {
-    let end = text[place..].find('\n').map_or(text.len(), |length| place + length);
-    let is_name =
-        |name: &&str| !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || "_-.".contains(char));
-    let (mut table, mut field) = (None, None);
-    for line in text[..end].lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')).filter(is_name) {
-            (table, field) = (Some(name), None);
-        } else if let Some(name) = line.split_once('=').map(|(name, _)| name.trim()).filter(is_name) {
-            field = Some(name);
-        }
-    }
-    match (table, field) {
-        (Some(table), Some(field)) => Some(format!("{table}.{field}")),
-        (table, field) => field.or(table).map(str::to_owned),
-    }
-}
-
-/// Adds a suggestion to the parser's message about an unknown field, if a known field has a similar name.
-fn with_nearest_field(message: &str) -> String {
-    let quoted = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
-    match message.split_once(", expected one of ") {
-        Some((unknown, known)) if unknown.starts_with("unknown field ") => {
-            let (word, names) = (quoted(unknown).join(""), quoted(known));
-            let meant = did_you_mean(&word, names.iter().map(String::as_str));
-            if meant.is_empty() { message.to_owned() } else { format!("{unknown}; {meant}expected one of {known}") }
-        }
-        _ => message.to_owned(),
-    }
 }
 
 /// Loads rules: a preset by its name, or a rule file (`*.toml`) by its path relative to `folder`.
