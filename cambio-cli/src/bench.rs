@@ -200,6 +200,7 @@ fn tell_plan(out: &Path, tables: &[BenchTable]) {
         tables[0].name
     );
     say!("    cambio units begin {shown}/{EXPERIMENTS}/{}.toml --store STORE", tables[0].name);
+    say!("    cambio units play --store STORE");
     say!("    cambio units merge --store STORE --out {shown}/{}", tables[0].name);
     say!("the same command with --resume instead of --plan then plays the missing parts");
 }

@@ -208,10 +208,12 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
     let mean = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);
     match mean {
         Some(mean) if answer.counts.contains(&answer.deals) => {
-            writeln!(
-                out,
-                "  every deal has the score {mean:.4}: the agents decide alike, or the results of each deal cancel out"
-            )?;
+            let why = if (mean - 0.5).abs() < 1e-9 {
+                ": the agents decide alike, or the results of each deal cancel out"
+            } else {
+                ", so the spread between deals cannot be estimated"
+            };
+            writeln!(out, "  every deal has the score {mean:.4}{why}")?;
         }
         Some(mean) => {
             let adjusted = answer.mean().filter(|_| answer.adjusted.is_some());

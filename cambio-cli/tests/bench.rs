@@ -116,6 +116,7 @@ fn the_runs_of_a_benchmark_can_be_played_on_many_machines() {
     let place = folder("bench-units");
     let planned = done(&place, "bench greedy --out g --quick --plan");
     assert!(planned.contains("cambio units begin g/experiments/duel.toml --store STORE"), "{planned}");
+    assert!(planned.contains("cambio units play --store STORE\n"), "{planned}");
     done(&place, "units begin g/experiments/transfer-house.toml --store s");
     done(&place, "units play --store s --quiet");
     done(&place, "units merge --store s --out g/transfer-house --quiet");

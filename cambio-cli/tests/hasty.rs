@@ -184,6 +184,8 @@ fn a_sequential_test_reads_thirty_deals_before_it_decides() {
         printed.contains("every deal has the score 0.5000: the agents decide alike, or the results of "),
         "{printed}"
     );
+    let lost = done(&folder, "sprt random sharp --rules original --deals 3 --quiet");
+    assert!(lost.contains("every deal has the score 0.0000, so the spread between deals cannot be"), "{lost}");
     let found = json(&folder, &format!("{alike} --elo1 100 --format json"));
     assert_eq!((&found["deals"], &found["verdict"]), (&30.into(), &"first".into()), "{found}");
     let end = |name: &str| found[name].as_f64().unwrap();
