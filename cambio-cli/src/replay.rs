@@ -106,6 +106,9 @@ pub(super) fn run(args: &Args) -> CliResult {
             tell(args.format, number, checked.err().as_ref(), &mut out)?;
         }
     }
+    if passed + failed == 0 {
+        return Err(format!("{} has no records", args.file.display()).into());
+    }
     if let Some(page) = page {
         let (records, line) = (args.file.display(), args.line);
         let lines = count(number, "line");

@@ -12,6 +12,7 @@ use crate::comparison;
 use crate::exit::{CliResult, Exit};
 use crate::run_check::tell_if_partial;
 use crate::say::{plain_lines, say};
+use crate::setting::positive;
 use crate::tables::{self, Format};
 use crate::tune;
 
@@ -38,7 +39,7 @@ pub(super) struct Args {
     baseline: Option<String>,
     /// Instead of the tables, print which pairs of agents are shown to differ by less than this margin, in units of the
     /// payoff. With --baseline, only pairs with this agent
-    #[arg(long, value_name = "MARGIN")]
+    #[arg(long, value_name = "MARGIN", value_parser = positive)]
     margin: Option<f64>,
 }
 
@@ -62,9 +63,6 @@ pub(super) fn run(args: &Args) -> CliResult {
     };
     let baseline = args.baseline.as_ref().map(index).transpose()?;
     if let Some(margin) = args.margin {
-        if !(margin > 0.0 && margin.is_finite()) {
-            return Err(format!("--margin must be a number above 0, found {margin}").into());
-        }
         tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
         return Ok(Exit::Done);
     }

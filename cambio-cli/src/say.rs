@@ -28,12 +28,16 @@ pub(crate) fn lines(text: &str) {
 /// Prints help on standard output, or a usage error on standard error.
 pub(crate) fn usage(error: &clap::Error) {
     let text = error.render().to_string();
-    // The parse error of the standard library does not say which values are valid.
-    let digits = "invalid digit found in string";
-    if text.contains(digits) {
-        let text = plain_lines(&text.replace(digits, "must be a whole number, 0 or more"));
-        let _ = io::stderr().lock().write_all(text.as_bytes());
-        return;
+    // The parse errors of the standard library do not say which values are valid.
+    for (error, expected) in [
+        ("invalid digit found in string", "must be a whole number, 0 or more"),
+        ("number too large to fit in target type", "must be a whole number below 2^64"),
+        ("invalid float literal", "must be a number"),
+    ] {
+        if text.contains(error) {
+            let _ = io::stderr().lock().write_all(plain_lines(&text.replace(error, expected)).as_bytes());
+            return;
+        }
     }
     let harmless = plain_lines(&text);
     // Write errors are ignored. Only text without escaped characters gets colours.

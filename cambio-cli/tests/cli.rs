@@ -268,6 +268,10 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     check(seats, &crowd, "found \"all\", which makes 76904685 lineups of 40 agents at 8 seats");
     assert_eq!(cases, 22);
     refuses(&folder, "run good.toml --out out --threads 1000000", "must be a number from 0 to 1024");
+    let large = "run good.toml --out out --deals 99999999999999999999";
+    refuses(&folder, large, "'--deals <N>': must be a whole number below 2^64");
+    refuses(&folder, "report out --margin x", "'--margin <MARGIN>': must be a number above 0");
+    refuses(&folder, "sprt greedy random --elo1 x", "'--elo1 <ELO>': must be a number");
 
     refuses_in_a_line(&folder, "run none.toml --out out", "cannot read none.toml: ");
     fs::write(folder.join("good.toml"), SPEC).unwrap();
@@ -277,6 +281,14 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     assert_eq!(fs::read_to_string(folder.join("there/matches.csv")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.join("there")).unwrap().count(), 1);
     refuses_in_a_line(&folder, "replay none.jsonl", "cannot read none.jsonl: ");
+    fs::write(folder.join("empty"), "").unwrap();
+    refuses_in_a_line(&folder, "replay empty", "empty has no records");
+    refuses_in_a_line(&folder, "verify empty", "empty is not a run folder: it has no spec.lock.json");
+    refuses_in_a_line(&folder, "report empty", "empty is not a run folder: it has no spec.lock.json");
+    refuses_in_a_line(&folder, "bench --board empty", "empty is not the folder of a benchmark: it has no bench.json");
+    refuses_in_a_line(&folder, "match greedy random --rules there", "there: expected a regular file, found a folder");
+    let network = "`there` must be a network file of at most 64 MiB, found a folder";
+    refuses_in_a_line(&folder, "match greedy learned(\"there\")", network);
     refuses_in_a_line(&folder, "rules nothing", "there is no preset `nothing`; the presets are original, original-b, ");
     refuses_in_a_line(&folder, "agents --check nobody", "there is no agent `nobody`");
 }

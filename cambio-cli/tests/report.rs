@@ -692,5 +692,5 @@ fn agents_are_as_good_within_a_margin_only_if_that_is_shown() {
     let shown = prints(&folder, "report out --margin 0.1");
     assert!(shown.contains("as good, within 0.1") && shown.contains("not shown"), "{shown}");
     assert!(prints(&folder, "report out --margin 0.1 --format md").contains("| 90 % |"));
-    refuses(&folder, "report out --margin 0", "--margin must be a number above 0, found 0");
+    refuses(&folder, "report out --margin 0", "'--margin <MARGIN>': must be a number above 0");
 }

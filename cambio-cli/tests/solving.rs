@@ -123,8 +123,11 @@ fn what_cannot_be_solved_is_refused_in_one_sentence() {
         "there is no preset `mini-m9`; did you mean `mini-m0`? the presets are original, ",
     );
     refuses(&folder, "solve --game mini-m1 --to 0", "must be a number above 0");
-    refuses(&folder, "exploit --game mini-m1", "--agent <SPEC>");
-    refuses(&folder, "exploit --agent greedy", "--game <GAME>");
+    refuses(&folder, "exploit --game mini-m1", "<--agent <SPEC>|--strategy <FILE>>");
+    refuses(&folder, "exploit --agent greedy", "<--game <GAME>|--rules <RULES>>");
+    let missing = cambio(&folder, "exploit --game mini-m1 --strategy nofile");
+    let printed = text(&missing.stderr);
+    assert!(printed.contains("error: cannot read nofile: ") && !printed.contains("solved"), "{printed}");
     refuses(&folder, "exploit --game mini-m1 --agent nobody", "there is no agent `nobody`");
     fs::write(folder.join("text.txt"), "something else\n").unwrap();
     refuses(

@@ -42,7 +42,8 @@ pub fn read_network(path: &str) -> Result<Network, String> {
     let unreadable = |error| format!("`{path}` cannot be read: {error}");
     let file = std::fs::metadata(path).map_err(unreadable)?;
     if !file.is_file() || file.len() > MOST {
-        return Err(format!("`{path}` must be a file of at most {MOST} bytes"));
+        let found = if file.is_dir() { ", found a folder" } else { "" };
+        return Err(format!("`{path}` must be a network file of at most {} MiB{found}", MOST >> 20));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{path}`: {error}"))?;

@@ -43,14 +43,17 @@ pub(super) struct BenchRequest {
 }
 
 impl BenchRequest {
-    pub(super) fn read(folder: &Path) -> Result<BenchRequest, RunError> {
+    pub(super) fn read(folder: &Path) -> Result<BenchRequest, Box<dyn std::error::Error>> {
         let file = folder.join(REQUEST);
+        if folder.exists() && !file.exists() {
+            return Err(format!("{} is not the folder of a benchmark: it has no {REQUEST}", folder.display()).into());
+        }
         let request: serde_json::Value = read_json(&file)?;
         let own = Suite::own().name;
         if request["benchmark"] != own {
-            return Err(RunError::other_format(&file, &request["benchmark"], &own));
+            return Err(RunError::other_format(&file, &request["benchmark"], &own).into());
         }
-        serde_json::from_value(request).map_err(|error| RunError::damaged(&file, error.to_string()))
+        Ok(serde_json::from_value(request).map_err(|error| RunError::damaged(&file, error.to_string()))?)
     }
 
     pub(super) fn tables(&self, suite: &Suite, roster: &Roster) -> Result<Vec<BenchTable>, Box<dyn std::error::Error>> {

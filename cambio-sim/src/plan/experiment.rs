@@ -506,10 +506,14 @@ fn one_or_many_of(item: &serde_json::Value) -> Schema {
 /// ```
 pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
     let refuse = |source| PlanError::Rules { name: name.to_owned(), source };
-    if !Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        return Rules::preset(name).map_err(refuse);
-    }
     let path = folder.join(name);
+    if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        match Rules::preset(name) {
+            // Reading the folder gives the clearer error.
+            Err(_) if !name.is_empty() && path.is_dir() => {}
+            preset => return preset.map_err(refuse),
+        }
+    }
     let text = read_text(&path).map_err(|source| PlanError::Unreadable { path: path.display().to_string(), source })?;
     RulesSpec::from_toml(&text).and_then(RulesSpec::validate).map_err(refuse)
 }

@@ -79,7 +79,7 @@ impl StoredRun {
             let text = read_up_to(&file, MOST_TEXT);
             text.map_err(RunError::unreadable(&file))
         };
-        if path.is_dir() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
+        if path.exists() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
             return Err(RunError::NoRun(path.display().to_string()));
         }
         let lock = read("spec.lock.json")?;
