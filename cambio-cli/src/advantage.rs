@@ -18,6 +18,7 @@ use crate::say::{count, say};
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::player;
 use crate::solve::Format;
+use crate::tables::ALL_AGREE;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -115,10 +116,14 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
     })
 }
 
-/// A mean with its interval, in percent of a win.
+/// A mean with its interval, in percent of a win. If all deals agree, the interval is not symmetric.
 fn percent(interval: &Interval) -> String {
-    let half = interval.half_width().map_or_else(|| "–".to_owned(), |half| format!("{:.2}", 100.0 * half));
-    format!("{:+7.2} ± {half}", 100.0 * interval.mean)
+    let text = match interval.low().zip(interval.high()) {
+        None => "± –".to_owned(),
+        Some((low, high)) if interval.error == Some(0.0) => format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high),
+        Some((low, high)) => format!("± {:.2}", 100.0 * (high - interval.mean).max(interval.mean - low)),
+    };
+    format!("{:+7.2} {text}", 100.0 * interval.mean)
 }
 
 fn print(
@@ -140,5 +145,9 @@ fn print(
     writeln!(out)?;
     writeln!(out, "per round: number of decisions; differs: share of them that differ from {over}'s;")?;
     writeln!(out, "gain: per round, from the decisions that differ, if {over} plays the rest of")?;
-    writeln!(out, "the round in all seats; 95 % intervals, clustered by deal.")
+    writeln!(out, "the round in all seats; 95 % intervals, clustered by deal.")?;
+    if worth.asked.iter().any(|asked| asked.advantage.error == Some(0.0)) {
+        writeln!(out, "–: {ALL_AGREE}.")?;
+    }
+    Ok(())
 }

@@ -23,6 +23,9 @@ pub(super) enum Format {
 /// With fewer deals, a warning about the intervals is printed, as on the report page.
 pub(super) const FEW_DEALS: u64 = 30;
 
+/// Why a mean has no interval although there are several deals.
+pub(super) const ALL_AGREE: &str = "all deals agree, so no error can be estimated";
+
 /// The width of the column of labels. A longer label has its own line.
 const LABEL: usize = 18;
 

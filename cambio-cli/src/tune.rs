@@ -19,6 +19,7 @@ use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
+use crate::tables::ALL_AGREE;
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -272,7 +273,8 @@ fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
         Some(Validation::Same { incumbent }) => format!("it is the incumbent {incumbent}: nothing to validate\n"),
         Some(Validation::Played(played)) => {
             let ends = played.low.zip(played.high);
-            let interval = ends.map_or_else(String::new, |(low, high)| format!(" ({low:+.4} to {high:+.4})"));
+            let interval =
+                ends.map_or_else(|| format!("; {ALL_AGREE}"), |(low, high)| format!(" ({low:+.4} to {high:+.4})"));
             format!(
                 "on {} fresh deals: {} {:.4}\n  incumbent {} {:.4}, difference {:+.4}{interval}\n",
                 played.deals, found.best, played.winner, played.incumbent, played.incumbent_mean, played.difference,
@@ -339,6 +341,9 @@ pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
     } else {
         "* best\n"
     };
+    if points.iter().any(|point| point.error == Some(0.0) && point.low.is_none()) {
+        writeln!(text, "–: {ALL_AGREE}").expect("a string accepts writes");
+    }
     if points.iter().any(|point| point.is_mirror) {
         text += "exact: the value equals its opponents, so its mean is known by symmetry\n";
     }

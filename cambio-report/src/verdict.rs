@@ -46,6 +46,8 @@ pub(super) struct PayoffDifference<'a> {
     method: &'a str,
     /// The corresponding p-value, corrected for all pairs.
     p: Option<f64>,
+    /// The p-value of this pair alone.
+    single_p: Option<f64>,
     deals: u64,
 }
 
@@ -94,11 +96,14 @@ impl<'a> RankedAgents<'a> {
     pub(super) fn gap(&self, one: &str, other: &str) -> Option<PayoffDifference<'a>> {
         let (row, is_turned) = self.pair(one, other)?;
         let leading = row.leading();
+        let (method, single_p) =
+            if row.difference_adjusted.is_some() { ("t", row.p_adjusted) } else { (row.method, row.p) };
         let gap = PayoffDifference {
             difference: leading.difference,
             together: leading.simultaneous,
-            method: if row.difference_adjusted.is_some() { "t" } else { row.method },
+            method,
             p: leading.p_simultaneous,
+            single_p,
             deals: row.deals,
         };
         let turned = |(low, high): (f64, f64)| (-high, -low);
@@ -212,7 +217,7 @@ impl<'a> RankedAgents<'a> {
         let Some((p, interval)) = gap.p.zip(self.told_gap(gap).1) else {
             return match gap.deals {
                 0 | 1 => "only one deal, so there is no test".to_owned(),
-                _ if gap.together.is_some() => {
+                _ if gap.single_p.is_none() => {
                     format!("the same in all {} deals, so there is no variance to test with", grouped(gap.deals))
                 }
                 _ => "some pairs share too few deals for simultaneous intervals".to_owned(),

@@ -137,20 +137,23 @@ impl DealTotals {
         }
     }
 
-    fn worth(&self, rounds: u64) -> AdvantageResult {
-        let interval = |moments: &Moments| {
-            moments.interval(UNITS, Support::Line).unwrap_or_else(|| Interval::new(0.0, None, 0, Support::Line))
+    fn worth(&self, rounds: u64, seats: usize) -> AdvantageResult {
+        let interval = |moments: &Moments, support: Support| {
+            moments.interval(UNITS, support).unwrap_or_else(|| Interval::new(0.0, None, 0, support))
         };
+        // The gains of all decisions together are a win share minus an equal share.
+        let par = 1.0 / seats as f64;
+        let whole = Support::MeanWithin(-par, 1.0 - par);
         let a_round = |number: u64| number as f64 / rounds.max(1) as f64;
         let of_kind =
             |(&what, (times, otherwise, moments)): (&&'static str, &(u64, u64, Moments))| DecisionKindAdvantage {
                 what,
                 times: a_round(*times),
                 otherwise: a_round(*otherwise),
-                advantage: interval(moments),
+                advantage: interval(moments, Support::Line),
             };
         let asked = ASKED.iter().zip(&self.asked).filter(|(_, asked)| asked.0 > 0).map(of_kind).collect();
-        AdvantageResult { results: interval(&self.results), decisions: interval(&self.decisions), asked }
+        AdvantageResult { results: interval(&self.results, whole), decisions: interval(&self.decisions, whole), asked }
     }
 }
 
@@ -168,7 +171,7 @@ impl AdvantageExperiment<'_> {
         let round = |deal, seat| self.round(&rules, deal, seat);
         let mut totals = DealTotals::default();
         play_rounds(executor, (self.deals, self.seats), &mut totals, round, DealTotals::add, progress)?;
-        Ok(totals.worth(self.deals * self.seats as u64))
+        Ok(totals.worth(self.deals * self.seats as u64, self.seats))
     }
 
     /// Plays a round with the agent in this seat.

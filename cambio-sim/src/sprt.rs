@@ -104,7 +104,7 @@ impl DealScore {
 
 /// The mean of adjusted pairwise scores, which are in millionths of halves.
 fn mean_without_luck(adjusted: &Moments) -> Option<Interval> {
-    adjusted.interval(2.0 * FINE as f64, Support::Line)
+    adjusted.interval(2.0 * FINE as f64, Support::Share.without_luck())
 }
 
 struct SequentialReader {

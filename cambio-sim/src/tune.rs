@@ -248,7 +248,7 @@ impl<'e> Candidates<'e> {
 
     /// The range of a score.
     fn support(&self) -> Support {
-        if self.measures_luck() { Support::Line } else { self.payoff.support() }
+        if self.measures_luck() { self.payoff.support().without_luck() } else { self.payoff.support() }
     }
 
     /// Plays the given candidates on the given deals. Returns for each candidate its mean payoff in each deal.
@@ -268,7 +268,7 @@ impl<'e> Candidates<'e> {
             let is_mirror = self.is_mirror(index);
             let CandidateEstimate { interval, band, among_best, best_share } = estimate;
             let interval = if is_mirror { Interval::exact(interval.mean, interval.clusters) } else { interval };
-            let band = band.map(|band| if is_mirror { (interval.mean, interval.mean) } else { band });
+            let band = if is_mirror { among_best.map(|_| (interval.mean, interval.mean)) } else { band };
             ResponsePoint {
                 field: field.to_owned(),
                 agent: labels[index].clone(),

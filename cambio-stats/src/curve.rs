@@ -49,7 +49,9 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
     let estimate = |index: usize| {
         let own = &scores[index];
         let count = own.len() as f64;
-        let squares: f64 = own.iter().map(|score| (score - means[index]).powi(2)).sum();
+        // The rounding error of the mean of equal scores is not variance.
+        let are_equal = own.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
+        let squares: f64 = if are_equal { 0.0 } else { own.iter().map(|score| (score - means[index]).powi(2)).sum() };
         let cubes: f64 = own.iter().map(|score| (score - means[index]).powi(3)).sum();
         let skewness = if squares > 0.0 { cubes * count.sqrt() / (squares * squares.sqrt()) } else { 0.0 };
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());

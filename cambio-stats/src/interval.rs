@@ -12,29 +12,35 @@ pub const LEVEL: f64 = 0.95;
 const UNSEEN: f64 = 0.25;
 
 /// The range of a result. It selects the method for the interval of the mean.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Support {
-    /// Any number: Student's t interval.
+    /// Any number: Student's t interval. Clusters that all agree have no interval.
     #[default]
     Line,
     /// From 0 to 1, such as a win share: Hall's interval.
     Share,
     /// From −1 to 1, such as a difference of two shares: Hall's interval.
     Difference,
+    /// Any number, but the expected value is between these two, such as a win share without the luck of the cards: Student's
+    /// t interval, or the interval of a bounded result if all clusters agree.
+    MeanWithin(f64, f64),
+    /// One number, which is known in advance: an interval without a width. See [`Interval::exact`].
+    Fixed,
 }
 
 impl Support {
     /// The name of the method.
     pub fn method(self) -> &'static str {
-        if self == Support::Line { "t" } else { "Hall" }
+        if matches!(self, Support::Share | Support::Difference) { "Hall" } else { "t" }
     }
 
-    /// The least and the greatest result; `None` if results are not bounded.
-    fn bounds(self) -> Option<(f64, f64)> {
+    /// The range of the expected value of a result minus the luck of the cards, whose expected value is 0.
+    #[must_use]
+    pub fn without_luck(self) -> Support {
         match self {
-            Support::Line => None,
-            Support::Share => Some((0.0, 1.0)),
-            Support::Difference => Some((-1.0, 1.0)),
+            Support::Share => Support::MeanWithin(0.0, 1.0),
+            Support::Difference => Support::MeanWithin(-1.0, 1.0),
+            other => other,
         }
     }
 }
@@ -65,7 +71,8 @@ pub struct Shape {
 ///
 /// If all `D` clusters agree, the standard error is 0. Then the interval uses an upper bound u = t² / (t² + D) on the
 /// share of clusters that differ (Wilson 1927, "Probable inference, the law of succession, and statistical inference").
-/// Each of them may differ by as much as possible, so an end is `mean + u · (bound − mean)`.
+/// Each of them may differ by as much as possible, so an end is `mean + u · (bound − mean)`. Without bounds there is no
+/// interval: clusters that agree do not show how much others can differ.
 ///
 /// # Examples
 /// ```
@@ -116,7 +123,22 @@ impl Interval {
 
     /// A mean without sampling error, such as the mean share of equal agents that divide a fixed total.
     pub fn exact(mean: f64, clusters: u64) -> Interval {
-        Interval { ends: Some((mean, mean)), ..Interval::new(mean, Some(0.0), clusters, Support::Line) }
+        let shape = Shape { skewness: 0.0, results: 1.0 };
+        Interval { mean, error: Some(0.0), clusters, support: Support::Fixed, shape, ends: Some((mean, mean)) }
+    }
+
+    /// The least and the greatest possible mean; `None` if the method does not use them. If the mean itself is beyond them,
+    /// because much luck was subtracted, it takes their place.
+    fn bounds(&self) -> Option<(f64, f64)> {
+        let (least, most) = match self.support {
+            Support::Line => return None,
+            Support::MeanWithin(..) if self.error != Some(0.0) => return None,
+            Support::MeanWithin(least, most) => (least, most),
+            Support::Share => (0.0, 1.0),
+            Support::Difference => (-1.0, 1.0),
+            Support::Fixed => (self.mean, self.mean),
+        };
+        Some((least.min(self.mean), most.max(self.mean)))
     }
 
     /// The degrees of freedom.
@@ -124,31 +146,32 @@ impl Interval {
         self.clusters as f64 - 1.0
     }
 
-    /// Both ends; `None` with fewer than two clusters.
+    /// Both ends; `None` with fewer than two clusters, or if all clusters agree on a result without bounds.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.ends
     }
 
-    /// The lower end; `None` with fewer than two clusters.
+    /// The lower end; `None` in the same cases as both ends.
     pub fn low(&self) -> Option<f64> {
         self.ends.map(|ends| ends.0)
     }
 
-    /// The upper end; `None` with fewer than two clusters.
+    /// The upper end; `None` in the same cases as the lower one.
     pub fn high(&self) -> Option<f64> {
         self.ends.map(|ends| ends.1)
     }
 
-    /// The distance of the farther end from the mean; `None` with fewer than two clusters.
+    /// The distance of the farther end from the mean; `None` without ends.
     pub fn half_width(&self) -> Option<f64> {
         self.ends.map(|(low, high)| (self.mean - low).max(high - self.mean))
     }
 
-    /// The ends of the interval with another factor in place of the t quantile; `None` with fewer than two clusters.
+    /// The ends of the interval with another factor in place of the t quantile; `None` in the same cases as
+    /// [`Interval::low`].
     pub fn ends_at(&self, factor: f64) -> Option<(f64, f64)> {
         let error = self.error?;
-        let Some((least, most)) = self.support.bounds() else {
-            return Some((self.mean - factor * error, self.mean + factor * error));
+        let Some((least, most)) = self.bounds() else {
+            return (error > 0.0).then_some((self.mean - factor * error, self.mean + factor * error));
         };
         let end = |factor: f64, bound: f64| {
             let end = if error > 0.0 {
@@ -162,10 +185,11 @@ impl Interval {
     }
 
     /// The signed factor for which [`Interval::ends_at`] has an end at this value: a t statistic. `None` with fewer
-    /// than two clusters, if a line has an error of 0, and if the value is beyond the bounds.
+    /// than two clusters, if all clusters agree on a result without bounds or on a fixed one, and if the value is beyond the
+    /// bounds.
     pub fn statistic(&self, against: f64) -> Option<f64> {
         let error = self.error?;
-        let Some((least, most)) = self.support.bounds() else {
+        let Some((least, most)) = self.bounds().filter(|_| self.support != Support::Fixed) else {
             return (error > 0.0).then(|| (self.mean - against) / error);
         };
         let gap = self.mean - against;

@@ -248,10 +248,13 @@ pub struct Strengths {
 }
 
 impl Strengths {
-    /// The strength of a player with Student's interval.
+    /// The strength of a player with Student's interval. Only a strength that is 0 by definition has no error.
     pub fn interval(&self, player: usize) -> Interval {
-        let error = (self.clusters > 1).then(|| self.covariance[(player, player)].max(0.0).sqrt());
-        Interval::new(self.strengths[player], error, self.clusters, Support::Line)
+        let (strength, clusters) = (self.strengths[player], self.clusters);
+        match (clusters > 1).then(|| self.covariance[(player, player)].max(0.0).sqrt()) {
+            Some(0.0) => Interval::exact(strength, clusters),
+            error => Interval::new(strength, error, clusters, Support::Line),
+        }
     }
 }
 

@@ -19,7 +19,8 @@ __all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advan
 
 #: A function that receives messages about the progress, about ten times a second.
 Progress: TypeAlias = Callable[[str], object]
-#: A mean, and half the width of its 95 % interval, which is `None` with fewer than two deals.
+#: A mean, and half the width of its 95 % interval: the distance of the farther end. It is `None` with fewer than two deals, and if all
+#: deals agree on a value without bounds.
 Interval: TypeAlias = tuple[float, float | None]
 Verdict: TypeAlias = Literal["first", "second", "undecided"]
 Payoff: TypeAlias = Literal["rank_points", "win", "points", "margin"]

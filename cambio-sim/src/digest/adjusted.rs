@@ -88,11 +88,12 @@ impl Adjusted {
     }
 
     pub(super) fn payoff(&self, agent: usize, payoff: Payoff) -> Option<Interval> {
-        self.payoffs[agent][payoff as usize].interval(self.scale(payoff), Support::Line)
+        self.payoffs[agent][payoff as usize].interval(self.scale(payoff), payoff.support().without_luck())
     }
 
     pub(super) fn difference(&self, first: usize, second: usize) -> Option<(Interval, Option<f64>)> {
-        self.joint.difference(first, second, self.scale(self.payoff), Support::Line)
+        let support = self.payoff.support_of_difference().without_luck();
+        self.joint.difference(first, second, self.scale(self.payoff), support)
     }
 
     pub(super) fn covariance(&self, agents: &[usize]) -> Option<Matrix> {

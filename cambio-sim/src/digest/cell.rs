@@ -6,7 +6,7 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_stats::anova::{self, AnovaTest};
 use cambio_stats::empirical::GameSums;
 use cambio_stats::ratings::{Ranking, Rankings};
-use cambio_stats::{Interval, Joint, Matrix, Moments, Support};
+use cambio_stats::{Interval, Joint, Matrix, Moments};
 
 use super::adjusted::{self, Adjusted, covariances};
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
@@ -372,7 +372,8 @@ impl CellDigest {
             joint.add(&[n, other_n], &[s, other_s]);
         }
         let is_raw = self.adjusted.is_none() && other.0.adjusted.is_none();
-        let support = if is_raw { own.payoff.support_of_difference() } else { Support::Line };
+        let support = own.payoff.support_of_difference();
+        let support = if is_raw { support } else { support.without_luck() };
         Some(joint.difference(0, 1, own.payoff.scale(self.seats) * adjusted::FINE as f64, support)?.0)
     }
 

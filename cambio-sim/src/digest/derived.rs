@@ -258,7 +258,7 @@ impl CellSums<'_> {
         let lineups = &self.plan.cells[self.index].lineups;
         let (ranks, present) = (self.cell.ranks(None), self.present());
         let without: Vec<_> = present.iter().map(|&agent| (agent, self.cell.ranks(Some(agent)))).collect();
-        let is_tested = !pairs.is_empty() && pairs.iter().all(|pair| pair.low_simultaneous.is_some());
+        let is_tested = !pairs.is_empty() && pairs.iter().all(|pair| pair.error.is_some());
         // The number of agents that are significantly better and worse than this one.
         let apart = |label: &str| {
             let mut counts = (0, 0);
@@ -415,7 +415,7 @@ impl CellSums<'_> {
         let errors = difference.error.zip(adjusted.and_then(|adjusted| adjusted.error));
         let duel = self.cell.duel(one, other);
         let score = duel.scores.interval(2.0, Support::Share);
-        let score_adjusted = duel.adjusted.interval(2.0 * FINE as f64, Support::Line);
+        let score_adjusted = duel.adjusted.interval(2.0 * FINE as f64, Support::Share.without_luck());
         let error = score.and_then(|score| score.error).filter(|error| *error > 0.0);
         // In the Plackett–Luce model, the odds between two agents do not depend on the other agents at the table.
         let odds = |strengths: &Strengths| libm::exp(strengths.strengths[other] - strengths.strengths[one]);

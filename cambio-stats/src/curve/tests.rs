@@ -21,3 +21,10 @@ fn the_best_of_planted_means_is_told_from_the_rest() {
         assert!(low < point.interval.low().unwrap() && point.interval.high().unwrap() < high);
     }
 }
+
+/// Regression test: formerly the rounding error of the mean was an error of 10⁻¹⁸, and the interval had no visible width.
+#[test]
+fn equal_scores_have_no_variance() {
+    let found = estimates(&[vec![0.1; 10], vec![0.3; 10]], 1.0, Support::Line, &mut stream(1, 4 << 16));
+    assert!(found.iter().all(|own| (own.interval.error, own.interval.low(), own.band) == (Some(0.0), None, None)));
+}

@@ -51,6 +51,26 @@ fn shares_stay_within_0_and_1_and_shutouts_have_a_width() {
     assert_eq!(Interval::exact(0.5, 40).half_width(), Some(0.0));
 }
 
+/// Regression test: formerly equal results without bounds, such as win shares without luck, had an interval without a
+/// width, like results that are fixed by design.
+#[test]
+fn clusters_that_agree_show_no_certainty() {
+    let raw = Interval::new(1.0, Some(0.0), 40, Support::Share);
+    let without_luck = Interval::new(1.0, Some(0.0), 40, Support::Share.without_luck());
+    assert_eq!((without_luck.low(), without_luck.high()), (raw.low(), raw.high()));
+    assert_eq!(without_luck.p(0.5), raw.p(0.5));
+    let varying = Interval::new(1.0, Some(0.01), 40, Support::Share.without_luck());
+    assert_eq!(varying.ends_at(2.0), Interval::new(1.0, Some(0.01), 40, Support::Line).ends_at(2.0));
+    // Two deals with luck of the same sign.
+    let beyond = Interval::new(1.2, Some(0.0), 2, Support::Share.without_luck());
+    assert!(beyond.low().unwrap() < 1.0 && beyond.high() == Some(1.2), "{beyond:?}");
+
+    let line = Interval::new(-3.0, Some(0.0), 40, Support::Line);
+    assert_eq!((line.low(), line.half_width(), line.ends_at(2.0), line.p(0.0)), (None, None, None, None));
+    let fixed = Interval::exact(0.0, 40);
+    assert_eq!((fixed.ends_at(2.0), fixed.p(0.0)), (Some((0.0, 0.0)), None));
+}
+
 #[test]
 fn the_p_value_is_5_percent_at_the_ends() {
     let mut rng = stream(1, 9);
@@ -62,7 +82,7 @@ fn the_p_value_is_5_percent_at_the_ends() {
             let interval = Interval::new(mean, Some(error), clusters, support).with_shape(shape);
             for end in [interval.low().unwrap(), interval.high().unwrap()] {
                 let p = interval.p(end).unwrap();
-                let is_bound = support.bounds().is_some_and(|(least, most)| end <= least || end >= most);
+                let is_bound = interval.bounds().is_some_and(|(least, most)| end <= least || end >= most);
                 assert!((p - 0.05).abs() < 1e-6 || (is_bound && p > 0.05), "{interval:?} {p}");
             }
         }

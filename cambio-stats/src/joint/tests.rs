@@ -13,9 +13,9 @@ fn where_all_clusters_agree_the_variance_is_exactly_0() {
         joint.add(&[3, 3], &[7, 5]);
     }
     let interval = moments.interval(14.0 / 3.0, Support::Line).unwrap();
-    assert_eq!((interval.mean, interval.half_width()), (0.5, Some(0.0)));
+    assert_eq!((interval.mean, interval.error), (0.5, Some(0.0)));
     let (difference, _) = joint.difference(0, 1, 1.0, Support::Line).unwrap();
-    assert_eq!(difference.half_width(), Some(0.0));
+    assert_eq!(difference.error, Some(0.0));
 }
 
 #[test]
