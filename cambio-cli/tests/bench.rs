@@ -28,6 +28,15 @@ fn shares(run: &Path, agent: &str) -> BTreeMap<String, f64> {
     sums.into_iter().map(|(opponent, (sum, count))| (opponent, sum / count)).collect()
 }
 
+/// Asserts that a win share and each share against one opponent has an interval with a width, between 0 and 1.
+fn has_plausible_intervals(table: &Value) -> bool {
+    let is_plausible = |share: &Value| {
+        let [low, mean, high] = ["low", "win_share", "high"].map(|name| share[name].as_f64().unwrap());
+        0.0 <= low && low <= mean && mean <= high && high <= 1.0 && low < high
+    };
+    is_plausible(table) && table["against"].as_object().unwrap().values().all(is_plausible)
+}
+
 #[test]
 fn a_benchmark_is_played_in_parts_resumed_verified_and_ranked() {
     let place = folder("bench");
@@ -42,12 +51,18 @@ fn a_benchmark_is_played_in_parts_resumed_verified_and_ranked() {
     for (table, found) in transfer {
         let shares = shares(&place.join("r").join(table), "random");
         assert_eq!(shares.len(), 2);
+        assert!(has_plausible_intervals(found), "{table}: {found}");
         for (opponent, share) in &shares {
             assert!((found["against"][opponent]["win_share"].as_f64().unwrap() - share).abs() < 1e-12, "{table}");
         }
         let mean = shares.values().sum::<f64>() / 2.0;
         assert!((found["win_share"].as_f64().unwrap() - mean).abs() < 1e-12, "{table}");
     }
+
+    // Regression test: formerly the interval of a few wins began below 0.
+    bench("random --out m --quick --quiet --parts match");
+    let rare = &result(&place.join("m"))["parts"]["match"]["match-faessler"];
+    assert!(has_plausible_intervals(rare) && rare["low"] == 0.0, "{rare}");
 
     // An incomplete benchmark is not on the leaderboard.
     let refused = cambio(&place, "bench --board r");
@@ -159,6 +174,8 @@ fn an_agent_without_a_network_forfeits_and_has_no_exploitability() {
     let forfeits = found["parts"]["transfer"].as_object().unwrap().values().map(forfeits).collect::<Vec<_>>();
     assert_eq!(forfeits.iter().filter(|&&number| number == 40).count(), 3, "{forfeits:?}");
     assert_eq!(forfeits.iter().sum::<u64>(), 3 * 40);
+    let plausible = found["parts"]["transfer"].as_object().unwrap().values().all(has_plausible_intervals);
+    assert!(plausible, "formerly lost matches had an interval without a width: {found}");
     assert!(found["exact"].as_object().unwrap().values().all(Value::is_null), "{found}");
 }
 

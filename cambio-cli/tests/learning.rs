@@ -150,9 +150,7 @@ fn what_cannot_be_learned_is_one_sentence() {
         assert!(error.starts_with("error: bad.toml: ") && error.contains(&sentence), "{recipe}: {error}");
     }
     fs::write(folder.join("bad.toml"), "rules = 3").unwrap();
-    assert!(
-        said("--outcome bad.toml").contains("bad.toml: line 1: field `rules` must be a text in quotes, found 3")
-    );
+    assert!(said("--outcome bad.toml").contains("bad.toml: line 1: field `rules` must be a text in quotes, found 3"));
     assert!(!folder.join("out").exists());
 }
 

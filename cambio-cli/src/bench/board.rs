@@ -8,6 +8,7 @@ use cambio_core::text::duration;
 use cambio_exec::write_whole;
 use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
+use cambio_stats::is_even;
 
 use super::result::{BenchRequest, BenchResult, RESULT, WinShare, read_json};
 use super::suite::Suite;
@@ -74,7 +75,11 @@ fn checked(folder: &Path, suite: &Suite, roster: &Roster) -> Result<BenchResult,
 pub(super) fn leaderboard(suite: &Suite, results: &[BenchResult]) -> Leaderboard {
     let share = |share: Option<WinShare>| {
         share.map_or("–".to_owned(), |WinShare { win_share, low, high }| match low.zip(high) {
-            Some((low, high)) => format!("{:.1} ± {:.1}", 100.0 * win_share, 50.0 * (high - low)),
+            Some((low, high)) => {
+                let [below, above] = [win_share - low, high - win_share].map(|distance| 100.0 * distance);
+                let half = if is_even(below, above, 1) { f64::midpoint(below, above) } else { below.max(above) };
+                format!("{:.1} ± {half:.1}", 100.0 * win_share)
+            }
             None => format!("{:.1}", 100.0 * win_share),
         })
     };

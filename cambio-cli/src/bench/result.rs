@@ -252,11 +252,17 @@ fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<O
     for &(count, sum) in total.values() {
         all.add(count, sum);
     }
-    let Some(mean) = all.interval(UNITS, Support::Line) else { return Ok(None) };
-    let share = |interval: &Interval| WinShare { win_share: interval.mean, low: interval.low(), high: interval.high() };
+    let support = if stored.plan.measures_luck() { Support::Share.without_luck() } else { Support::Share };
+    let Some(mean) = all.interval(UNITS, support) else { return Ok(None) };
+    let share = |interval: &Interval| {
+        let win_share = interval.mean;
+        // Student's interval of a share without luck can exceed the possible shares.
+        let within = |end: f64| end.clamp(win_share.min(0.0), win_share.max(1.0));
+        WinShare { win_share, low: interval.low().map(within), high: interval.high().map(within) }
+    };
     let against: BTreeMap<String, WinShare> = against
         .iter()
-        .filter_map(|(name, sums)| Some((name.clone(), share(&sums.interval(UNITS, Support::Line)?))))
+        .filter_map(|(name, sums)| Some((name.clone(), share(&sums.interval(UNITS, support)?))))
         .collect();
     let is_of = |opponent: &String| opponent == agent || against.contains_key(opponent);
     if !table.opponents.iter().all(is_of) {
