@@ -261,7 +261,7 @@ fn repeat(population: &Population, deals: u64, repetitions: u32, mut rng: ChaCha
         let (anova, hotelling) = seat_tests(&of_seats, seats, deals);
         count("seat_test", anova, 0);
         count("hotelling", hotelling, 0);
-        // Ratings and simultaneous intervals take most of the time.
+        // Ratings and simultaneous intervals take most of the time, so only a part of the repetitions computes them.
         if !population.strengths.is_empty() && repetition % 4 == 0 {
             let mut rankings = Rankings::default();
             for (number, deal) in drawn.iter().enumerate() {
@@ -274,7 +274,7 @@ fn repeat(population: &Population, deals: u64, repetitions: u32, mut rng: ChaCha
                 count("rating", contains(interval.low().zip(interval.high()), population.strengths[agent]), agent);
             }
         }
-        if matches!(population.source, Source::Field(_)) || repetition % 10 == 0 {
+        if repetition % 10 == 0 {
             let mut joint = Joint::new(agents);
             for deal in &drawn {
                 joint.add(&deal.n, &deal.points);
