@@ -608,9 +608,7 @@ def benchmarks(run, options):
         per = row["elements"] or 1
         median, low, high = (value / per for value in row["median"])
         rate = f"{1e9 / median:,.0f}"
-        rows.append(
-            [row["function"], nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate]
-        )
+        rows.append([row["function"], nanoseconds(median), f"{nanoseconds(low)} to {nanoseconds(high)}", rate])
     if not rows:
         raise Wrong(f"the benchmarks have no group {options['group']}")
     return markdown(["benchmark", "time each", "95 %", "a second"], rows)
