@@ -288,7 +288,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
     refuses_in_a_line(&folder, "bench --board empty", "empty is not the folder of a benchmark: it has no bench.json");
     refuses_in_a_line(&folder, "match greedy random --rules there", "there: expected a regular file, found a folder");
     let network = "`there` must be a network file of at most 64 MiB, found a folder";
-    refuses_in_a_line(&folder, "match greedy learned(\"there\")", network);
+    refuses_in_a_line(&folder, "match greedy 'learned(\"there\")'", network);
     refuses_in_a_line(&folder, "rules nothing", "there is no preset `nothing`; the presets are original, original-b, ");
     refuses_in_a_line(&folder, "agents --check nobody", "there is no agent `nobody`");
 }

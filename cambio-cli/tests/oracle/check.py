@@ -175,7 +175,12 @@ def check_adjusted(rows, summary, pairs, seats):
         return
     agents, adjusted, luck, count = without_luck(rows, seats)
 
-    def interval(values):
+    def interval(values, least=0):
+        mean = values.mean()
+        if np.ptp(values) < 1e-9:
+            differ = scipy.stats.t.ppf(0.975, len(values) - 1) ** 2
+            differ /= differ + len(values)
+            return mean + differ * (min(least, mean) - mean), mean + differ * (max(1, mean) - mean)
         half = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
         return values.mean() - half, values.mean() + half
 
@@ -193,8 +198,8 @@ def check_adjusted(rows, summary, pairs, seats):
         one, other = (adjusted["rank_points"][:, agents.index(pair[name])] for name in ["agent", "other"])
         difference = one - other
         same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-7)
-        same("adjusted interval", pair["low_adjusted"], interval(difference)[0], absolute=1e-7)
-        same("adjusted interval", pair["high_adjusted"], interval(difference)[1], absolute=1e-7)
+        same("adjusted interval", pair["low_adjusted"], interval(difference, -1)[0], absolute=1e-7)
+        same("adjusted interval", pair["high_adjusted"], interval(difference, -1)[1], absolute=1e-7)
         if scipy.stats.sem(difference) == 0:
             continue
         p = scipy.stats.ttest_1samp(difference, 0).pvalue
