@@ -12,6 +12,7 @@ use crate::rules::knob::{
     Flip, Gift, Knob, Late, LimitInLap, MatchEnd, Matching, OthersAfterCall, Peek, PowerUse, Race, RaceWeights, Redrop,
     Reset, Score, SnapTargets, Starter, StockEmpty, WholeNumber, Window,
 };
+use crate::text::read_toml;
 
 const PRESET_FILES: [(&str, &str); 6] = [
     ("original", include_str!("../../presets/original.toml")),
@@ -261,14 +262,7 @@ impl RulesSpec {
     /// );
     /// ```
     pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
-        let value: toml::Table = match toml::from_str(text) {
-            Ok(table) => table,
-            Err(error) => {
-                let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-                let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-                return Err(RulesError::Toml(place + &error.message().trim().replace('\n', " ")));
-            }
-        };
+        let value: toml::Table = read_toml(text).map_err(RulesError::Toml)?;
         match serde_json::to_value(value) {
             Ok(value) => RulesSpec::from_json(&value),
             Err(error) => Err(RulesError::File(error.to_string())),
