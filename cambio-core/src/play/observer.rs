@@ -58,7 +58,7 @@ macro_rules! forward {
             $($observer.round_begins(standing, deck);)+
         }
 
-        #[inline(always)]
+        #[inline]
         fn event(&mut $self, event: &Event<Card>) {
             $($observer.event(event);)+
         }

@@ -212,8 +212,7 @@ impl<A: Agent> Observer for Players<A> {
         self.tell(Notice::RoundBegins(standing));
     }
 
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
-    #[inline(always)]
+    #[inline]
     fn event(&mut self, event: &Event<Card>) {
         for (agent, seat) in self.agents.iter_mut().zip(Seat::ALL) {
             if let Some(agent) = agent {

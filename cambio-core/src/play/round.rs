@@ -226,8 +226,7 @@ impl Observer for RoundLog {
         self.decisions.clear();
     }
 
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
-    #[inline(always)]
+    #[inline]
     fn event(&mut self, event: &Event<Card>) {
         self.events.push(*event);
     }

@@ -410,8 +410,7 @@ impl Observer for RoundHistory {
         self.stands(standing);
     }
 
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
-    #[inline(always)]
+    #[inline]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);
     }
