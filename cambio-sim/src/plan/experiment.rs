@@ -507,7 +507,8 @@ fn one_or_many_of(item: &serde_json::Value) -> Schema {
 pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
     let refuse = |source| PlanError::Rules { name: name.to_owned(), source };
     let path = folder.join(name);
-    if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+    let is_file = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+    if !is_file {
         match Rules::preset(name) {
             // Reading the folder gives the clearer error.
             Err(_) if !name.is_empty() && path.is_dir() => {}
