@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{AgentSpec, Guarded, Roster};
 use cambio_core::rng::Key;
+use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Agent as _, AgentError, Playing, Rules, Seat};
 use cambio_exec::{CancelToken, Executor, FileError, write_whole};
 use cambio_sim::{Experiment, PlayError, RunFolder, StoredRun, read_rules};
@@ -110,7 +111,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         quick: args.quick,
     };
     let tables = request.tables(&suite, roster)?;
-    check_start(&agent, &suite)?;
+    check_start(&agent)?;
     prepare(args, out, &suite, &request, &tables)?;
     if args.plan {
         tell_plan(out, &tables);
@@ -142,17 +143,15 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 /// Refuses an agent that cannot begin a match of any preset, such as a bot that cannot be started: it would forfeit all.
-fn check_start(agent: &AgentSpec, suite: &Suite) -> Result<(), Box<dyn std::error::Error>> {
+fn check_start(agent: &AgentSpec) -> Result<(), Box<dyn std::error::Error>> {
     let begin = |name: &str| -> Result<(), Box<dyn std::error::Error>> {
         let rules = Rules::preset(name)?;
         let mut playing = Playing::new(&rules, 2, Key::new(0, 0))?;
         Ok(Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))?)
     };
-    let mut names = ["classic", "original", "faessler"].into_iter().chain(suite.exact.games.iter().map(String::as_str));
-    let first = names.next().expect("there are presets");
-    match begin(first) {
-        Err(error) if names.all(|name| begin(name).is_err()) => {
-            Err(format!("`{agent}` cannot begin a match of {first}, or of any other preset: {error}").into())
+    match begin("classic") {
+        Err(error) if PRESETS.into_iter().chain(MINI_GAMES).all(|name| begin(name).is_err()) => {
+            Err(format!("`{agent}` cannot begin a match of classic, or of any other preset: {error}").into())
         }
         _ => Ok(()),
     }

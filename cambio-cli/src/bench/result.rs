@@ -32,6 +32,12 @@ pub(super) fn refusal_file(folder: &Path) -> PathBuf {
     folder.join(ROBUST).join("refused.txt")
 }
 
+/// The folder of a responder; `None` if its training is not complete.
+pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
+    let path = folder.join(ROBUST).join(name);
+    path.join("bound.csv").exists().then_some(path)
+}
+
 /// What a benchmark measures: the content of `bench.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct BenchRequest {
@@ -182,11 +188,10 @@ impl BenchResult {
         }
         let mut best: Option<(f64, RobustResult)> = None;
         for name in RESPONDERS {
-            let path = folder.join(ROBUST).join(name);
-            if !path.join("bound.csv").exists() {
+            let Some(path) = trained(folder, name) else {
                 self.complete = false;
                 return Ok(());
-            }
+            };
             let stored = StoredResponder::read(&path);
             let StoredResponder { selected, bound, .. } =
                 stored.map_err(|error| RunError::damaged(&path, error.to_string()))?;

@@ -10,7 +10,7 @@ use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, read_bytes, w
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network};
 use cambio_sim::{Worker, read_rules};
 
-use super::result::{RESPONDERS, ROBUST, refusal_file};
+use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
 use super::suite::{RobustPart, Suite};
 use super::{Bench, worse};
 use crate::exit::{CliResult, Exit};
@@ -141,15 +141,16 @@ pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &R
     let rules = read_rules(&suite.robust.rules, Path::new("."))?;
     let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
     for name in RESPONDERS {
-        let path = folder.join(ROBUST).join(name);
-        if !path.join("bound.csv").exists() {
-            writeln!(out, "responder from {name}: missing")?;
-            exit = worse(exit, Exit::Interrupted);
-        } else if let Err(error) = responder.check(&path, name) {
-            writeln!(out, "responder from {name}: wrong: {error}")?;
-            exit = Exit::Wrong;
-        } else {
-            writeln!(out, "responder from {name}: verified")?;
+        match trained(folder, name).map(|path| responder.check(&path, name)) {
+            None => {
+                writeln!(out, "responder from {name}: missing")?;
+                exit = worse(exit, Exit::Interrupted);
+            }
+            Some(Err(error)) => {
+                writeln!(out, "responder from {name}: wrong: {error}")?;
+                exit = Exit::Wrong;
+            }
+            Some(Ok(())) => writeln!(out, "responder from {name}: verified")?,
         }
     }
     Ok(exit)
