@@ -118,10 +118,12 @@ fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> ser
 
 /// A mean with its interval, in percent of a win. If all deals agree, the interval is not symmetric.
 fn percent(interval: &Interval) -> String {
-    let text = match interval.low().zip(interval.high()) {
-        None => "± –".to_owned(),
-        Some((low, high)) if interval.error == Some(0.0) => format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high),
-        Some((low, high)) => format!("± {:.2}", 100.0 * (high - interval.mean).max(interval.mean - low)),
+    let text = match (interval.ends(), interval.half_width()) {
+        (Some((low, high)), _) if interval.error == Some(0.0) => {
+            format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+        }
+        (_, Some(half)) => format!("± {:.2}", 100.0 * half),
+        _ => "± –".to_owned(),
     };
     format!("{:+7.2} {text}", 100.0 * interval.mean)
 }
