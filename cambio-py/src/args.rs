@@ -56,6 +56,13 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64)
     }
 }
 
+/// [`whole`] for the functions in Python.
+#[pyfunction]
+#[pyo3(signature = (value, name, least = 0, most = u64::MAX))]
+pub(crate) fn _whole(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
+    whole(value, name, least, most)
+}
+
 /// The `repr` of a value for an error message, truncated to 60 characters.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());

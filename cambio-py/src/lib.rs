@@ -53,6 +53,8 @@ mod _cambio {
     #[pymodule_export]
     use super::agent::{PyAgent, agent, agents};
     #[pymodule_export]
+    use super::args::_whole;
+    #[pymodule_export]
     use super::chance_game::{_floats, PyChanceGame, chance_game};
     #[pymodule_export]
     use super::error::{

@@ -74,8 +74,7 @@ pub(crate) fn _units_deals(py: Python<'_>, store: String, first: u64, behind: u6
     let plan = py.detach(|| UnitStore::open(&store)?.plan()).map_err(refused)?;
     let blocks = plan.batch(first).start..plan.batch(behind - 1).end;
     let (first, last) = (plan.block(blocks.start), plan.block(blocks.end - 1));
-    let place = |cell: &cambio_sim::Cell| format!("{}, {} seats", cell.rules.name(), cell.seats);
-    let (one, other) = (place(first.cell), place(last.cell));
+    let (one, other) = (first.cell.to_string(), last.cell.to_string());
     Ok(if one == other {
         format!("{one}, deals {} to {}", first.deal, last.deal)
     } else {

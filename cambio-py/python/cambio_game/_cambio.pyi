@@ -565,6 +565,7 @@ class _Tune:
         self, threads: int, report: Callable[[str], object] | None, out: PathLike[str] | None
     ) -> tuple[str, str, list[str]]: ...
 
+def _whole(value: SupportsIndex, name: str, least: int = 0, most: int = ...) -> int: ...
 def _advantage(
     agent: str,
     over: str,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from . import _cambio
-from ._cambio import Rules, RunError
-from .run import AnyAgent, named, rules_name, seed_text, whole
+from ._cambio import Rules, RunError, _whole
+from .run import AnyAgent, named, rules_name, seed_text
 
 __all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advantage", "sprt", "tune"]
 
@@ -135,10 +135,12 @@ def sprt(
     """
     specs, bots = named([agent, other], names)
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
+        table = (rules_name(rules, Path(folder)), _whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
         made: Any = _cambio._Sprt
-        test: _cambio._Sprt = made(specs, table, (elo0, elo1), normalized, (alpha, beta), whole(deals, "deals"), list(bots.items()))
-        return SprtResult(**test.ask(whole(threads, "threads"), progress))
+        test: _cambio._Sprt = made(
+            specs, table, (elo0, elo1), normalized, (alpha, beta), _whole(deals, "deals"), list(bots.items())
+        )
+        return SprtResult(**test.ask(_whole(threads, "threads"), progress))
 
 
 def tune(
@@ -191,8 +193,8 @@ def tune(
         is_many = isinstance(field, Sequence) and not isinstance(field, str)
         against, bots = named(list(field) if is_many else [field])  # type: ignore[list-item, arg-type]
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
-        search = (method, whole(deals, "deals"), whole(generations, "generations"), indifference, alpha, whole(first, "first"))
+        table = (rules_name(rules, Path(folder)), _whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
+        search = (method, _whole(deals, "deals"), _whole(generations, "generations"), indifference, alpha, _whole(first, "first"))
         made: Any = _cambio._Tune
         task: _cambio._Tune = made(
             agent,
@@ -202,12 +204,12 @@ def tune(
             payoff,
             mixture,
             search,
-            whole(validate, "validate"),
+            _whole(validate, "validate"),
             incumbent,
             "cambio_game.tune",
             list(bots.items()),
         )
-        found = task.tune(whole(threads, "threads"), progress, None if out is None else Path(out))
+        found = task.tune(_whole(threads, "threads"), progress, None if out is None else Path(out))
     return TuneResult.of(*found)
 
 
@@ -238,7 +240,7 @@ def advantage(
     (spec,), bots = named([agent])
     chosen = rules if isinstance(rules, Rules) else Rules(rules)
     found = _cambio._advantage(
-        spec, over, chosen, seats, deals, playouts, seed, whole(threads, "threads"), list(bots.items()), progress
+        spec, over, chosen, seats, deals, playouts, seed, _whole(threads, "threads"), list(bots.items()), progress
     )
     kinds = tuple(DecisionKind(*kind) for kind in found["kinds"])
     return AdvantageResult(found["results"], found["decisions"], kinds)

@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-import operator
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _cambio
-from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError
+from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError, _whole
 from ._extras import require
 from .small import Policy
 
@@ -231,7 +230,7 @@ class Run:
             >>> run = cambio.tournament(["random", "greedy", "heuristic"], deals=100)
             >>> run.matrix().score.round(2)
         """
-        wanted = {"rules": rules, "seats": None if seats is None else whole(seats, "seats", 2, 8)}
+        wanted = {"rules": rules, "seats": None if seats is None else _whole(seats, "seats", 2, 8)}
         rows = [row for row in self.pairwise if all(value in (None, row[name]) for name, value in wanted.items())]
         if len({(row["rules"], row["seats"]) for row in rows}) != 1:
             raise CambioError("`rules` and `seats` must select one table of the run")
@@ -426,9 +425,9 @@ def tournament(
         fields = {
             "name": " against ".join(specs),
             "seed": seed_text(seed),
-            "deals": whole(deals, "deals", 1),
+            "deals": _whole(deals, "deals", 1),
             "rules": [rules_name(rules, here, is_relative=True)],
-            "seats": [whole(seats, "seats", 2, 8)],
+            "seats": [_whole(seats, "seats", 2, 8)],
             "agents": specs,
             "lineups": lineups,
             "luck": luck,
@@ -447,22 +446,9 @@ def tournament(
         return Run(about, None if out is None else into)
 
 
-def whole(value: SupportsIndex, name: str, least: int = 0, most: int = 2**64 - 1) -> int:
-    """The whole number in the argument `name`. Raises `TypeError` or `CambioError`, as the functions in Rust do."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"`{name}` must be a whole number, found type {type(value).__name__}") from None
-    if isinstance(value, bool):
-        raise TypeError(f"`{name}` must be a whole number, found type bool")
-    if not least <= number <= most:
-        raise CambioError(f"`{name}` must be a whole number from {least} to {most}, found {number}")
-    return number
-
-
 def seed_text(seed: SupportsIndex | str) -> str:
     """A seed, which is a whole number or a text, as text."""
-    return seed if isinstance(seed, str) else str(whole(seed, "seed"))
+    return seed if isinstance(seed, str) else str(_whole(seed, "seed"))
 
 
 def _toml(value: Any) -> str:
