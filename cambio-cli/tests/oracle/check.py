@@ -177,12 +177,11 @@ def check_adjusted(rows, summary, pairs, seats):
 
     def interval(values, least=0):
         mean = values.mean()
-        if np.ptp(values) < 1e-9:
-            differ = scipy.stats.t.ppf(0.975, len(values) - 1) ** 2
-            differ /= differ + len(values)
-            return mean + differ * (min(least, mean) - mean), mean + differ * (max(1, mean) - mean)
+        hall = Hall(values, np.ones(len(values)), min(least, mean), max(1, mean))
+        if hall.is_constant():
+            return hall.interval()
         half = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
-        return values.mean() - half, values.mean() + half
+        return mean - half, mean + half
 
     for row in summary:
         own = agents.index(row["agent"])
