@@ -270,12 +270,27 @@ def run(pages):
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder)
         (tools / "cambio").symlink_to(program.resolve())
-        # Replace `cargo run --release --` by the program. Cargo runs examples of this repository in the page's folder, in the
-        # dev profile, because the tests have already built that profile.
+        # Replace `cargo run --release --` by the program. Examples run in the dev profile with the features of the whole workspace,
+        # because the tests have already built them so.
+        cargo = f'"{shutil.which("cargo")}"'
         (tools / "cargo").write_text(
-            f'#!/bin/sh\nif [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec "{program}" "$@"; fi\n'
-            'word=$1\nshift\n[ "$1" != --release ] || shift\n'
-            f'exec "{shutil.which("cargo")}" "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@"\n'
+            f"""#!/bin/sh
+case "$1 $2 $3" in
+"run --release --")
+    shift 3
+    exec "{program}" "$@" ;;
+"run --release --example")
+    example=$4
+    shift 4
+    [ "$1" != -- ] || shift
+    {cargo} build --quiet --manifest-path "{ROOT}/Cargo.toml" --workspace --example "$example" || exit
+    exec "{TARGET.resolve()}/debug/examples/$example" "$@" ;;
+*)
+    word=$1
+    shift
+    exec {cargo} "$word" --quiet --manifest-path "{ROOT}/Cargo.toml" "$@" ;;
+esac
+"""
         )
         (tools / "cargo").chmod(0o755)
         environment = os.environ | {
