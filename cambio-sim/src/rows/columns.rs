@@ -173,6 +173,35 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
+/// Declares a row of a derived table as `columns!` does. The row of a cell begins with the rules and the number of seats.
+macro_rules! table {
+    ($(#[doc = $row:literal])+ $name:ident of a cell { $($rest:tt)+ }) => {
+        $crate::rows::table! {
+            $(#[doc = $row])+
+            $name {
+                /// The rule system.
+                rules: String,
+                /// The number of seats.
+                seats: usize => "seats",
+                $($rest)+
+            }
+        }
+    };
+    (
+        $(#[doc = $row:literal])+ $name:ident {
+            $($(#[doc = $meaning:literal])+ $field:ident: $type:ty $(=> $unit:literal)?,)+
+        }
+    ) => {
+        $(#[doc = $row])+
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+        pub struct $name {
+            $($(#[doc = $meaning])+ $(#[schemars(extend("unit" = $unit))])? pub $field: $type,)+
+        }
+    };
+}
+
+pub(crate) use table;
+
 /// Implements [`Columns`] for single-field types: the kind, an expression that appends a value to a row, and an expression that
 /// parses a value.
 macro_rules! field {

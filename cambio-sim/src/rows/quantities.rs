@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PlayerRow;
-use super::columns::{Columns, columns};
+use super::columns::{Columns, columns, table};
 
 /// Declares the counters of a seat in a match, and their sums over matches.
 macro_rules! quantities {
@@ -324,23 +324,17 @@ macro_rules! behaviour {
         |$sum:ident|
         $($(#[doc = $doc:literal])+ $column:ident: $form:ident $label:literal => $unit:literal = $value:expr;)+
     ) => {
-        /// A row of `behaviour.csv`: the behaviour of one agent in one cell. A value is empty if its divisor is 0.
-        #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
-        pub struct BehaviourRow {
-            /// The rule system.
-            pub rules: String,
-            /// The number of seats.
-            #[schemars(extend("unit" = "seats"))]
-            pub seats: usize,
-            /// The agent.
-            pub agent: String,
-            /// The number of rounds, counted once per seat of the agent.
-            #[schemars(extend("unit" = "rounds"))]
-            pub rounds: u64,
-            /// Rounds per match.
-            #[schemars(extend("unit" = "rounds per match"))]
-            pub rounds_per_match: f64,
-            $($(#[doc = $doc])+ #[schemars(extend("unit" = $unit))] pub $column: Option<f64>,)+
+        table! {
+            /// A row of `behaviour.csv`: the behaviour of one agent in one cell. A value is empty if its divisor is 0.
+            BehaviourRow of a cell {
+                /// The agent.
+                agent: String,
+                /// The number of rounds, counted once per seat of the agent.
+                rounds: u64 => "rounds",
+                /// Rounds per match.
+                rounds_per_match: f64 => "rounds per match",
+                $($(#[doc = $doc])+ $column: Option<f64> => $unit,)+
+            }
         }
 
         impl BehaviourRow {
