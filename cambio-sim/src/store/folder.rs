@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use cambio_exec::{Claim, FileError, append_regular, create_folder, lock, read_text, read_up_to, write_whole};
 
 use super::ledger::{BatchEntry, file_name, packed, row_files};
-use super::manifest::{Build, Manifest, PlanFacts, Programs, refuse_other};
+use super::manifest::{Build, Manifest, Programs, refuse_other};
 use super::stored::{MOST_TEXT, StoredRun};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
@@ -94,23 +94,8 @@ impl RunFolder {
             .into_iter()
             .map(|file| create(&file_name(plan, file.name), &packed(plan, file.header)))
             .collect::<Result<Vec<_>, RunError>>()?;
-        let folder = RunFolder {
-            path: path.to_owned(),
-            plan: plan.clone(),
-            spec: spec.to_owned(),
-            programs,
-            build,
-            files,
-            ledger: create("ledger.jsonl", b"")?,
-            timing: Timing::default(),
-            timing_file: None,
-            pending: Vec::new(),
-            committed: Instant::now(),
-            matches: 0,
-            next_batch: 0,
-            syncing: None,
-            has_failed: false,
-        };
+        let ledger = create("ledger.jsonl", b"")?;
+        let folder = RunFolder::new((path, plan, spec), (programs, build), files, ledger);
         lock(path, &folder.ledger.1)?;
         // Write the manifest last: a folder with a manifest can be resumed.
         folder.write_manifest("begun")?;
@@ -151,23 +136,36 @@ impl RunFolder {
             Ok((path.to_owned(), file))
         };
         let files = stored.covered().iter().map(|(path, bytes)| open(path, *bytes)).collect::<Result<_, _>>()?;
-        Ok(RunFolder {
-            path: stored.path.clone(),
-            plan: stored.plan.clone(),
-            spec: stored.spec.clone(),
-            programs: stored.programs.clone(),
-            build: stored.build(),
+        let players = (stored.programs.clone(), stored.build());
+        let folder = RunFolder::new((&stored.path, &stored.plan, &stored.spec), players, files, (ledger, held));
+        let (matches, next_batch) = (stored.matches(), stored.entries.len() as u64);
+        Ok(RunFolder { timing: stored.timing.clone(), matches, next_batch, ..folder })
+    }
+
+    /// A folder without batches, with these open files.
+    fn new(
+        (path, plan, spec): (&Path, &Plan, &str),
+        (programs, build): (Programs, Build),
+        files: Vec<(PathBuf, File)>,
+        ledger: (PathBuf, File),
+    ) -> RunFolder {
+        RunFolder {
+            path: path.to_owned(),
+            plan: plan.clone(),
+            spec: spec.to_owned(),
+            programs,
+            build,
             files,
-            ledger: (ledger, held),
-            timing: stored.timing.clone(),
+            ledger,
+            timing: Timing::default(),
             timing_file: None,
             pending: Vec::new(),
             committed: Instant::now(),
-            matches: stored.matches(),
-            next_batch: stored.entries.len() as u64,
+            matches: 0,
+            next_batch: 0,
             syncing: None,
             has_failed: false,
-        })
+        }
     }
 
     /// The folder.
@@ -282,20 +280,16 @@ impl RunFolder {
 
     /// Writes the manifest: the plan, the program and the outcome.
     pub(crate) fn write_manifest(&self, outcome: &str) -> Result<(), RunError> {
+        let is_published = self.plan.secret && outcome == "complete";
         let manifest = Manifest {
-            facts: PlanFacts::of(&self.plan),
             build: &self.build,
             outcome,
-            secret: if self.plan.secret && outcome == "complete" {
-                Some(Secret::read(&self.path)?.to_string())
-            } else {
-                None
-            },
+            secret: is_published.then(|| Secret::read(&self.path)).transpose()?.map(|secret| secret.to_string()),
             matches: self.matches,
             spec: blake3::hash(self.spec.as_bytes()).to_string(),
             programs: &self.programs,
         };
-        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text().as_bytes())?)
+        Ok(write_whole(&self.path.join("manifest.json"), manifest.to_text(&self.plan).as_bytes())?)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use cambio_exec::open_regular;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::plan::{FaultPolicy, Plan};
 use crate::rows::{FILES, header};
@@ -130,31 +131,6 @@ pub(crate) struct BatchEntry {
     pub(crate) segments: Vec<Segment>,
 }
 
-/// The JSON of an entry.
-#[derive(Deserialize, Serialize)]
-struct LedgerLine {
-    #[serde(rename = "shard")]
-    batch: u64,
-    /// The first block and the exclusive end.
-    blocks: [u64; 2],
-    files: Segments,
-}
-
-/// The files of an entry, in the order of [`row_files`].
-#[derive(Deserialize, Serialize)]
-struct Segments {
-    #[serde(rename = "matches.csv")]
-    matches: Segment,
-    #[serde(rename = "rounds.csv")]
-    rounds: Segment,
-    #[serde(rename = "players.csv")]
-    players: Segment,
-    #[serde(rename = "records.jsonl", default, skip_serializing_if = "Option::is_none")]
-    records: Option<Segment>,
-    #[serde(rename = "faults.jsonl", default, skip_serializing_if = "Option::is_none")]
-    faults: Option<Segment>,
-}
-
 impl BatchEntry {
     pub(crate) fn new(batch: u64, files: &[(Vec<u8>, u64)]) -> BatchEntry {
         let segment = |(bytes, rows): &(Vec<u8>, u64)| Segment {
@@ -167,27 +143,18 @@ impl BatchEntry {
 
     pub(crate) fn to_text(&self, plan: &Plan) -> String {
         let blocks = plan.batch(self.batch);
-        let mut segments = self.segments.iter().cloned();
-        let mut next = || segments.next().expect("an entry has a segment for each file");
-        let files = Segments {
-            matches: next(),
-            rounds: next(),
-            players: next(),
-            records: plan.records.then(&mut next),
-            faults: (plan.faults != FaultPolicy::Stop).then(next),
-        };
-        let line = LedgerLine { batch: self.batch, blocks: [blocks.start, blocks.end], files };
-        serde_json::to_string(&line).expect("text and numbers can be serialized") + "\n"
+        let files = row_files(plan).into_iter().zip(&self.segments);
+        let files: Map<String, Value> = files.map(|(file, segment)| (file.name.to_owned(), json!(segment))).collect();
+        json!({ "shard": self.batch, "blocks": [blocks.start, blocks.end], "files": files }).to_string() + "\n"
     }
 
     /// Parses a line, which must have exactly the bytes that this program writes.
     pub(crate) fn read(text: &str, plan: &Plan) -> Option<BatchEntry> {
-        let LedgerLine { batch, files, .. } = serde_json::from_str(text).ok()?;
-        let Segments { matches, rounds, players, records, faults } = files;
-        let segments: Vec<Segment> = [matches, rounds, players].into_iter().chain(records).chain(faults).collect();
-        let entry = BatchEntry { batch, segments };
+        let line: Value = serde_json::from_str(text).ok()?;
+        let batch = line["shard"].as_u64()?;
+        let segment = |file: RowFile| Segment::deserialize(&line["files"][file.name]).ok();
+        let entry = BatchEntry { batch, segments: row_files(plan).into_iter().map(segment).collect::<Option<_>>()? };
         let fits = batch < plan.batch_count()
-            && entry.segments.len() == row_files(plan).len()
             && entry.segments[0].rows <= plan.matches_of(batch..batch + 1)
             && entry.segments.iter().all(|segment| segment.bytes <= MOST_BYTES);
         (fits && entry.to_text(plan).trim_end() == text).then_some(entry)

@@ -6,26 +6,21 @@ use std::path::Path;
 use cambio_agents::AgentSpec;
 use cambio_exec::open_regular;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::disk::RunError;
-use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Rotations, Secret, lock_differences};
+use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Secret, lock_differences};
 
 pub(crate) const FORMAT: &str = "cambio-run/2";
 
 /// The possible outcomes of a run.
 const OUTCOMES: [&str; 4] = ["begun", "complete", "interrupted", "fault"];
 
-/// The fields of a manifest, in order.
-#[derive(Serialize)]
+/// The contents of a manifest besides the facts that the plan determines.
 pub(super) struct Manifest<'r> {
-    #[serde(flatten)]
-    pub(super) facts: PlanFacts<'r>,
-    #[serde(flatten)]
     pub(super) build: &'r Build,
     pub(super) outcome: &'r str,
     /// The secret of the run, published when the run is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) secret: Option<String>,
     pub(super) matches: u64,
     /// The BLAKE3 hash of `spec.toml`.
@@ -35,17 +30,41 @@ pub(super) struct Manifest<'r> {
 
 impl Manifest<'_> {
     /// The text of `manifest.json`. The last field, `blake3`, is the hash of all bytes before the comma in front of it.
-    pub(super) fn to_text(&self) -> String {
-        let fields = format!("{:#}", Value::Object(to_object(self)));
+    pub(super) fn to_text(&self, plan: &Plan) -> String {
+        let mut fields = facts(plan);
+        fields.extend(object(json!(self.build)));
+        fields.insert("outcome".to_owned(), self.outcome.into());
+        fields.extend(self.secret.iter().map(|secret| ("secret".to_owned(), secret.as_str().into())));
+        fields.extend(object(json!({ "matches": self.matches, "spec": self.spec, "programs": self.programs })));
+        let fields = format!("{:#}", Value::Object(fields));
         let body = fields.strip_suffix("\n}").expect("a manifest has fields");
         format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
     }
 }
 
-fn to_object(fields: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(fields) {
-        Ok(Value::Object(object)) => object,
-        other => unreachable!("a manifest serializes to an object, not {other:?}"),
+/// The fields of a manifest that are determined by the plan. Seeds are strings, because some JSON readers do not support 64-bit
+/// integers; the default seed of the agents is omitted.
+fn facts(plan: &Plan) -> Map<String, Value> {
+    let cell = |cell: &Cell| {
+        let lineups: Vec<&str> = cell.lineups.iter().map(Lineup::label).collect();
+        json!({ "rules": cell.rules.spec().to_json(), "seats": cell.seats, "lineups": lineups })
+    };
+    let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+    // The field `share` is reserved for parts of a run.
+    let mut facts = object(json!({
+        "format": FORMAT, "run_id": plan.run_id(), "version": plan.version, "name": plan.name, "share": null,
+        "planned_matches": plan.matches(), "seed": plan.seed.to_string(), "agent_seed": plan.said_agent_seed(),
+        "deals": plan.deals, "rotations": plan.rotations, "agents": agents,
+        "tables": plan.cells.iter().map(cell).collect::<Vec<_>>(),
+    }));
+    facts.retain(|name, value| name != "agent_seed" || !value.is_null());
+    facts
+}
+
+fn object(fields: Value) -> Map<String, Value> {
+    match fields {
+        Value::Object(object) => object,
+        other => unreachable!("these fields are an object, not {other}"),
     }
 }
 
@@ -132,67 +151,13 @@ impl Build {
     }
 }
 
-/// The fields of a manifest that are determined by the plan.
-#[derive(Serialize)]
-pub(super) struct PlanFacts<'p> {
-    format: &'static str,
-    run_id: String,
-    version: &'p str,
-    name: &'p str,
-    /// Always null; reserved for parts of a run.
-    share: (),
-    planned_matches: u64,
-    /// A string, because some JSON readers do not support 64-bit integers.
-    seed: String,
-    /// Omitted if the seed is the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_seed: Option<String>,
-    deals: u64,
-    rotations: Rotations,
-    agents: Vec<&'p str>,
-    tables: Vec<CellFacts<'p>>,
-}
-
-/// A cell in a manifest.
-#[derive(Serialize)]
-struct CellFacts<'p> {
-    rules: Value,
-    seats: usize,
-    lineups: Vec<&'p str>,
-}
-
-impl<'p> PlanFacts<'p> {
-    pub(super) fn of(plan: &'p Plan) -> PlanFacts<'p> {
-        let cell = |cell: &'p Cell| CellFacts {
-            rules: cell.rules.spec().to_json(),
-            seats: cell.seats,
-            lineups: cell.lineups.iter().map(Lineup::label).collect(),
-        };
-        PlanFacts {
-            format: FORMAT,
-            run_id: plan.run_id(),
-            version: &plan.version,
-            name: &plan.name,
-            share: (),
-            planned_matches: plan.matches(),
-            seed: plan.seed.to_string(),
-            agent_seed: plan.said_agent_seed(),
-            deals: plan.deals,
-            rotations: plan.rotations,
-            agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),
-            tables: plan.cells.iter().map(cell).collect(),
-        }
-    }
-}
-
 /// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(published) = manifest["secret"].as_str() {
         let secret = published.parse::<Secret>().ok().filter(|secret| plan.secret && secret.commitment() == plan.seed);
         secret.ok_or_else(|| format!("`secret` does not match the commitment {}", plan.seed))?;
     }
-    let facts = PlanFacts::of(plan);
-    for (field, fact) in to_object(&facts) {
+    for (field, fact) in facts(plan) {
         if manifest[&field] != fact {
             return Err(format!("`{field}` does not match the lock and the ledger"));
         }
@@ -204,7 +169,6 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
     })?;
     let programs = Programs::from_json(&manifest["programs"]);
     let written = Manifest {
-        facts,
         build: &Build::of(manifest),
         outcome,
         secret: manifest["secret"].as_str().map(str::to_owned),
@@ -212,7 +176,7 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
         spec: manifest["spec"].as_str().unwrap_or_default().to_owned(),
         programs: &programs.unwrap_or_default(),
     };
-    let written = written.to_text();
+    let written = written.to_text(plan);
     if text == written {
         return Ok(());
     }
