@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use cambio_sim::{PartsError, PlayError, RunError};
+use cambio_sim::{PlayError, RunError};
 
 use crate::say::say;
 
@@ -24,15 +24,11 @@ impl Exit {
             return Exit::Done;
         }
         say!("error: {error}");
-        let is_wrong =
-            |error: &RunError| matches!(error, RunError::Damaged { .. } | RunError::Parts(PartsError::Conflict { .. }));
-        if error.downcast_ref().is_some_and(is_wrong) {
-            return Exit::Wrong;
+        match (error.downcast_ref(), error.downcast_ref()) {
+            (Some(RunError::Damaged(_) | RunError::Conflict(_)), _) => Exit::Wrong,
+            (_, Some(PlayError::Fault(_))) => Exit::Fault,
+            _ => Exit::Failed,
         }
-        if matches!(error.downcast_ref(), Some(PlayError::Fault(_))) {
-            return Exit::Fault;
-        }
-        Exit::Failed
     }
 }
 

@@ -177,11 +177,11 @@ const ONLY_ITSELF: &str = "--field self requires --method sweep, no other --fiel
 fn in_options(error: TuneError) -> Box<dyn std::error::Error> {
     match error {
         TuneError::Measure(error) => error.into(),
-        TuneError::NoDefault { agent } => {
+        TuneError::NoDefault(agent) => {
             format!("`{agent}` has no default value in place of `?`; give --field, and --incumbent or --validate 0")
                 .into()
         }
-        TuneError::Deals { .. } | TuneError::Scores { .. } => format!("--{error}").into(),
+        TuneError::Deals(error) => format!("--{error}").into(),
         TuneError::ItselfNeedsSweep(_) => ONLY_ITSELF.into(),
         TuneError::ItselfNeedsShares => "--field self requires --payoff rank_points, win or margin".into(),
         error => error.into(),
@@ -204,7 +204,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let _ = writeln!(std::io::stdout().lock(), "{} on {rules}, {seats} seats, {begun}", task.agent);
     };
     let tuned = task.run(roster, &executor, |step| match step {
-        TuneStep::Begin { ref incumbent, .. } => {
+        TuneStep::Begin(_, ref incumbent) => {
             head(&step);
             let incumbent = incumbent.iter().filter_map(|spec| roster.parse(spec).ok());
             warn_if_tuned_on(task.setting.seed, &incumbent.map(|agent| agent.to_string()).collect::<Vec<_>>(), None);

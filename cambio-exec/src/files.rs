@@ -22,21 +22,11 @@ pub enum FileError {
     #[error("{0} already exists; choose another path (`cambio run --resume` continues a run)")]
     Exists(String),
     /// The folder or a file cannot be created or written.
-    #[error("cannot write {path}: {what}")]
-    Unwritable {
-        /// The path.
-        path: String,
-        /// The reason.
-        what: String,
-    },
+    #[error("cannot write {0}: {1}")]
+    Unwritable(String, String),
     /// The folder or a file cannot be read.
-    #[error("cannot read {path}: {what}")]
-    Unreadable {
-        /// The path.
-        path: String,
-        /// The reason.
-        what: String,
-    },
+    #[error("cannot read {0}: {1}")]
+    Unreadable(String, String),
     /// Another process has locked the folder.
     #[error("{0} is being written by another process; wait for it, or stop it and continue with --resume")]
     Busy(String),
@@ -46,13 +36,13 @@ impl FileError {
     /// Converts an error of the operating system to [`FileError::Unwritable`]. For `map_err`.
     pub fn unwritable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
         let path = path.display().to_string();
-        move |error| FileError::Unwritable { path: path.clone(), what: error.to_string() }
+        move |error| FileError::Unwritable(path.clone(), error.to_string())
     }
 
     /// Converts an error of the operating system to [`FileError::Unreadable`]. For `map_err`.
     pub fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> FileError + use<> {
         let path = path.display().to_string();
-        move |error| FileError::Unreadable { path: path.clone(), what: error.to_string() }
+        move |error| FileError::Unreadable(path.clone(), error.to_string())
     }
 }
 

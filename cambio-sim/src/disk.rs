@@ -23,70 +23,19 @@ pub enum RunError {
     /// The folder or a file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The path is not a run folder.
-    #[error("{0} is not a run folder: it has no spec.lock.json")]
-    NoRun(String),
     /// The store of units has no run.
     #[error("{0} has no run: it has no plan.json; begin one with `cambio units begin`")]
     NotBegun(String),
-    /// The folder for a new store has other files.
-    #[error("{0} already has files, but no plan.json; choose a new or empty folder for the store")]
-    Occupied(String),
+    /// The folder or store is not a run, or a run of another format or of another experiment.
+    #[error("{0}")]
+    Other(String),
     /// A file does not match the run.
-    #[error("{path} is damaged: {what}")]
-    Damaged {
-        /// The path.
-        path: String,
-        /// The damage.
-        what: String,
-    },
-    /// A file has another format.
-    #[error(
-        "{path} has the format {found}, but this version of cambio supports {supported}; use the version that wrote it"
-    )]
-    Format {
-        /// The path.
-        path: String,
-        /// The format of the file, as JSON.
-        found: String,
-        /// The format that this program supports.
-        supported: String,
-    },
-    /// The run belongs to another experiment.
-    #[error("{path} is a run of another experiment: {fields}; only the same experiment can be resumed")]
-    Changed {
-        /// The folder.
-        path: String,
-        /// The fields that differ.
-        fields: String,
-    },
-    /// The plan of the folder cannot be played.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The units cannot be merged.
-    #[error(transparent)]
-    Parts(#[from] PartsError),
-}
-
-/// Units that cannot be merged.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PartsError {
-    /// Two files have different bytes for the same batches.
-    #[error(
-        "batches {from} to {last} were played twice and gave different bytes: {one} and {other}; an agent is not reproducible, or a machine is faulty"
-    )]
-    Conflict {
-        /// The first batch.
-        from: u64,
-        /// The last batch.
-        last: u64,
-        /// The path of one file.
-        one: String,
-        /// The path of the other file.
-        other: String,
-    },
-    /// Batches are missing.
+    #[error("{0}")]
+    Damaged(String),
+    /// Two units have different bytes for the same batches.
+    #[error("{0}")]
+    Conflict(String),
+    /// Units are missing.
     #[error("units are missing; of {of} batches, the store lacks {}; `cambio units play` plays them", missing.join(", "))]
     Missing {
         /// A phrase for each missing range.
@@ -94,6 +43,9 @@ pub enum PartsError {
         /// The number of batches of the run.
         of: u64,
     },
+    /// The plan of the folder cannot be played.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 impl RunError {
@@ -111,8 +63,11 @@ impl RunError {
 
     /// The error for a file of another format. `found` is the field that names the format.
     pub fn other_format(path: &Path, found: &serde_json::Value, supported: &str) -> RunError {
-        let found: String = found.to_string().chars().take(60).collect();
-        RunError::Format { path: path.display().to_string(), found, supported: supported.to_owned() }
+        RunError::Other(format!(
+            "{} has the format {:.60}, but this version of cambio supports {supported}; use the version that wrote it",
+            path.display(),
+            found.to_string()
+        ))
     }
 
     /// The error for a lock in this file.
@@ -125,6 +80,6 @@ impl RunError {
 
     /// The error for a damaged file.
     pub fn damaged(path: &Path, what: impl Into<String>) -> RunError {
-        RunError::Damaged { path: path.display().to_string(), what: what.into() }
+        RunError::Damaged(format!("{} is damaged: {}", path.display(), what.into()))
     }
 }

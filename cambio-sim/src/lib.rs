@@ -45,7 +45,7 @@ pub use digest::{
     BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,
     SummaryRow,
 };
-pub use disk::{PartsError, RunError};
+pub use disk::RunError;
 pub use exploit::{LowerBound, ResponderGain};
 pub use plan::{
     Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, LuckChoice, Payoff,

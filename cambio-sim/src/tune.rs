@@ -29,7 +29,7 @@ use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
 pub use task::{FieldScores, MOST_DEALS, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned};
-pub use values::{Values, ValuesError, ValuesFlaw};
+pub use values::{Values, ValuesError};
 
 /// The numbers of the random streams for resampling. Derived files use other streams.
 const CURVE: u32 = 4 << 16;

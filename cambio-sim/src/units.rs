@@ -18,7 +18,7 @@ use std::thread;
 use cambio_exec::{Executor, build_aside};
 
 use crate::digest::{Derived, Digest, Extract};
-use crate::disk::{PartsError, RunError};
+use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::{PlayError, Timing};
 use crate::run::{BatchOutput, PlayedBatch, faults_in, play_batches};
@@ -56,7 +56,7 @@ struct UnitSheet {
 /// If the store already has the unit, its bytes are compared. Committing the same bytes again has no effect.
 ///
 /// # Errors
-/// [`PlayError::Fault`] if an agent is at fault; the record of the match is kept in the store. [`PartsError::Conflict`]
+/// [`PlayError::Fault`] if an agent is at fault; the record of the match is kept in the store. [`RunError::Conflict`]
 /// if the store has different bytes for these batches. Other errors if play was interrupted or the store cannot be
 /// used.
 ///
@@ -106,7 +106,7 @@ pub fn play_unit(
 /// Replays a unit of a store and compares its bytes. Returns the replayed unit; `None` if its agents are not reproducible.
 ///
 /// # Errors
-/// The errors of [`play_unit`]; [`PartsError::Conflict`] if the bytes differ.
+/// The errors of [`play_unit`]; [`RunError::Conflict`] if the bytes differ.
 pub fn replay_unit(
     executor: &Executor,
     plan: &PlayablePlan,
@@ -174,7 +174,7 @@ fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
 /// computed from the sums that each unit contains. [`verify`](crate::verify) checks that rows and tables match.
 ///
 /// # Errors
-/// [`PartsError::Missing`] if units are missing; [`PartsError::Conflict`] if two units differ in a batch; or if the store cannot
+/// [`RunError::Missing`] if units are missing; [`RunError::Conflict`] if two units differ in a batch; or if the store cannot
 /// be read or the folder cannot be written. After an error, the unfinished folder is removed.
 pub fn merge_units(
     store: &UnitStore,
@@ -193,7 +193,7 @@ pub fn merge_units(
             missing.push(format!("{beyond} more"));
         }
         missing.extend(store.faults()?.iter().take(3).map(|fault| format!("the unit stopped by the fault in {fault}")));
-        return Err(PartsError::Missing { missing, of: all }.into());
+        return Err(RunError::Missing { missing, of: all });
     }
     let units = store.units()?;
     let derived = build_aside(out, |new| {

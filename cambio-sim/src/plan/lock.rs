@@ -17,9 +17,6 @@ const FORMAT: &str = "cambio-lock/1";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// The text is not JSON.
-    #[error("not JSON: {0}")]
-    Json(serde_json::Error),
     /// The text has another format.
     #[error("`format` must be \"{supported}\", found {found}")]
     Format {
@@ -28,12 +25,9 @@ pub enum LockError {
         /// The value that this program supports.
         supported: &'static str,
     },
-    /// The JSON does not describe a plan.
-    #[error("a field is missing or invalid")]
-    Field,
-    /// The text is not the canonical lock of its plan.
-    #[error("it has been modified, or has fields that this version of cambio does not know")]
-    NotCanonical,
+    /// The text does not describe a plan.
+    #[error("{0}")]
+    Text(String),
 }
 
 /// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every
@@ -182,13 +176,15 @@ impl Plan {
     /// # Errors
     /// If the text is not a lock.
     pub fn unlock(text: &str) -> Result<Plan, LockError> {
-        let lock: Value = serde_json::from_str(text).map_err(LockError::Json)?;
+        let lock: Value = serde_json::from_str(text).map_err(|error| LockError::Text(format!("not JSON: {error}")))?;
         if lock["format"] != FORMAT {
             return Err(LockError::Format { found: lock["format"].clone(), supported: FORMAT });
         }
-        let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan).ok_or(LockError::Field)?;
+        let flaw = |what: &str| LockError::Text(what.to_owned());
+        let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan);
+        let plan = plan.ok_or_else(|| flaw("a field is missing or invalid"))?;
         if plan.lock() != text {
-            return Err(LockError::NotCanonical);
+            return Err(flaw("it has been modified, or has fields that this version of cambio does not know"));
         }
         Ok(plan)
     }

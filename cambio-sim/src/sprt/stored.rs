@@ -5,7 +5,7 @@ use cambio_stats::sprt::Verdict;
 
 use super::{DealScore, SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
 use crate::disk::RunError;
-use crate::plan::{Cell, Lineup, Plan};
+use crate::plan::{Cell, Lineup, Plan, PlayedBatches};
 use crate::store::StoredRun;
 
 /// The matches of a stored run at one table in which only two given agents played.
@@ -43,52 +43,8 @@ pub struct StoredDuel<'r> {
 
 /// The reason why two agents cannot be tested on a stored run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DuelError {
-    /// The run is not complete.
-    #[error("{path} is not complete: it has {found} of {of} batches; finish it with --resume")]
-    Incomplete {
-        /// The folder.
-        path: String,
-        /// The number of batches on disk.
-        found: u64,
-        /// The number of batches of the complete run.
-        of: u64,
-    },
-    /// The run has no such agent.
-    #[error("the run has no agent `{agent}`; it has {}", agents.join(", "))]
-    Unknown {
-        /// The agent.
-        agent: String,
-        /// The agents of the run.
-        agents: Vec<String>,
-    },
-    /// Both agents are the same.
-    #[error("`{0}` is compared with itself; choose two different agents")]
-    Same(String),
-    /// The run has no such table.
-    #[error("the run has no table with these rules and seats; it has {}", tables.join("; "))]
-    NoTable {
-        /// The tables of the run.
-        tables: Vec<String>,
-    },
-    /// No lineup contains exactly the two agents.
-    #[error("no lineup has only the agents `{}` and `{}` at {}", agents[0], agents[1], tables.join("; "))]
-    NoDuel {
-        /// The agents.
-        agents: [String; 2],
-        /// The tables that were searched.
-        tables: Vec<String>,
-    },
-    /// Lineups with exactly the two agents exist at more than one table.
-    #[error("`{}` and `{}` meet at {}; choose one table by its rules and seats", agents[0], agents[1], tables.join("; "))]
-    Several {
-        /// The agents.
-        agents: [String; 2],
-        /// The tables.
-        tables: Vec<String>,
-    },
-}
+#[error("{0}")]
+pub struct DuelError(String);
 
 impl<'r> StoredDuel<'r> {
     /// Finds the table with lineups of exactly two agents, given by their specs. `rules` (a name) and `seats` select a
@@ -103,38 +59,52 @@ impl<'r> StoredDuel<'r> {
         rules: Option<&str>,
         seats: Option<usize>,
     ) -> Result<StoredDuel<'r>, DuelError> {
-        let path = || stored.path.display().to_string();
-        if !stored.is_complete() {
-            let extent = stored.extent();
-            return Err(DuelError::Incomplete { path: path(), found: extent.batches, of: extent.of });
+        let PlayedBatches { batches, of } = stored.extent();
+        if batches < of {
+            let path = stored.path.display();
+            let what = format!("{path} is not complete: it has {batches} of {of} batches; finish it with --resume");
+            return Err(DuelError(what));
         }
         let plan = &stored.plan;
         let [one, other] = agents;
         let indices = [index(plan, roster, one)?, index(plan, roster, other)?];
         if indices[0] == indices[1] {
-            return Err(DuelError::Same(plan.agents[indices[0]].label.clone()));
+            let label = &plan.agents[indices[0]].label;
+            return Err(DuelError(format!("`{label}` is compared with itself; choose two different agents")));
         }
         let is_wanted = |cell: &Cell| {
             let name = cell.rules.name();
             let is_named = |rules: &str| name == rules || name.strip_suffix(" (one round)") == Some(rules);
             rules.is_none_or(is_named) && seats.is_none_or(|seats| cell.seats == seats)
         };
-        let tables = |cells: &[usize]| cells.iter().map(|&cell| plan.cells[cell].to_string()).collect::<Vec<_>>();
+        let tables = |cells: &[usize]| {
+            let tables: Vec<String> = cells.iter().map(|&cell| plan.cells[cell].to_string()).collect();
+            tables.join("; ")
+        };
         let all: Vec<usize> = (0..plan.cells.len()).collect();
         let wanted: Vec<usize> = all.iter().copied().filter(|&cell| is_wanted(&plan.cells[cell])).collect();
         if wanted.is_empty() {
-            return Err(DuelError::NoTable { tables: tables(&all) });
+            let tables = tables(&all);
+            return Err(DuelError(format!("the run has no table with these rules and seats; it has {tables}")));
         }
         let duels: Vec<usize> =
             wanted.iter().copied().filter(|&cell| !duels_of(&plan.cells[cell], indices).is_empty()).collect();
-        let agents = indices.map(|index| plan.agents[index].label.clone());
+        let [one, other] = indices.map(|index| &plan.agents[index].label);
         match duels[..] {
-            [] => Err(DuelError::NoDuel { agents, tables: tables(&wanted) }),
+            [] => {
+                let tables = tables(&wanted);
+                Err(DuelError(format!("no lineup has only the agents `{one}` and `{other}` at {tables}")))
+            }
             [index] => {
                 let lineups = duels_of(&plan.cells[index], indices);
                 Ok(StoredDuel { stored, index, agents: indices, lineups })
             }
-            _ => Err(DuelError::Several { agents, tables: tables(&duels) }),
+            _ => {
+                let tables = tables(&duels);
+                Err(DuelError(format!(
+                    "`{one}` and `{other}` meet at {tables}; choose one table by its rules and seats"
+                )))
+            }
         }
     }
 
@@ -152,9 +122,9 @@ impl<'r> StoredDuel<'r> {
 /// The index of an agent in a plan, by its spec as written in the run or as normalized by the roster.
 fn index(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
     let read = || plan.agent(&roster.parse(spec).ok()?.to_string());
-    let unknown = || DuelError::Unknown {
-        agent: spec.to_owned(),
-        agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
+    let unknown = || {
+        let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+        DuelError(format!("the run has no agent `{spec}`; it has {}", agents.join(", ")))
     };
     plan.agent(spec).or_else(read).ok_or_else(unknown)
 }

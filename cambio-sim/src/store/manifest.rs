@@ -116,7 +116,10 @@ pub(crate) fn refuse_other(
     if fields.is_empty() {
         return Ok(());
     }
-    Err(RunError::Changed { path: path.to_owned(), fields: fields.join(", ") })
+    let fields = fields.join(", ");
+    Err(RunError::Other(format!(
+        "{path} is a run of another experiment: {fields}; only the same experiment can be resumed"
+    )))
 }
 
 /// The program that began a run.

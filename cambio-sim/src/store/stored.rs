@@ -80,7 +80,7 @@ impl StoredRun {
             text.map_err(RunError::unreadable(&file))
         };
         if path.exists() && !["spec.lock.json", "manifest.json"].iter().any(|name| path.join(name).exists()) {
-            return Err(RunError::NoRun(path.display().to_string()));
+            return Err(RunError::Other(format!("{} is not a run folder: it has no spec.lock.json", path.display())));
         }
         let lock = read("spec.lock.json")?;
         let mut plan = Plan::unlock(&lock).map_err(|error| RunError::of_lock(&path.join("spec.lock.json"), &error))?;

@@ -138,7 +138,7 @@ impl<'a> TaskRun<'a> {
             self.measured(&[self.task.filled(&values)], field)?;
         }
         let mixture = if self.task.setting.mixture { "the mixture of " } else { "" };
-        (self.progress)(TuneStep::Begin { field: format!("{mixture}{}", field.join(", ")), incumbent });
+        (self.progress)(TuneStep::Begin(format!("{mixture}{}", field.join(", ")), incumbent));
         Ok(())
     }
 
@@ -151,7 +151,8 @@ impl<'a> TaskRun<'a> {
         let sign = task.setting.payoff.sign();
         let mut used = 0;
         let mut ask = |which: &[usize], deals: Range<u64>| {
-            (self.progress)(TuneStep::Deals { values: which.len(), deals: deals.clone() });
+            let step = format!("{} values, deals {} to {}", which.len(), deals.start, deals.end);
+            (self.progress)(TuneStep::Play(step));
             used = used.max(deals.end);
             let mut scores = measured.scores(which, deals)?;
             scores.iter_mut().flatten().for_each(|score| *score *= sign);
@@ -194,7 +195,8 @@ impl<'a> TaskRun<'a> {
         };
         let (mut deals, mut blocks) = (0, 0);
         for number in 0..generations {
-            (self.progress)(TuneStep::Generation { number, centre: at(&search.centre()) });
+            let centre = spaced(&at(&search.centre()));
+            (self.progress)(TuneStep::Play(format!("generation {number}, centre {centre}")));
             let score = |points: &[Vec<f64>]| {
                 let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
                 let mut distinct = specs.clone();
@@ -237,7 +239,7 @@ impl<'a> TaskRun<'a> {
         if parsed(winner)?.is(&parsed(&incumbent)?) {
             return Ok(Validation::Same { incumbent });
         }
-        (self.progress)(TuneStep::Validation { deals: deals.clone() });
+        (self.progress)(TuneStep::Play(format!("validation, deals {} to {}", deals.start, deals.end)));
         let measured = self.measured(&[winner.to_owned(), incumbent.clone()], field)?;
         let count = deals.end - deals.start;
         let scores = measured.scores(&[0, 1], deals)?;
@@ -274,11 +276,11 @@ impl<'a> TaskRun<'a> {
         let values: Vec<String> = grid.iter().map(|values| spaced(values)).collect();
         let size = candidates.len();
         let which: Vec<usize> = (0..size).collect();
-        (self.progress)(TuneStep::Begin { field: "itself".to_owned(), incumbent: None });
+        (self.progress)(TuneStep::Begin("itself".to_owned(), None));
         let (mut points, mut all_scores, mut equilibria) = (Vec::new(), Vec::new(), Vec::new());
         let (mut matrix, mut adjusted) = (Matrix::zeros(size, size), false);
         for (rival, field) in candidates.iter().enumerate() {
-            (self.progress)(TuneStep::Field { number: rival, of: size, field: field.clone() });
+            (self.progress)(TuneStep::Play(format!("field {} of {size}: {field}", rival + 1)));
             let measured = self.measured(&candidates, std::slice::from_ref(field))?;
             adjusted |= measured.measures_luck();
             let scores = measured.scores(&which, 0..deals)?;

@@ -1,7 +1,6 @@
 //! Tuning tasks, search methods and their errors.
 
 use std::fmt;
-use std::ops::Range;
 
 use cambio_agents::Roster;
 use cambio_stats::race::RaceSettings;
@@ -104,54 +103,19 @@ impl TuneMethod {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum TuneStep {
-    /// The task is valid, and play begins.
-    Begin {
-        /// The field, for people.
-        field: String,
-        /// The agent that the winner will be compared with; `None` without a validation.
-        incumbent: Option<String>,
-    },
-    /// Several values play a range of deals, with the method sweep, race or halving.
-    Deals {
-        /// The number of values.
-        values: usize,
-        /// The deals.
-        deals: Range<u64>,
-    },
-    /// A generation of CMA-ES is played.
-    Generation {
-        /// The number of the generation, from 0.
-        number: u32,
-        /// The values at the centre of the search.
-        centre: Vec<f64>,
-    },
-    /// In self-play mode, all values play against copies of one value, which is the field.
-    Field {
-        /// The number of the field, from 0.
-        number: usize,
-        /// The number of fields.
-        of: usize,
-        /// The agent in all other seats.
-        field: String,
-    },
-    /// The winner and the incumbent play fresh deals.
-    Validation {
-        /// The deals.
-        deals: Range<u64>,
-    },
+    /// The task is valid, and play begins: the field, for people, and the agent that the winner will be compared with; `None`
+    /// without a validation.
+    Begin(String, Option<String>),
+    /// Some values play some deals, for people.
+    Play(String),
 }
 
 impl fmt::Display for TuneStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TuneStep::Begin { field, incumbent } => {
-                write!(f, "against {field}")?;
-                incumbent.as_ref().map_or(Ok(()), |incumbent| write!(f, "; the incumbent is {incumbent}"))
-            }
-            TuneStep::Deals { values, deals } => write!(f, "{values} values, deals {} to {}", deals.start, deals.end),
-            TuneStep::Generation { number, centre } => write!(f, "generation {number}, centre {}", spaced(centre)),
-            TuneStep::Field { number, of, field } => write!(f, "field {} of {of}: {field}", number + 1),
-            TuneStep::Validation { deals } => write!(f, "validation, deals {} to {}", deals.start, deals.end),
+            TuneStep::Begin(field, None) => write!(f, "against {field}"),
+            TuneStep::Begin(field, Some(incumbent)) => write!(f, "against {field}; the incumbent is {incumbent}"),
+            TuneStep::Play(what) => f.write_str(what),
         }
     }
 }
@@ -194,37 +158,15 @@ pub enum TuneError {
         ranges: usize,
     },
     /// The agent has no default that could be the field or the incumbent, because a question mark is in its text.
-    #[error("`{agent}` has no default value in place of `?`; choose the field and the incumbent explicitly")]
-    NoDefault {
-        /// The agent.
-        agent: String,
-    },
+    #[error("`{0}` has no default value in place of `?`; choose the field and the incumbent explicitly")]
+    NoDefault(String),
     /// Too many combinations of values.
-    #[error("the ranges must have at most {MOST_VALUES} combinations, found {count}; the method cma has no such limit")]
-    Values {
-        /// The number of combinations.
-        count: usize,
-    },
-    /// Too few or too many deals.
-    #[error("{what} must be from 2 to {MOST_DEALS}, found {deals}")]
-    Deals {
-        /// The name of the parameter: `deals`, `first` or `validate`.
-        what: &'static str,
-        /// The number of deals.
-        deals: u64,
-    },
-    /// The scores would need too much memory.
-    #[error("{what} must be at most {most} for {values} combinations, found {deals}")]
-    Scores {
-        /// The name of the parameter: `first` for the method race, otherwise `deals`.
-        what: &'static str,
-        /// The number of deals.
-        deals: u64,
-        /// The number of combinations of values.
-        values: u64,
-        /// The maximum number of deals.
-        most: u64,
-    },
+    #[error("the ranges must have at most {MOST_VALUES} combinations, found {0}; the method cma has no such limit")]
+    Values(usize),
+    /// Too few or too many deals, or too many for this number of combinations of values, because the scores would need too much
+    /// memory. The sentence begins with the name of the parameter: `deals`, `first` or `validate`.
+    #[error("{0}")]
+    Deals(String),
     /// Self-play mode requires the method sweep.
     #[error("tuning against the candidates themselves requires the method sweep, found {0}")]
     ItselfNeedsSweep(MethodName),
@@ -244,13 +186,12 @@ impl Task {
             return Err(TuneError::Marks { agent: self.agent.clone(), marks, ranges });
         }
         let (what, deals) = self.method.deals();
-        if !(2..=MOST_DEALS).contains(&deals) {
-            return Err(TuneError::Deals { what, deals });
-        }
-        if self.validate > MOST_DEALS {
-            return Err(TuneError::Deals { what: "validate", deals: self.validate });
-        }
-        Ok(())
+        let limit = |what: &str, deals: u64, is_valid: bool| {
+            let wrong = || TuneError::Deals(format!("{what} must be from 2 to {MOST_DEALS}, found {deals}"));
+            is_valid.then_some(()).ok_or_else(wrong)
+        };
+        limit(what, deals, (2..=MOST_DEALS).contains(&deals))?;
+        limit("validate", self.validate, self.validate <= MOST_DEALS)
     }
 
     /// All combinations of values; the value of the last question mark varies fastest. `fields` is the number of fields, by
@@ -258,7 +199,7 @@ impl Task {
     pub(super) fn grid(&self, fields: Option<u64>) -> Result<Vec<Vec<f64>>, TuneError> {
         let count = self.ranges.iter().map(Values::count).fold(1, usize::saturating_mul);
         if count > MOST_VALUES {
-            return Err(TuneError::Values { count });
+            return Err(TuneError::Values(count));
         }
         let values = count as u64;
         // For the method halving, the number of blocks is already a total over all values.
@@ -266,7 +207,8 @@ impl Task {
             let (what, deals) = self.method.deals();
             let most = MOST_SCORES / values.saturating_mul(fields.unwrap_or(values)).max(1);
             if deals > most {
-                return Err(TuneError::Scores { what, deals, values, most });
+                let found = format!("{what} must be at most {most} for {values} combinations, found {deals}");
+                return Err(TuneError::Deals(found));
             }
         }
         let mut grid: Vec<Vec<f64>> = vec![Vec::new()];
@@ -293,7 +235,7 @@ impl Task {
     pub(super) fn bare(&self, roster: &Roster) -> Result<String, TuneError> {
         let [low, high] = self.corners().map(|values| roster.parse(&self.filled(&values)));
         let (low, high) = (low.map_err(invalid)?.with_defaults(), high.map_err(invalid)?.with_defaults());
-        if low.is(&high) { Ok(low.to_string()) } else { Err(TuneError::NoDefault { agent: self.agent.clone() }) }
+        if low.is(&high) { Ok(low.to_string()) } else { Err(TuneError::NoDefault(self.agent.clone())) }
     }
 
     /// The lowest values of all ranges, and the highest.

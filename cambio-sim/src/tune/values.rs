@@ -38,56 +38,13 @@ enum Spacing {
 
 /// A text that is not a range of values.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("the range {}", self.said())]
-pub struct ValuesError {
-    /// The text.
-    pub text: String,
-    /// The reason why the text is not a range.
-    pub flaw: ValuesFlaw,
-}
-
-/// The reason why a text is not a range of values.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[non_exhaustive]
-pub enum ValuesFlaw {
-    /// The text does not have one of the forms.
-    Form,
-    /// The range starts above its end.
-    Down,
-    /// The step is not positive.
-    Step,
-    /// The range has more than a million values.
-    Many,
-    /// The length of the range is not a multiple of the step.
-    End {
-        /// The step.
-        step: f64,
-    },
-    /// The values of the list do not ascend.
-    Order,
-    /// The start of a logarithmic range is not positive.
-    Log,
-}
+#[error("the range {0}")]
+pub struct ValuesError(String);
 
 impl ValuesError {
     /// The message without its subject "the range", for programs that name the range differently.
-    pub fn said(&self) -> String {
-        let text = excerpt(&self.text);
-        match self.flaw {
-            ValuesFlaw::Form => format!(
-                "must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as 0..15, 0..1:0.1, 10,30,100 or 1..1000 \
-                 log, found `{text}`"
-            ),
-            ValuesFlaw::Down => format!("must not start above its end, found `{text}`"),
-            ValuesFlaw::Step => format!("must have a step above 0, found `{text}`"),
-            ValuesFlaw::Many => format!("must have at most a million values, found `{text}`"),
-            ValuesFlaw::End { step } => {
-                let ends = self.text.split_once(':').map_or(self.text.as_str(), |(ends, _)| ends);
-                format!("must span a multiple of its step {step}, found `{text}`; choose another step with {ends}:STEP")
-            }
-            ValuesFlaw::Order => format!("must list different values in ascending order, found `{text}`"),
-            ValuesFlaw::Log => format!("must start above 0 to have logarithmic steps, found `{text}`"),
-        }
+    pub fn said(&self) -> &str {
+        &self.0
     }
 }
 
@@ -96,30 +53,41 @@ impl FromStr for Values {
 
     fn from_str(text: &str) -> Result<Values, ValuesError> {
         const MOST_STEPS: f64 = 1e6;
-        let refuse = |flaw| ValuesError { text: text.to_owned(), flaw };
+        const FORM: &str = "must be FROM..TO, FROM..TO:STEP, a list or FROM..TO log, such as 0..15, 0..1:0.1, 10,30,100 or \
+                            1..1000 log";
+        let shown = excerpt(text);
+        let refuse = |expected: &str| ValuesError(format!("{expected}, found `{shown}`"));
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let made = |spacing| Ok(Values { text: text.to_owned(), spacing });
         if text.contains(',') {
-            let list =
-                text.split(',').map(number).collect::<Option<Vec<_>>>().ok_or_else(|| refuse(ValuesFlaw::Form))?;
+            let list = text.split(',').map(number).collect::<Option<Vec<_>>>().ok_or_else(|| refuse(FORM))?;
             let ascends = list.windows(2).all(|pair| pair[0] < pair[1]);
-            return if ascends { made(Spacing::List(list)) } else { Err(refuse(ValuesFlaw::Order)) };
+            return if ascends {
+                made(Spacing::List(list))
+            } else {
+                Err(refuse("must list different values in ascending order"))
+            };
         }
         let log = text.trim_end().strip_suffix("log");
         let (ends, step) = log.map_or_else(|| text.split_once(':').unwrap_or((text, "1")), |ends| (ends, "1"));
         let numbers = ends.split_once("..").and_then(|(from, to)| Some((number(from)?, number(to)?, number(step)?)));
-        let (from, to, step) = numbers.ok_or_else(|| refuse(ValuesFlaw::Form))?;
+        let (from, to, step) = numbers.ok_or_else(|| refuse(FORM))?;
         let steps = (to - from) / step;
         if from > to {
-            Err(refuse(ValuesFlaw::Down))
+            Err(refuse("must not start above its end"))
         } else if log.is_some() {
-            if from > 0.0 { made(Spacing::List(logarithmic(from, to))) } else { Err(refuse(ValuesFlaw::Log)) }
+            if from > 0.0 {
+                made(Spacing::List(logarithmic(from, to)))
+            } else {
+                Err(refuse("must start above 0 to have logarithmic steps"))
+            }
         } else if step <= 0.0 {
-            Err(refuse(ValuesFlaw::Step))
+            Err(refuse("must have a step above 0"))
         } else if steps > MOST_STEPS {
-            Err(refuse(ValuesFlaw::Many))
+            Err(refuse("must have at most a million values"))
         } else if (steps - steps.round()).abs() > 1e-6 {
-            Err(refuse(ValuesFlaw::End { step }))
+            let what = format!("must span a multiple of its step {step}, found `{shown}`");
+            Err(ValuesError(format!("{what}; choose another step with {ends}:STEP")))
         } else {
             made(Spacing::Even { from, to, step })
         }

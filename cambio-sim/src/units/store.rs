@@ -29,7 +29,7 @@ use serde_json::Value;
 
 use super::blobs::{Blobs, FolderBlobs};
 use super::queue::{LineupCost, summed};
-use crate::disk::{PartsError, RunError};
+use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan};
 use crate::play::{TIMING_HEADER, Timing};
 use crate::store::{BatchEntry, Build, LONGEST_LINE, MOST_TEXT, Programs, refuse_other, row_files};
@@ -157,7 +157,7 @@ impl UnitStore {
     }
 
     fn damaged(&self, name: &str, what: impl Into<String>) -> RunError {
-        RunError::Damaged { path: self.path(name), what: what.into() }
+        RunError::damaged(Path::new(&self.path(name)), what)
     }
 
     /// Begins a run, or checks that the store has the same run. Several machines may call this concurrently.
@@ -174,7 +174,8 @@ impl UnitStore {
         // The plan is a store's first file. The order matters, because another machine may begin the run at the same time.
         let has_files = patient(|| self.blobs.has_files()).map_err(RunError::unreadable(Path::new(&self.place)))?;
         if has_files && matches!(self.begun(), Err(RunError::NotBegun(_))) {
-            return Err(RunError::Occupied(self.place.clone()));
+            let what = "already has files, but no plan.json; choose a new or empty folder for the store";
+            return Err(RunError::Other(format!("{} {what}", self.place)));
         }
         let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
         let about =
@@ -293,7 +294,7 @@ impl UnitStore {
     }
 
     /// Commits a written unit and returns it. If its agents are not reproducible (`is_repeatable` is false), an existing unit
-    /// for these batches is kept and returned; otherwise, different bytes for these batches are a [`PartsError::Conflict`].
+    /// for these batches is kept and returned; otherwise, different bytes for these batches are a [`RunError::Conflict`].
     pub(super) fn commit(&self, mut writer: UnitWriter, is_repeatable: bool) -> Result<WorkUnit, RunError> {
         let unit = writer.unit();
         let name = unit.name();
@@ -318,7 +319,10 @@ impl UnitStore {
     pub(super) fn conflict(&self, batches: &Range<u64>, one: &WorkUnit, other: &WorkUnit) -> RunError {
         let (from, last) = (batches.start, batches.end - 1);
         let [one, other] = [one, other].map(|unit| self.path(&unit.name()));
-        PartsError::Conflict { from, last, one, other }.into()
+        RunError::Conflict(format!(
+            "batches {from} to {last} were played twice and gave different bytes: {one} and {other}; an agent is not \
+             reproducible, or a machine is faulty"
+        ))
     }
 
     /// Opens a unit for reading.
