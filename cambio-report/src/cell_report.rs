@@ -9,7 +9,7 @@ use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, listed, maybe, number, percent, plus_minus, range, signed, spread};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::parts::{ReportTable, TableCell, TableRow, code};
 use crate::plot::{Curve, Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
 
@@ -25,21 +25,21 @@ pub(super) struct Section {
     id: String,
     title: String,
     facts: String,
-    verdict: Prose,
-    field: Option<Prose>,
+    verdict: String,
+    field: Option<String>,
     standing: ReportTable,
     means: Option<Figure<Forest>>,
     ratings: Option<Figure<Forest>>,
     curves: Vec<Figure<Curve>>,
-    ratings_note: Option<Prose>,
-    misfit_note: Option<Prose>,
+    ratings_note: Option<String>,
+    misfit_note: Option<String>,
     misfit: Option<Figure<Forest>>,
     shares: Option<ReportTable>,
     scores: Option<ReportTable>,
     differences: Option<ReportTable>,
     seat_plot: Option<Figure<Forest>>,
     seats: ReportTable,
-    seat_test: Prose,
+    seat_test: String,
     calls: Figure<Strips>,
     points: Figure<Strips>,
     behaviour: ReportTable,
@@ -75,9 +75,8 @@ impl CellReport<'_> {
     }
 
     /// Like [`names`](Self::names), with the names as code.
-    pub(super) fn heads(&self) -> Vec<Prose> {
-        let head =
-            |(index, rung): (usize, &RankedAgent<'_>)| Prose::from(self.ladder.rank(index) + "\u{a0}").code(rung.agent);
+    pub(super) fn heads(&self) -> Vec<String> {
+        let head = |(index, rung): (usize, &RankedAgent<'_>)| self.ladder.rank(index) + "\u{a0}" + &code(rung.agent);
         self.ladder.rungs.iter().enumerate().map(head).collect()
     }
 
@@ -135,7 +134,7 @@ impl CellReport<'_> {
         }
         columns.splice(0..0, ranks.into_iter().flatten());
         columns.extend(forfeits.then_some("forfeits"));
-        let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
+        let row = |(head, rung): (String, &RankedAgent<'_>)| {
             let row = rung.summary;
             let show = |(mean, low, high): (f64, Option<f64>, Option<f64>)| plus_minus(mean, low.zip(high), 3);
             let mut cells = vec![show(row.leading_rank_points()), show(row.leading_win_share())];
@@ -173,10 +172,9 @@ impl CellReport<'_> {
                 } else {
                     ""
                 }
-            )
-            .into(),
+            ),
             corner: "agent",
-            columns: columns.into_iter().map(Prose::from).collect(),
+            columns: columns.into_iter().map(String::from).collect(),
             rows: self.heads().into_iter().zip(&self.ladder.rungs).map(row).collect(),
         }
     }
@@ -202,8 +200,7 @@ impl CellReport<'_> {
             caption: format!(
                 "Mean {unit} with single 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
                  it in the simultaneous test of all pairs; a ring is behind."
-            )
-            .into(),
+            ),
             drawing: Forest::new(&estimates, par, (unit, digits(ladder.payoff))),
         }
     }
@@ -222,11 +219,17 @@ impl CellReport<'_> {
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         Figure {
             id: format!("ratings-{}", self.index + 1),
-            title: format!("{} in Elo points, {}", if is_regularised(rows) { "Regularised ratings" } else { "Ratings" }, self.title()),
+            title: format!(
+                "{} in Elo points, {}",
+                if is_regularised(rows) { "Regularised ratings" } else { "Ratings" },
+                self.title()
+            ),
             description: described(&estimates),
-            caption: Prose::from("Plackett–Luce ratings from a joint fit of all games, in Elo points; ")
-                .then(zero(self.plan))
-                .say(". The thick bar is the single 95 % interval, the thin line the simultaneous one. The marks are as in the plot of the means."),
+            caption: format!(
+                "Plackett–Luce ratings from a joint fit of all games, in Elo points; {}. The thick bar is the single 95 % interval, \
+                 the thin line the simultaneous one. The marks are as in the plot of the means.",
+                zero(self.plan)
+            ),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         }
     }
@@ -243,7 +246,7 @@ impl CellReport<'_> {
                 format!("{} ({} to {})", number(share, 2), number(low, 2), number(high, 2))
             }
         };
-        let row = |(head, row): (Prose, &&RatingRow)| {
+        let row = |(head, row): (String, &&RatingRow)| {
             let cells = [
                 row.nash_score.map_or_else(
                     || NONE.to_owned(),
@@ -263,16 +266,20 @@ impl CellReport<'_> {
                  dynamics, and in the α-rank (α = {ALPHA}, {INDIVIDUALS} individuals), with single 95 % bootstrap intervals over deals. \
                  All alike: the share is the same in at least 95 % of {} resamples, which is not certainty.",
                 grouped(RESAMPLES as u64)
-            )
-            .into(),
+            ),
             corner: "agent",
-            columns: ["against Nash", "Nash share", "replicator", "α-rank"].into_iter().map(Prose::from).collect(),
+            columns: ["against Nash", "Nash share", "replicator", "α-rank"].into_iter().map(String::from).collect(),
             rows: self.heads().into_iter().zip(rows).map(row).collect(),
         })
     }
 
     /// A matrix of pairs, with a row for every agent and a column for each of `columns`.
-    fn matrix(&self, caption: Prose, columns: &[usize], cell: impl Fn(&str, &str) -> Option<TableCell>) -> ReportTable {
+    fn matrix(
+        &self,
+        caption: String,
+        columns: &[usize],
+        cell: impl Fn(&str, &str) -> Option<TableCell>,
+    ) -> ReportTable {
         let rungs = &self.ladder.rungs;
         let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
         let left = if shown.len() < columns.len() {
@@ -280,7 +287,7 @@ impl CellReport<'_> {
         } else {
             String::new()
         };
-        let row = |(head, own): (Prose, &RankedAgent<'_>)| {
+        let row = |(head, own): (String, &RankedAgent<'_>)| {
             let against = |&index: &usize| {
                 let other = &rungs[index];
                 if own.index == other.index {
@@ -292,9 +299,9 @@ impl CellReport<'_> {
             TableRow { head, cells: shown.iter().map(against).collect() }
         };
         ReportTable {
-            caption: caption.say(left),
+            caption: caption + &left,
             corner: "row against column",
-            columns: shown.iter().map(|&index| self.ladder.rank(index).into()).collect(),
+            columns: shown.iter().map(|&index| self.ladder.rank(index)).collect(),
             rows: self.heads().into_iter().zip(rungs).map(row).collect(),
         }
     }
@@ -314,13 +321,13 @@ impl CellReport<'_> {
                 std::cmp::Ordering::Less => "down",
                 std::cmp::Ordering::Equal => "",
             };
-            let text = format!("{}{half}", number(mean * 100.0, 1)).into();
+            let text = format!("{}{half}", number(mean * 100.0, 1));
             Some(TableCell { text, tone, shade: shade((mean - 0.5).abs() * 2.0) })
         };
         let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
                        for the same. Intervals are single 95 % intervals.";
         let reading = "The shade repeats the number: blue above one half, orange below.";
-        Some(self.matrix(format!("{caption}{} {reading}", self.ladder.luck_of_scores()).into(), &columns, cell))
+        Some(self.matrix(format!("{caption}{} {reading}", self.ladder.luck_of_scores()), &columns, cell))
     }
 
     fn differences(&self) -> ReportTable {
@@ -338,7 +345,7 @@ impl CellReport<'_> {
                 (true, true) => ("up", "▲ "),
                 (true, false) => ("down", "▼ "),
             };
-            let text = format!("{mark}{}{half}", signed(gap.difference, digits)).into();
+            let text = format!("{mark}{}{half}", signed(gap.difference, digits));
             Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })
         };
         let caption = format!(
@@ -346,7 +353,7 @@ impl CellReport<'_> {
              mark significant differences, above and below 0.",
             count(self.ladder.pair_count() as u64, "pair")
         );
-        self.matrix(caption.into(), &(0..rungs.len()).collect::<Vec<_>>(), cell)
+        self.matrix(caption, &(0..rungs.len()).collect::<Vec<_>>(), cell)
     }
 
     fn seat_rows(&self) -> Vec<&SeatRow> {
@@ -380,8 +387,7 @@ impl CellReport<'_> {
                 "The advantage of a seat over seat a in {}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
                  began each round.",
                 self.ladder.payoff.unit()
-            )
-            .into(),
+            ),
             drawing: Forest::new(&estimates, Some(0.0), (self.ladder.payoff.unit(), digits)),
         })
     }
@@ -405,14 +411,14 @@ impl CellReport<'_> {
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
         ReportTable {
-            caption: format!("Results by seat, in {}.", self.ladder.payoff.unit()).into(),
+            caption: format!("Results by seat, in {}.", self.ladder.payoff.unit()),
             corner: "seat",
-            columns: columns.into_iter().map(Prose::from).collect(),
+            columns: columns.into_iter().map(String::from).collect(),
             rows: self.seat_rows().iter().map(row).collect(),
         }
     }
 
-    fn seat_test(&self) -> Prose {
+    fn seat_test(&self) -> String {
         let rows = self.seat_rows();
         let Some(row) = rows.first() else { return "No matches were played yet.".into() };
         if row.effect.is_none() {
@@ -425,8 +431,7 @@ impl CellReport<'_> {
                 few if few < SEAT_DEALS => format!(
                     "No test of the seats: it needs {SEAT_DEALS} complete deals, and there {} {few}.",
                     if few == 1 { "is" } else { "are" }
-                )
-                .into(),
+                ),
                 _ => "The seat effects do not vary between deals, so there is no variance to test with.".into(),
             };
         };
@@ -435,7 +440,6 @@ impl CellReport<'_> {
             "Analysis of variance, no seat matters: F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}: {word}.",
             p_value(p)
         )
-        .into()
     }
 
     /// A figure with a histogram for each agent.
@@ -468,7 +472,7 @@ impl CellReport<'_> {
             id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
             description: listed(own.iter().map(described)),
-            caption: format!("{caption} {}", drawing.reading()).into(),
+            caption: format!("{caption} {}", drawing.reading()),
             drawing,
         }
     }
@@ -503,7 +507,7 @@ impl CellReport<'_> {
         let is_used =
             |measure: &&Measure| own.iter().any(|(row, _)| (measure.value)(row).is_some_and(|value| value != 0.0));
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
-        let row = |(head, (row, errors)): (Prose, &(&BehaviourRow, &BehaviourRow))| TableRow {
+        let row = |(head, (row, errors)): (String, &(&BehaviourRow, &BehaviourRow))| TableRow {
             head,
             cells: measures
                 .iter()
@@ -546,7 +550,7 @@ fn seat_effect(row: &SeatRow) -> Option<Interval> {
 }
 
 /// Explains missing or regularised ratings.
-fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
+fn ratings_note(rows: &[&RatingRow]) -> Option<String> {
     if rows.iter().any(|row| row.elo.is_none()) {
         return Some("No ratings: there are no ranked games.".into());
     }
@@ -560,20 +564,17 @@ fn ratings_note(rows: &[&RatingRow]) -> Option<Prose> {
             "the agents fall into {groups} groups that never met, or of which one never won or never lost against another"
         ),
     };
-    Some(
-        format!(
-            "The ratings are regularised: {why}. The maximum-likelihood ratings would be infinitely far apart, so as a prior each \
-             agent has one win and one loss against an agent of mean strength. The distance between groups depends on this prior \
-             and on the number of games."
-        )
-        .into(),
-    )
+    Some(format!(
+        "The ratings are regularised: {why}. The maximum-likelihood ratings would be infinitely far apart, so as a prior each agent \
+         has one win and one loss against an agent of mean strength. The distance between groups depends on this prior and on the \
+         number of games."
+    ))
 }
 
 /// Describes which agent has the rating 0, or that the mean is 0.
-pub(super) fn zero(plan: &Plan) -> Prose {
+pub(super) fn zero(plan: &Plan) -> String {
     match plan.anchor {
-        Some(agent) => Prose::from("0 is ").code(&plan.agents[agent].label),
+        Some(agent) => format!("0 is {}", code(&plan.agents[agent].label)),
         None => "0 is their mean".into(),
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, listed, plus_minus, signed, spread};
 use crate::parameter::{axis, axis_name, families};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::parts::{ReportTable, TableCell, TableRow, code};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure, RunMark, RunMarks};
 use crate::template::page;
 use crate::verdict::digits;
@@ -15,11 +15,11 @@ use crate::verdict::digits;
 #[derive(Serialize)]
 struct ComparisonPage {
     title: String,
-    headline: Prose,
-    notes: Vec<Prose>,
+    headline: String,
+    notes: Vec<String>,
     runs: ReportTable,
     sections: Vec<ComparisonSection>,
-    how: Prose,
+    how: String,
     command: String,
 }
 
@@ -57,17 +57,17 @@ pub fn of_comparison(comparison: &Comparison) -> String {
         notes: comparison.notes.iter().map(|note| note.as_str().into()).collect(),
         runs: runs(comparison),
         sections,
-        how: Prose::from("With the same version, ")
-            .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
-            .say(", this command gives the same bytes. ")
-            .code("--format csv")
-            .say(" prints all numbers."),
+        how: format!(
+            "With the same version, {}, this command gives the same bytes. {} prints all numbers.",
+            code(concat!("cambio ", env!("CARGO_PKG_VERSION"))),
+            code("--format csv")
+        ),
         command: format!("cambio report {}", folders.join(" ")),
     };
     page("comparison.html", shown)
 }
 
-fn headline(comparison: &Comparison, sections: &[ComparisonSection]) -> Prose {
+fn headline(comparison: &Comparison, sections: &[ComparisonSection]) -> String {
     let differences: Vec<RunDifference> = comparison.differences().map(|(.., difference)| difference).collect();
     let apart = differences.iter().filter(|difference| difference.is_told_apart()).count();
     if comparison.tables.is_empty() {
@@ -78,12 +78,11 @@ fn headline(comparison: &Comparison, sections: &[ComparisonSection]) -> Prose {
             0 => "",
             _ => " Agents that differ in one parameter and have the same opponents are compared in plots.",
         };
-        return format!("No agent has the same opponents in two of these runs, so no difference is comparable.{plots}")
-            .into();
+        return format!("No agent has the same opponents in two of these runs, so no difference is comparable.{plots}");
     }
     let of = count(differences.len() as u64, "comparable difference");
     let word = if apart == 1 { "is" } else { "are" };
-    format!("{apart} of {of} between runs {word} significant, corrected for all differences of the table.").into()
+    format!("{apart} of {of} between runs {word} significant, corrected for all differences of the table.")
 }
 
 fn runs(comparison: &Comparison) -> ReportTable {
@@ -98,7 +97,7 @@ fn runs(comparison: &Comparison) -> ReportTable {
         let tone = if tables.len() > 2 { "long" } else { "" };
         let tables = TableCell { tone, ..tables.join("; ").into() };
         let cells: [TableCell; 8] = [
-            Prose::default().code(run.stored.path.display().to_string()).into(),
+            code(run.stored.path.display().to_string()).into(),
             name.into(),
             tables,
             plan.agents.len().to_string().into(),
@@ -112,7 +111,7 @@ fn runs(comparison: &Comparison) -> ReportTable {
     ReportTable {
         caption: "The runs. The luck of the cards is subtracted where a run measures it.".into(),
         corner: "run",
-        columns: ["folder", "name", "tables", "agents", "deals", "seed", "luck", "program"].map(Prose::from).into(),
+        columns: ["folder", "name", "tables", "agents", "deals", "seed", "luck", "program"].map(String::from).into(),
         rows: comparison.runs.iter().map(row).collect(),
     }
 }
@@ -149,7 +148,7 @@ impl Compared<'_> {
     fn scores(&self) -> ReportTable {
         let row = |agent: &ComparedAgent| {
             let score = |run| self.told(agent, run).unwrap_or_else(|| NONE.to_owned());
-            TableRow::new(Prose::default().code(&agent.label), (0..agent.scores.len()).map(score))
+            TableRow::new(code(&agent.label), (0..agent.scores.len()).map(score))
         };
         let marked =
             self.table.agents.iter().any(|agent| (0..agent.scores.len()).any(|run| agent.has_other_field(run)));
@@ -163,10 +162,9 @@ impl Compared<'_> {
                 } else {
                     ""
                 }
-            )
-            .into(),
+            ),
             corner: "agent",
-            columns: self.comparison.runs.iter().map(|run| run.letter.to_string().into()).collect(),
+            columns: self.comparison.runs.iter().map(|run| run.letter.to_string()).collect(),
             rows: self.table.agents.iter().map(row).collect(),
         }
     }
@@ -199,8 +197,7 @@ impl Compared<'_> {
             caption: format!(
                 "Mean {} of each agent, with single 95 % intervals. The letters are the runs.{dashed}{other}",
                 self.unit()
-            )
-            .into(),
+            ),
             drawing: RunMarks::new(&agents, par, self.unit()),
         }
     }
@@ -251,8 +248,10 @@ impl Compared<'_> {
                         self.table.title
                     ),
                     description: listed(members.iter().map(described)),
-                    caption: Prose::from(format!("Mean {} of ", self.unit())).code(&family.spec).say(
-                        ", over the runs in which these agents have the same opponents, with single 95 % intervals.",
+                    caption: format!(
+                        "Mean {} of {}, over the runs in which these agents have the same opponents, with single 95 % intervals.",
+                        self.unit(),
+                        code(&family.spec)
                     ),
                     drawing: Curve::new(&samples, &axis_name(&family.parameter, is_logarithmic), self.unit()),
                 });
@@ -279,7 +278,7 @@ impl Compared<'_> {
                 interval(difference.together),
                 deals,
             ];
-            TableRow::new(Prose::default().code(&agent.label), cells)
+            TableRow::new(code(&agent.label), cells)
         };
         let rows: Vec<TableRow> = own.map(row).collect();
         (!rows.is_empty()).then(|| ReportTable {
@@ -288,10 +287,9 @@ impl Compared<'_> {
                  95 % intervals: single, and simultaneous over all differences of this table (Bonferroni). ▲ marks differences whose \
                  simultaneous interval excludes 0.",
                 self.unit()
-            )
-            .into(),
+            ),
             corner: "agent",
-            columns: ["runs", "difference", "single", "simultaneous", "deals"].map(Prose::from).into(),
+            columns: ["runs", "difference", "single", "simultaneous", "deals"].map(String::from).into(),
             rows,
         })
     }

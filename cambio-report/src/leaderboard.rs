@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::parts::{Prose, ReportTable, TableRow};
+use crate::parts::{ReportTable, TableRow, code};
 use crate::template::page;
 
 /// What the columns of a leaderboard mean.
@@ -31,25 +31,24 @@ pub struct Leaderboard {
 #[derive(Serialize)]
 struct LeaderboardPage {
     title: String,
-    headline: Prose,
+    headline: String,
     board: ReportTable,
-    how: Prose,
+    how: String,
     command: &'static str,
 }
 
 /// Makes the page of a leaderboard.
 pub fn of_leaderboard(board: &Leaderboard) -> String {
     let headline = match board.rows.first() {
-        Some([best, _, duel, ..]) => Prose::default().code(best).say(format!(" wins most duels: {duel} %.")),
+        Some([best, _, duel, ..]) => format!("{} wins most duels: {duel} %.", code(best)),
         None => "No agent has been measured.".into(),
     };
-    let row =
-        |[agent, rest @ ..]: &[String; 9]| TableRow::new(Prose::default().code(agent), rest.iter().map(String::as_str));
+    let row = |[agent, rest @ ..]: &[String; 9]| TableRow::new(code(agent), rest.iter().map(String::as_str));
     let shown = LeaderboardPage {
         title: board.title.clone(),
         headline,
         board: ReportTable {
-            caption: LEADERBOARD_LEGEND.replace('\n', " ").into(),
+            caption: LEADERBOARD_LEGEND.replace('\n', " "),
             corner: board.columns[0],
             columns: board.columns[1..].iter().map(|&column| column.into()).collect(),
             rows: board.rows.iter().map(row).collect(),

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, listed, number, plus_minus};
-use crate::parts::{Prose, ReportTable, TableRow};
+use crate::parts::{ReportTable, TableRow, code};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 
@@ -129,27 +129,25 @@ pub fn of_learning(folder: &Path) -> Result<String, RunError> {
     curves.extend((learning.curve.len() > 1).then(|| learning.loss()));
     let seats: Vec<String> = recipe.seats.iter().map(ToString::to_string).collect();
     let shown = CurvePage {
-            title: learning.title(),
-            verdicts: learning.verdicts(&seats.join(", ")),
-            heading: "How it learned",
-            reading: "Bars are 95 % intervals, clustered by deal. The network is evaluated in all seats, on held-out deals, with \
-                      averaged weights."
-                .into(),
-            curves,
-            points: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
-            points_name: "Levels",
-            replies: None,
-            how: Prose::from("The recipe below reproduces the network byte for byte, for any number of threads: ")
-                .code("cambio learn recipe.toml --out DIR")
-                .say(". ")
-                .code("curve.csv")
-                .say(" and ")
-                .code("judged.csv")
-                .say(" contain all numbers, and ")
-                .code("levels")
-                .say(" the network at each evaluation."),
-            command: text,
-        };
+        title: learning.title(),
+        verdicts: learning.verdicts(&seats.join(", ")),
+        heading: "How it learned",
+        reading: "Bars are 95 % intervals, clustered by deal. The network is evaluated in all seats, on held-out deals, with averaged \
+                  weights.",
+        curves,
+        points: (!rivals.is_empty()).then(|| learning.levels(&rivals)),
+        points_name: "Levels",
+        replies: None,
+        how: format!(
+            "The recipe below reproduces the network byte for byte, for any number of threads: {}. {} and {} contain all numbers, and {} \
+             the network at each evaluation.",
+            code("cambio learn recipe.toml --out DIR"),
+            code("curve.csv"),
+            code("judged.csv"),
+            code("levels")
+        ),
+        command: text,
+    };
     Ok(page("curves.html", shown))
 }
 
@@ -188,7 +186,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    fn verdicts(&self, seats: &str) -> Vec<Prose> {
+    fn verdicts(&self, seats: &str) -> Vec<String> {
         let done = self.curve.last().map_or(0, |row| row.matches).max(self.judged.last().map_or(0, |row| row.matches));
         let rounds = self.curve.last().map_or(0, |row| row.rounds);
         let of = if rounds > 0 { format!(", {} in all", count(rounds, "round")) } else { String::new() };
@@ -197,34 +195,33 @@ impl<'a> Learning<'a> {
         let first = format!("It has learned from {} at {seats} seats{of}{rest}", count(done, "match"));
         let last = self.judged.iter().filter(|row| Some(row.level) == self.judged.last().map(|last| last.level));
         let wins = last.map(|row| {
-            Prose::from(format!("It wins {} % against ", row.share())).code(&row.against).say(format!(
-                " at {} seats, over {}.",
-                row.seats,
-                count(row.deals, "deal")
-            ))
+            let (against, deals) = (code(&row.against), count(row.deals, "deal"));
+            format!("It wins {} % against {against} at {} seats, over {deals}.", row.share(), row.seats)
         });
         let agreed = self.agreed.last().map(|row| {
-            Prose::from(format!("It agrees in {} % with the decisions of ", row.share())).code(&row.against).say(
-                format!(
-                    " with a choice, over {} in {} that were held out; a random choice would agree in {} %.",
-                    count(row.decisions, "decision"),
-                    count(row.deals, "deal"),
-                    number(100.0 * row.by_chance, 1)
-                ),
+            format!(
+                "It agrees in {} % with the decisions of {} with a choice, over {} in {} that were held out; a random choice would agree \
+                 in {} %.",
+                row.share(),
+                code(&row.against),
+                count(row.decisions, "decision"),
+                count(row.deals, "deal"),
+                number(100.0 * row.by_chance, 1)
             )
         });
         let bound = self.bound.iter().map(|row| {
-            Prose::from("A lower bound on how far ").code(&row.against).say(format!(
-                " can be exploited at {} seats: the best level, {}, wins {} % on {} that were used neither for training nor for \
-                 selection; equal players win {} %.",
+            format!(
+                "A lower bound on how far {} can be exploited at {} seats: the best level, {}, wins {} % on {} that were used neither for \
+                 training nor for selection; equal players win {} %.",
+                code(&row.against),
                 row.seats,
                 row.level,
                 row.share(),
                 count(row.deals, "other deal"),
                 number(100.0 / row.seats as f64, 1)
-            ))
+            )
         });
-        std::iter::once(Prose::from(first)).chain(bound).chain(agreed).chain(wins).collect()
+        std::iter::once(first).chain(bound).chain(agreed).chain(wins).collect()
     }
 
     fn of_rival(&self, (seats, against): (usize, &'a str)) -> impl Iterator<Item = &'a JudgedRow> + use<'a> {
@@ -238,10 +235,11 @@ impl<'a> Learning<'a> {
             id: format!("wins-{}", index + 1),
             title: format!("Wins against {against} at {seats} seats, by matches"),
             description,
-            caption: Prose::from("Against ").code(against).say(format!(
-                " in all other seats, {seats} seats; equal players win {} %.",
+            caption: format!(
+                "Against {} in all other seats, {seats} seats; equal players win {} %.",
+                code(against),
                 number(100.0 / seats as f64, 1)
-            )),
+            ),
             drawing,
         }
     }
@@ -285,8 +283,7 @@ impl<'a> Learning<'a> {
             let cells = std::iter::once(grouped(matches)).chain(rivals.iter().map(cell));
             TableRow::new(format!("levels/{level}.net"), cells)
         };
-        let heads =
-            rivals.iter().map(|(seats, against)| Prose::default().code(against).say(format!(", {seats} seats")));
+        let heads = rivals.iter().map(|(seats, against)| format!("{}, {seats} seats", code(against)));
         ReportTable {
             caption: "The network at each evaluation: training matches, and wins in percent.".into(),
             corner: "network",

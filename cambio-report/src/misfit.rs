@@ -6,7 +6,7 @@ use cambio_stats::ratings::{Misfit, Residual};
 
 use crate::cell_report::{CellReport, described};
 use crate::numbers::{number, signed, spread};
-use crate::parts::Prose;
+use crate::parts::code;
 use crate::plot::{Figure, Forest, IntervalPoint};
 use crate::verdict::p_value;
 
@@ -32,7 +32,7 @@ impl CellReport<'_> {
     }
 
     /// Describes whether one rating for each agent describes the results.
-    pub(super) fn misfit_note(&self) -> Option<Prose> {
+    pub(super) fn misfit_note(&self) -> Option<String> {
         let (misfit, residuals) = self.residuals()?;
         let Some(HotellingTest { f, freedom: (numerator, denominator), p }) = misfit.test else {
             return Some(
@@ -44,22 +44,18 @@ impl CellReport<'_> {
             p_value(p)
         );
         if p >= 0.05 {
-            return Some(
-                format!("One rating for each agent describes all pairs as far as these deals show ({test}).").into(),
-            );
+            return Some(format!("One rating for each agent describes all pairs as far as these deals show ({test})."));
         }
         let (most, [one, other]) = &residuals[0];
-        Some(
-            Prose::from(format!(
-                "One rating for each agent does not describe all pairs ({test}). Beyond chance, the pairs deviate from the ratings by \
-                 {} Elo points (root mean square); the most significant deviation is that ",
-                number(misfit.size() * ELO, 0)
-            ))
-            .code(one)
-            .say(format!(" is {} Elo points stronger against ", number((most.interval.mean * ELO).abs(), 0)))
-            .code(other)
-            .say(" than the ratings say. To predict the result of a pair, use the score of the pair, not the two ratings."),
-        )
+        Some(format!(
+            "One rating for each agent does not describe all pairs ({test}). Beyond chance, the pairs deviate from the ratings by {} Elo \
+             points (root mean square); the most significant deviation is that {} is {} Elo points stronger against {} than the ratings \
+             say. To predict the result of a pair, use the score of the pair, not the two ratings.",
+            number(misfit.size() * ELO, 0),
+            code(one),
+            number((most.interval.mean * ELO).abs(), 0),
+            code(other)
+        ))
     }
 
     /// The plot of the residuals.
@@ -92,8 +88,7 @@ impl CellReport<'_> {
             caption: format!(
                 "By how many Elo points the first agent of a pair is stronger against the second than the ratings say. {most} The thick \
                  bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni)."
-            )
-            .into(),
+            ),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         })
     }

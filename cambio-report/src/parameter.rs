@@ -6,7 +6,7 @@ use cambio_agents::roster;
 
 use crate::cell_report::CellReport;
 use crate::numbers::listed;
-use crate::parts::Prose;
+use crate::parts::code;
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::verdict::RankedAgent;
 
@@ -104,9 +104,10 @@ impl CellReport<'_> {
                 id: format!("parameter-{}-{}", self.index + 1, number + 1),
                 title: format!("Mean {unit} of {} by {}, {}", family.spec, family.parameter, self.title()),
                 description: listed(described),
-                caption: Prose::from(format!("Mean {unit} of ")).code(&family.spec).say(
-                    ", with single 95 % intervals. The means are over the whole field, so they include the matches between these agents. \
-                     The marks are as in the plot of the means.",
+                caption: format!(
+                    "Mean {unit} of {}, with single 95 % intervals. The means are over the whole field, so they include the matches \
+                     between these agents. The marks are as in the plot of the means.",
+                    code(&family.spec)
                 ),
                 drawing: Curve::new(&samples, &axis_name(&family.parameter, is_logarithmic), unit),
             }

@@ -4,7 +4,6 @@ use cambio_stats::histogram::Histogram;
 use serde::Serialize;
 
 use crate::numbers::{grouped, number, short};
-use crate::parts::Prose;
 
 /// The width of a drawing, chosen so that letters stay readable when the drawing is scaled to narrow and wide screens.
 pub(super) const WIDTH: f64 = 380.0;
@@ -25,7 +24,7 @@ pub(super) struct Figure<D> {
     /// A description in words, for readers who do not see the drawing.
     pub(super) description: String,
     /// Explains how to read the figure.
-    pub(super) caption: Prose,
+    pub(super) caption: String,
     pub(super) drawing: D,
 }
 

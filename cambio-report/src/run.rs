@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::cell_report::{CellReport, Section, zero};
 use crate::numbers::{NONE, count, grouped, plus_minus};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::parts::{ReportTable, TableCell, TableRow, code, list};
 use crate::template::page;
 use crate::times::TimeSection;
 use crate::verdict::RankedAgents;
@@ -67,15 +67,15 @@ impl<'a> Run<'a> {
 #[derive(Serialize)]
 struct RunPage {
     title: String,
-    headline: Prose,
-    notes: Vec<Prose>,
+    headline: String,
+    notes: Vec<String>,
     overview: Option<ReportTable>,
     pooled: Option<ReportTable>,
     sections: Vec<Section>,
     times: Vec<TimeSection>,
     faults: Option<ReportTable>,
-    no_faults: Prose,
-    how: Vec<Prose>,
+    no_faults: String,
+    how: Vec<String>,
     command: String,
     spec: String,
 }
@@ -101,9 +101,9 @@ pub fn of_run(run: Run<'_>) -> String {
         faults: (!derived.faults.is_empty()).then(|| faults(derived)),
         no_faults: match plan.faults {
             FaultPolicy::Stop if extent.is_whole() => "None: a fault would have stopped the run.".into(),
-            FaultPolicy::Stop => Prose::from("A fault stops this run. The match up to the fault is then in ")
-                .code("fault.jsonl")
-                .say("."),
+            FaultPolicy::Stop => {
+                format!("A fault stops this run. The match up to the fault is then in {}.", code("fault.jsonl"))
+            }
             FaultPolicy::Forfeit | FaultPolicy::Void => "None.".into(),
         },
         how: how(run),
@@ -114,7 +114,7 @@ pub fn of_run(run: Run<'_>) -> String {
 }
 
 /// The summary over all tables.
-fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> Prose {
+fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
     if let [only] = tables {
         return only.ladder.verdict(extent);
     }
@@ -134,14 +134,11 @@ fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> Prose {
         return "No table compares different agents.".into();
     }
     let shown = leaders.len().min(3);
-    let mut prose = Prose::from(if extent.is_whole() { "" } else { "So far, " });
-    for (index, (agent, times)) in leaders[..shown].iter().enumerate() {
-        let joint = if index == 0 {
-            ""
-        } else if index + 1 == leaders.len() {
-            " and "
-        } else {
-            ", "
+    let led = |(index, (agent, times)): (usize, &(&str, usize))| {
+        let joint = match index {
+            0 => "",
+            last if last + 1 == leaders.len() => " and ",
+            _ => ", ",
         };
         let tables = match (index, *times) {
             (0, times) if times == compared && compared == 2 => " has the best mean at both tables".to_owned(),
@@ -149,43 +146,40 @@ fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> Prose {
             (0, times) => format!(" has the best mean at {times} of {compared} tables"),
             (_, times) => format!(" at {times}"),
         };
-        prose = prose.say(joint).code(*agent).say(tables);
-    }
-    if leaders.len() > shown {
-        prose = prose.say(format!(" and {} others at the rest", leaders.len() - shown));
-    }
-    prose.say(match clear {
-        0 => "; at no table is the leader distinguishable from all others, corrected for all pairs of the table."
-            .to_owned(),
-        all if all == compared => {
-            "; at every table the leader beats all others, corrected for all pairs of the table.".to_owned()
-        }
-        some => format!("; at {some} of {compared} the leader beats all others, corrected for all pairs of the table."),
-    })
+        format!("{joint}{}{tables}", code(agent))
+    };
+    let all: String = leaders.iter().take(shown).enumerate().map(led).collect();
+    let others = match leaders.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} others at the rest"),
+    };
+    let so_far = if extent.is_whole() { "" } else { "So far, " };
+    let clear = match clear {
+        0 => "at no table is the leader distinguishable from all others".to_owned(),
+        all if all == compared => "at every table the leader beats all others".to_owned(),
+        some => format!("at {some} of {compared} the leader beats all others"),
+    };
+    format!("{so_far}{all}{others}; {clear}, corrected for all pairs of the table.")
 }
 
 /// The caveats at the top of the page.
-fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
+fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<String> {
     let Run { plan, derived, .. } = run;
     let mut notes = Vec::new();
     if !run.extent.is_whole() {
         let (batches, of) = (grouped(run.extent.batches), grouped(run.extent.of));
-        notes.push(
-            Prose::from(format!(
-                "This run is incomplete: {batches} of {of} batches were played, and all numbers are based on these. "
-            ))
-            .code("cambio run --resume")
-            .say(" plays the remaining batches."),
-        );
+        notes.push(format!(
+            "This run is incomplete: {batches} of {of} batches were played, and all numbers are based on these. {} plays the remaining \
+             batches.",
+            code("cambio run --resume")
+        ));
     }
     let forfeits: u64 = derived.summary.iter().map(|row| row.forfeits).sum();
     if forfeits > 0 {
-        notes.push(
-            format!("Forfeited because of a fault: {}. The agent at fault loses.", count(forfeits, "match")).into(),
-        );
+        notes.push(format!("Forfeited because of a fault: {}. The agent at fault loses.", count(forfeits, "match")));
     } else if !derived.faults.is_empty() {
         let dropped = count(derived.faults.len() as u64, "deal block");
-        notes.push(format!("Dropped because of a fault: {dropped}.").into());
+        notes.push(format!("Dropped because of a fault: {dropped}."));
     }
     let marked = |is_marked: fn(&PlannedAgent) -> bool| -> Vec<&str> {
         plan.agents.iter().filter(|agent| is_marked(agent)).map(|agent| agent.label.as_str()).collect()
@@ -193,16 +187,16 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<Prose> {
     let seers = marked(|agent| agent.sees_all);
     if !seers.is_empty() {
         let see = if seers.len() == 1 { "sees" } else { "see" };
-        notes.push(Prose::default().list(&seers).say(format!(" {see} hidden cards: this is analysis, not a contest.")));
+        notes.push(format!("{} {see} hidden cards: this is analysis, not a contest.", list(&seers, " and ")));
     }
     let loose = marked(|agent| !agent.reproducible);
     if !loose.is_empty() {
         let may = "may decide differently when replayed, so their rows are not reproducible.";
-        notes.push(Prose::default().list(&loose).say(format!(" {may}")));
+        notes.push(format!("{} {may}", list(&loose, " and ")));
     }
     let few = tables.iter().filter_map(|table| table.ladder.rungs.iter().map(|rung| rung.mean.clusters).min()).min();
     if let Some(few) = few.filter(|few| *few < 30) {
-        notes.push(format!("A table has only {}, which is too few for reliable intervals.", count(few, "deal")).into());
+        notes.push(format!("A table has only {}, which is too few for reliable intervals.", count(few, "deal")));
     }
     notes
 }
@@ -228,14 +222,14 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
             all if all + 1 == ladder.rungs.len() => "open".to_owned(),
             some => format!("open with {some}"),
         };
-        let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), |label| Prose::default().code(label));
+        let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), code);
         let cells = [
-            word.into(),
+            word,
             agent(leader.map(|rung| rung.agent)),
-            leader.map_or_else(|| NONE.to_owned(), |rung| ladder.told(&rung.mean)).into(),
+            leader.map_or_else(|| NONE.to_owned(), |rung| ladder.told(&rung.mean)),
             agent(next.map(|rung| rung.agent)),
-            lead.into(),
-            leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)).into(),
+            lead,
+            leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)),
         ];
         TableRow::new(table.title(), cells)
     };
@@ -245,10 +239,9 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
              interval, simultaneous over all pairs of the table. Clear: the leader beats all others. Open with N: N agents are not \
              distinguishable from the leader, which does not show that they are as good. The tables are not corrected together.",
             payoff.unit()
-        )
-        .into(),
+        ),
         corner: "table",
-        columns: ["verdict", "leader", "its mean", "next", "lead", "deals"].map(Prose::from).into(),
+        columns: ["verdict", "leader", "its mean", "next", "lead", "deals"].map(String::from).into(),
         rows: tables.iter().map(row).collect(),
     }
 }
@@ -259,7 +252,7 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     order.sort_by(|one, other| other.elo.total_cmp(&one.elo));
     let row = |row: &&PooledRow| {
         let elo = plus_minus(row.elo, row.elo_low.zip(row.elo_high), 0);
-        TableRow::new(Prose::default().code(&row.agent), [elo, row.tables.to_string(), grouped(row.games)])
+        TableRow::new(code(&row.agent), [elo, row.tables.to_string(), grouped(row.games)])
     };
     let kind = if is_regularised { "One regularised rating" } else { "One rating" };
     let interval = if is_regularised {
@@ -269,19 +262,20 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
         " Intervals are single 95 % bootstrap intervals over deals, which have the same cards at every table."
     };
     ReportTable {
-        caption: Prose::from(format!("{kind} over all tables, in Elo points; "))
-            .then(zero(plan))
-            .say(". The model assumes that an agent is equally strong at every table; tables with more games have more weight.")
-            .say(interval),
+        caption: format!(
+            "{kind} over all tables, in Elo points; {}. The model assumes that an agent is equally strong at every table; tables with \
+             more games have more weight.{interval}",
+            zero(plan)
+        ),
         corner: "agent",
-        columns: ["Elo", "tables", "games"].map(Prose::from).into(),
+        columns: ["Elo", "tables", "games"].map(String::from).into(),
         rows: order.iter().map(row).collect(),
     }
 }
 
 fn faults(derived: &Derived) -> ReportTable {
     let row = |row: &cambio_sim::FaultRow| TableRow {
-        head: Prose::default().code(&row.agent),
+        head: code(&row.agent),
         cells: vec![
             TableCell { tone: "long", ..row.what.as_str().into() },
             format!("{}, {} seats, deal {}, rotation {}", row.rules, row.seats, row.deal, row.rotation).into(),
@@ -293,9 +287,9 @@ fn faults(derived: &Derived) -> ReportTable {
     let first =
         if all > MOST_FAULTS { format!(", first {MOST_FAULTS} shown; all are in faults.csv") } else { String::new() };
     ReportTable {
-        caption: format!("{}{first}. faults.jsonl has the match up to each fault.", count(all as u64, "fault")).into(),
+        caption: format!("{}{first}. faults.jsonl has the match up to each fault.", count(all as u64, "fault")),
         corner: "agent",
-        columns: ["what", "where", "when", "policy"].map(Prose::from).into(),
+        columns: ["what", "where", "when", "policy"].map(String::from).into(),
         rows: derived.faults.iter().take(MOST_FAULTS).map(row).collect(),
     }
 }
@@ -318,50 +312,44 @@ fn command(run: Run<'_>) -> String {
     words.join(" ")
 }
 
-fn how(run: Run<'_>) -> Vec<Prose> {
+fn how(run: Run<'_>) -> Vec<String> {
     let plan = run.plan;
-    let mut how = vec![
-        Prose::from("With the same version, ")
-            .code(format!("cambio {}", env!("CARGO_PKG_VERSION")))
-            .say(", this command gives the same bytes for any number of threads. The experiment below is ")
-            .code("spec.toml")
-            .say(" in this folder."),
-    ];
+    let mut how = vec![format!(
+        "With the same version, {}, this command gives the same bytes for any number of threads. The experiment below is {} in this folder.",
+        code(concat!("cambio ", env!("CARGO_PKG_VERSION"))),
+        code("spec.toml")
+    )];
     let known = cambio_agents::roster();
     let own: Vec<&str> =
         plan.agents.iter().map(|agent| agent.label.as_str()).filter(|label| known.parse(label).is_err()).collect();
     if !own.is_empty() {
-        how.push(Prose::from("The program must have the agents ").list(&own).say("."));
+        how.push(format!("The program must have the agents {}.", list(&own, " and ")));
     }
     let named = toml::from_str::<Experiment>(run.spec).map(|experiment| experiment.rules).unwrap_or_default();
     let files: Vec<&str> =
         named.iter().map(String::as_str).filter(|name| cambio_core::Rules::preset(name).is_err()).collect();
     if !files.is_empty() {
-        how.push(
-            Prose::from("The experiment needs these rule files beside it: ")
-                .list(&files)
-                .say(". Their full content is in ")
-                .code("spec.lock.json")
-                .say("."),
-        );
+        how.push(format!(
+            "The experiment needs these rule files beside it: {}. Their full content is in {}.",
+            list(&files, " and "),
+            code("spec.lock.json")
+        ));
     }
-    how.push(
-        Prose::from("Run ")
-            .code(plan.run_id())
-            .say(format!(", seed {}, {}. ", plan.seed, count(plan.deals, "deal")))
-            .code("cambio verify DIR --all")
-            .say(" replays it and compares the results; ")
-            .code("manifest.json")
-            .say(" contains the revision, compiler and target; ")
-            .code("ledger.jsonl")
-            .say(" contains the BLAKE3 hashes of all rows."),
-    );
-    how.push(
-        Prose::from("To watch matches: ")
-            .code("cambio serve --runs FOLDER")
-            .say(" shows the runs in a folder, and there this page links to the matches; ")
-            .code("cambio watch DIR")
-            .say(" shows a match of a run in the terminal."),
-    );
+    how.push(format!(
+        "Run {}, seed {}, {}. {} replays it and compares the results; {} contains the revision, compiler and target; {} contains the \
+         BLAKE3 hashes of all rows.",
+        code(plan.run_id()),
+        plan.seed,
+        count(plan.deals, "deal"),
+        code("cambio verify DIR --all"),
+        code("manifest.json"),
+        code("ledger.jsonl")
+    ));
+    how.push(format!(
+        "To watch matches: {} shows the runs in a folder, and there this page links to the matches; {} shows a match of a run in the \
+         terminal.",
+        code("cambio serve --runs FOLDER"),
+        code("cambio watch DIR")
+    ));
     how
 }

@@ -2,8 +2,10 @@
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
+
+use crate::parts::html;
 
 const TEMPLATES: [(&str, &str); 8] = [
     ("comparison.html", include_str!("../templates/comparison.html")),
@@ -21,6 +23,7 @@ pub(crate) fn page(template: &str, view: impl Serialize) -> String {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        environment.add_filter("prose", |text: &str| Value::from_safe_string(html(text)));
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cell_report::CellReport;
 use crate::numbers::{NONE, grouped, listed};
-use crate::parts::{Prose, ReportTable, TableRow};
+use crate::parts::{ReportTable, TableRow};
 use crate::plot::{Figure, RIGHT, Scale, Tick, WIDTH, covered};
 use crate::verdict::{RankedAgent, digits};
 
@@ -77,7 +77,7 @@ impl CellReport<'_> {
         if timed.is_empty() {
             return None;
         }
-        let row = |(head, rung): (Prose, &RankedAgent<'_>)| {
+        let row = |(head, rung): (String, &RankedAgent<'_>)| {
             let (each, decisions) =
                 time(rung).map_or((NONE.to_owned(), 0), |(each, decisions)| (duration(each), decisions));
             TableRow::new(head, [self.ladder.told(&rung.mean), each, grouped(decisions)])
@@ -91,7 +91,7 @@ impl CellReport<'_> {
                           Times depend on the machine and on its other work."
                     .into(),
                 corner: "agent",
-                columns: [unit, "time per decision", "timed decisions"].map(Prose::from).into(),
+                columns: [unit, "time per decision", "timed decisions"].map(String::from).into(),
                 rows: self.heads().into_iter().zip(rungs).map(row).collect(),
             },
             figure: (timed.len() > 1).then(|| self.scatter(&timed)),
@@ -128,8 +128,7 @@ impl CellReport<'_> {
             caption: format!(
                 "Mean {unit} with single 95 % intervals against the time per decision, on a logarithmic axis. The numbers are the ranks \
                  in the table; the marks are as in the plot of the means."
-            )
-            .into(),
+            ),
             drawing: Scatter {
                 width: WIDTH,
                 height: foot + 40.0,

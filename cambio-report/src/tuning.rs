@@ -10,7 +10,7 @@ use cambio_sim::tune::{
 use crate::curves::CurvePage;
 use crate::numbers::{NONE, count, grouped, listed, number, percent, plus_minus, signed, spread};
 use crate::parameter::{axis, axis_name};
-use crate::parts::{Prose, ReportTable, TableCell, TableRow};
+use crate::parts::{ReportTable, TableCell, TableRow, code, list};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
 use crate::verdict::digits;
@@ -77,25 +77,24 @@ pub fn of_tuning(tuning: Tuning<'_>) -> String {
         TuningOutcome::AgainstField(found) => (tuning.verdicts(found), None),
         TuningOutcome::AgainstItself(found) => (vec![tuning.equilibria(found)], Some(tuning.replies(&fields))),
     };
-    let warnings =
-        result.warnings(tuning.points).into_iter().map(|warning| Prose::from(format!("Warning: {warning}.")));
+    let warnings = result.warnings(tuning.points).into_iter().map(|warning| format!("Warning: {warning}."));
     let verdicts = verdicts.into_iter().chain(warnings).collect();
     let shown = CurvePage {
         title: format!("The best of {}", result.agent),
         verdicts,
         heading: "Response",
-        reading: tuning.reading().into(),
+        reading: tuning.reading(),
         curves: curves.collect(),
         points: replies.is_none().then(|| tuning.table()),
         points_name: "Response",
         replies,
-        how: Prose::from("With the same version, ")
-            .code(format!("cambio {}", result.version))
-            .say(", the command below gives the same numbers for any number of threads. ")
-            .code("curve.csv")
-            .say(" contains all numbers, ")
-            .code("tuning.json")
-            .say(" the result."),
+        how: format!(
+            "With the same version, {}, the command below gives the same numbers for any number of threads. {} contains all numbers, {} \
+             the result.",
+            code(format!("cambio {}", result.version)),
+            code("curve.csv"),
+            code("tuning.json")
+        ),
         command: result.command.clone(),
     };
     page("curves.html", shown)
@@ -178,7 +177,7 @@ impl<'a> Tuning<'a> {
             id: format!("curve-{}", index + 1),
             title: format!("Mean {} by value, against {field}", self.unit()),
             description: listed(points.iter().map(described)),
-            caption: Prose::from("Against ").code(field).say(format!(", {}.", self.table_of_play())),
+            caption: format!("Against {}, {}.", code(field), self.table_of_play()),
             drawing: Curve::new(&samples, &unit, self.unit()),
         }
     }
@@ -194,7 +193,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    fn verdicts(&self, found: &AgainstField) -> Vec<Prose> {
+    fn verdicts(&self, found: &AgainstField) -> Vec<String> {
         let Some(best) = self.points.iter().find(|point| self.is_best(point)) else { return Vec::new() };
         let level: Vec<&str> = self
             .points
@@ -204,30 +203,31 @@ impl<'a> Tuning<'a> {
             .collect();
         let field: Vec<&str> = found.field.iter().map(String::as_str).collect();
         let unit = self.unit();
-        let mut first = Prose::default().code(&best.agent).say(format!(
-            " has the best mean, {} {unit}, of {} {} against {}",
+        let end = match (best.among_best, level.len()) {
+            (None, _) => ".".to_owned(),
+            (Some(_), 0) => ", and every other value is significantly worse (Hsu, 95 %).".to_owned(),
+            (Some(_), _) => format!("; not distinguishable from it (Hsu, 95 %): {}.", level.join(", ")),
+        };
+        let first = format!(
+            "{} has the best mean, {} {unit}, of {} {} against {}{}{end}",
+            code(&best.agent),
             self.told(best),
             count(self.points.len() as u64, "value"),
             self.table_of_play(),
-            if self.result.mixture { "the mixture of " } else { "" }
-        ));
-        first = first.list(&field);
-        first = match (best.among_best, level.len()) {
-            (None, _) => first.say("."),
-            (Some(_), 0) => first.say(", and every other value is significantly worse (Hsu, 95 %)."),
-            (Some(_), _) => first.say(format!("; not distinguishable from it (Hsu, 95 %): {}.", level.join(", "))),
-        };
+            if self.result.mixture { "the mixture of " } else { "" },
+            list(&field, " and ")
+        );
         vec![first, self.validation(found.validation.as_ref())]
     }
 
-    fn validation(&self, validation: Option<&Validation>) -> Prose {
+    fn validation(&self, validation: Option<&Validation>) -> String {
         let played = match validation {
             None => {
                 return "It was not validated on fresh deals: the mean of the best of many values is too optimistic on the deals that selected it."
                     .into();
             }
             Some(Validation::Same { incumbent }) => {
-                return Prose::from("It is the incumbent, ").code(incumbent).say(", so there is nothing to validate.");
+                return format!("It is the incumbent, {}, so there is nothing to validate.", code(incumbent));
             }
             Some(Validation::Played(played)) => played,
         };
@@ -240,18 +240,15 @@ impl<'a> Tuning<'a> {
         let ends = interval.map_or_else(String::new, |(low, high)| {
             format!(" (95 % interval {} to {})", number(low, digits), number(high, digits))
         });
-        Prose::from(format!(
-            "On {} fresh deals it averages {} {}, the incumbent ",
+        format!(
+            "On {} fresh deals it averages {} {}, the incumbent {} {}: {}{ends}, {word}.",
             grouped(played.deals),
             number(played.winner, digits),
-            self.unit()
-        ))
-        .code(&played.incumbent)
-        .say(format!(
-            " {}: {}{ends}, {word}.",
+            self.unit(),
+            code(&played.incumbent),
             number(played.incumbent_mean, digits),
             signed(played.difference, digits)
-        ))
+        )
     }
 
     fn table(&self) -> ReportTable {
@@ -293,32 +290,25 @@ impl<'a> Tuning<'a> {
                 "The mean {} of each value, its single and simultaneous 95 % intervals, how often it is the best under \
                  bootstrap resampling of deals, and whether it is distinguishable from the best.{of}{mirror}",
                 self.unit()
-            )
-            .into(),
+            ),
             corner: "value",
-            columns: columns.into_iter().map(Prose::from).collect(),
+            columns: columns.into_iter().map(String::from).collect(),
             rows: self.points.iter().map(row).collect(),
         }
     }
 
-    fn equilibria(&self, found: &AgainstItself) -> Prose {
-        let values = found.values.len() as u64;
-        let found = &found.symmetric_equilibria;
-        let table = self.table_of_play();
-        let first = if found.is_empty() {
-            format!("None of {} of ", count(values, "value"))
-        } else {
-            format!("Of {} of ", count(values, "value"))
-        };
-        let prose = Prose::from(first).code(&self.result.agent);
+    fn equilibria(&self, found: &AgainstItself) -> String {
+        let values = count(found.values.len() as u64, "value");
+        let (found, agent, table) = (&found.symmetric_equilibria, code(&self.result.agent), self.table_of_play());
         if found.is_empty() {
-            return prose.say(format!(" is a best response to tables full of itself {table}."));
+            return format!("None of {values} of {agent} is a best response to tables full of itself {table}.");
         }
-        prose.say(format!(
-            ", {} is not distinguishable from the best response to tables full of itself {table}: {}, as far as the data show.",
+        format!(
+            "Of {values} of {agent}, {} is not distinguishable from the best response to tables full of itself {table}: {}, as far as the \
+             data show.",
             found.join(", "),
             if found.len() == 1 { "a symmetric equilibrium" } else { "symmetric equilibria" }
-        ))
+        )
     }
 
     /// The payoff of each value (row) at a table where each value (column) plays in all other seats.
@@ -333,7 +323,7 @@ impl<'a> Tuning<'a> {
                     BestComparison::Level => "= ",
                     BestComparison::Behind => "",
                 };
-                let text = format!("{mark}{}", number(point.payoff, self.digits())).into();
+                let text = format!("{mark}{}", number(point.payoff, self.digits()));
                 let shade = if mark.is_empty() { 0.0 } else { 0.25 };
                 TableCell { text, tone: if mark.is_empty() { "" } else { "up" }, shade }
             };
@@ -344,10 +334,9 @@ impl<'a> Tuning<'a> {
                 "The mean {} of the row’s value at a table full of the column’s. ▲ is the best response to the column, = is not \
                  distinguishable from it (Hsu, 95 %).",
                 self.unit()
-            )
-            .into(),
+            ),
             corner: "value",
-            columns: values.iter().map(|value| Prose::from(*value)).collect(),
+            columns: values.iter().map(|value| String::from(*value)).collect(),
             rows: values.iter().enumerate().map(row).collect(),
         }
     }

@@ -7,7 +7,7 @@ use cambio_sim::{Derived, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
 
 use crate::numbers::{grouped, number, plus_minus};
-use crate::parts::Prose;
+use crate::parts::{code, list};
 
 /// The number of decimals of a payoff.
 pub(super) fn digits(payoff: Payoff) -> usize {
@@ -137,13 +137,9 @@ impl<'a> RankedAgents<'a> {
 
     /// Describes how the leader depends on the field: the leaders without one of the agents, and the agent that scores
     /// above one half against each other agent. `None` for two agents.
-    pub(super) fn field(&self, cell: &CellDigest) -> Option<Prose> {
+    pub(super) fn field(&self, cell: &CellDigest) -> Option<String> {
         let [leader, others @ ..] = &self.rungs[..] else { return None };
         (self.compares() && others.len() > 1).then_some(())?;
-        let mut prose = Prose::from(format!(
-            "“Best” refers to the mean over this field of {} agents; another field can have another leader. ",
-            self.rungs.len()
-        ));
         // The leaders of the fields without one agent, with the agents that are left out.
         let (mut fields, mut changes): (usize, Vec<(&str, Vec<&str>)>) = (0, Vec::new());
         for left_out in others {
@@ -158,29 +154,37 @@ impl<'a> RankedAgents<'a> {
                 None => changes.push((first.agent, vec![left_out.agent])),
             }
         }
-        if fields > 0 && changes.is_empty() {
-            prose = prose.code(leader.agent).say(" keeps the best mean if any one of the other agents is left out. ");
-        }
-        for (agent, without) in changes {
-            prose = match without.len() {
-                1..=4 => prose.say("Without ").list_with(&without, " or "),
-                many => prose.say(format!("Without one of {many} other agents")),
+        let keeps = match fields {
+            1.. if changes.is_empty() => {
+                format!("{} keeps the best mean if any one of the other agents is left out. ", code(leader.agent))
+            }
+            _ => String::new(),
+        };
+        let change = |(agent, without): (&str, Vec<&str>)| {
+            let without = match without.len() {
+                1..=4 => list(&without, " or "),
+                many => format!("one of {many} other agents"),
             };
-            prose = prose.say(", ").code(agent).say(" has the best mean. ");
-        }
+            format!("Without {without}, {} has the best mean. ", code(agent))
+        };
+        let changes: String = changes.into_iter().map(change).collect();
         let scores = |one: &RankedAgent<'a>| {
             let others = self.rungs.iter().filter(|other| other.index != one.index);
             others.map(|other| Some(self.score(one.agent, other.agent)?.0)).collect::<Option<Vec<f64>>>()
         };
         let scores: Option<Vec<Vec<f64>>> = self.rungs.iter().map(scores).collect();
-        Some(match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
-            None => prose,
-            Some(None) => prose.say("No agent scores above one half against every other agent."),
-            Some(Some(0)) => prose.code(leader.agent).say(" scores above one half against every other agent."),
-            Some(Some(index)) => prose
-                .code(self.rungs[index].agent)
-                .say(" scores above one half against every other agent, but does not have the best mean."),
-        })
+        let end = match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
+            None => String::new(),
+            Some(None) => "No agent scores above one half against every other agent.".to_owned(),
+            Some(Some(index)) => {
+                let but = if index == 0 { "" } else { ", but does not have the best mean" };
+                format!("{} scores above one half against every other agent{but}.", code(self.rungs[index].agent))
+            }
+        };
+        Some(format!(
+            "“Best” refers to the mean over this field of {} agents; another field can have another leader. {keeps}{changes}{end}",
+            self.rungs.len()
+        ))
     }
 
     /// The number of pairs that are tested together.
@@ -230,64 +234,58 @@ impl<'a> RankedAgents<'a> {
         }
     }
 
-    pub(super) fn verdict(&self, extent: PlayedBatches) -> Prose {
-        let so_far = |text: &str| if extent.is_whole() { text.to_owned() } else { format!("So far, {text}") };
+    pub(super) fn verdict(&self, extent: PlayedBatches) -> String {
         let Some((leader, others)) = self.rungs.split_first() else {
             return "No matches were played here yet.".into();
         };
+        let so_far = if extent.is_whole() { "" } else { "So far, " };
+        let lead = format!("{so_far}{}", code(leader.agent));
         let Some(second) = others.first() else {
-            return Prose::from(so_far(""))
-                .code(leader.agent)
-                .say(" is the only agent here, so there is no comparison.");
+            return format!("{lead} is the only agent here, so there is no comparison.");
         };
-        let unit = self.payoff.unit();
         if !self.compares() {
             return "Every agent plays only copies of itself, so there is no comparison.".into();
         }
-        let rivals = self.rivals();
-        let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
-        let lead = Prose::from(so_far("")).code(leader.agent);
+        let (rivals, mean, unit) = (self.rivals(), self.told(&leader.mean), self.payoff.unit());
         let all = self.rungs.len();
         let Some(rival) = rivals.first() else {
-            let Some(gap) = self.gap(leader.agent, second.agent) else { return lead.say(" leads.") };
+            let Some(gap) = self.gap(leader.agent, second.agent) else { return format!("{lead} leads.") };
+            let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
             let next = if all > 2 { ", the next" } else { "" };
-            return lead
-                .say(format!(" leads with {} {unit}, {} {more} than ", self.told(&leader.mean), self.told_gap(&gap).0))
-                .code(second.agent)
-                .say(format!("{next} ({}): ", self.assurance(&gap)))
-                .say(if all > 2 {
-                    format!("it is the best of this field of {all} agents.")
-                } else {
-                    "it is the better.".to_owned()
-                });
+            let best =
+                if all > 2 { format!("the best of this field of {all} agents") } else { "the better".to_owned() };
+            let (by, second, assurance) = (self.told_gap(&gap).0, code(second.agent), self.assurance(&gap));
+            return format!(
+                "{lead} leads with {mean} {unit}, {by} {more} than {second}{next} ({assurance}): it is {best}."
+            );
         };
         let field = if all > 2 { " of this field" } else { "" };
-        let lead = lead.say(format!(" has the best mean{field}, {} {unit}, but ", self.told(&leader.mean)));
         let behind = all - 1 - rivals.len();
         let is_open = behind == 0 && all > 2;
-        let lead = if is_open {
-            lead.say("no other agent is distinguishable from it yet: the next, ")
+        let (from, which) = if is_open {
+            ("no other agent is distinguishable from it yet: the next, ", "is")
         } else {
-            lead.say("is not distinguishable from ")
+            ("is not distinguishable from ", "which is")
         };
-        let lead = lead.code(rival.agent).say(if is_open { ", is " } else { ", which is " });
-        let lead = match self.gap(leader.agent, rival.agent) {
-            Some(gap) if gap.difference == 0.0 => lead.say(format!("equal ({})", self.assurance(&gap))),
-            Some(gap) => lead.say(format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap))),
-            None => lead.say("behind"),
+        let gap = match self.gap(leader.agent, rival.agent) {
+            Some(gap) if gap.difference == 0.0 => format!("equal ({})", self.assurance(&gap)),
+            Some(gap) => format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap)),
+            None => "behind".to_owned(),
         };
         let names: Vec<&str> = rivals[1..].iter().map(|rung| rung.agent).collect();
-        let lead = match names.len() {
-            0 => lead,
-            _ if is_open => lead,
-            1..=3 => lead.say(", or from ").list(&names),
-            more => lead.say(format!(", or from {more} others")),
+        let rest = match names.len() {
+            0 => String::new(),
+            _ if is_open => String::new(),
+            1..=3 => format!(", or from {}", list(&names, " and ")),
+            more => format!(", or from {more} others"),
         };
-        match behind {
-            0 => lead.say("."),
-            1 => lead.say("; the other agent is significantly behind."),
-            _ => lead.say(format!("; the other {behind} agents are significantly behind.")),
-        }
+        let end = match behind {
+            0 => ".".to_owned(),
+            1 => "; the other agent is significantly behind.".to_owned(),
+            _ => format!("; the other {behind} agents are significantly behind."),
+        };
+        let rival = code(rival.agent);
+        format!("{lead} has the best mean{field}, {mean} {unit}, but {from}{rival}, {which} {gap}{rest}{end}")
     }
 }
 
