@@ -10,6 +10,9 @@ pub(super) const WIDTH: f64 = 380.0;
 /// The left and the right end of the axis.
 const LEFT: f64 = 12.0;
 pub(super) const RIGHT: f64 = WIDTH - 12.0;
+/// The left end of the axis in a drawing with labels of heights, and the upper end of the heights.
+pub(super) const HEIGHTS: (f64, f64) = (46.0, 22.0);
+
 /// Truncates a label to the space beside its number. A letter of the label is about 6.5 units wide, a digit 6 units.
 fn fitting(label: &str, figure: &str) -> String {
     short(label, ((WIDTH - 6.0 * figure.chars().count() as f64) / 6.5) as usize - 2)
@@ -111,8 +114,6 @@ pub(super) struct IntervalPoint {
 /// A forest plot: estimates with intervals, one per row.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Forest {
-    width: f64,
-    height: f64,
     foot: f64,
     rows: Vec<ForestRow>,
     ticks: Vec<Tick>,
@@ -154,8 +155,6 @@ impl Forest {
         };
         let foot = estimates.len() as f64 * FOREST_ROW + 6.0;
         Forest {
-            width: WIDTH,
-            height: foot + 34.0,
             foot,
             rows: estimates.iter().enumerate().map(row).collect(),
             ticks: scale.ticks(5.0),
@@ -179,8 +178,6 @@ pub(super) struct RunMark {
 /// A plot with a row for each agent, and in each row a mark for each run.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct RunMarks {
-    width: f64,
-    height: f64,
     foot: f64,
     rows: Vec<RunMarksRow>,
     ticks: Vec<Tick>,
@@ -240,8 +237,6 @@ impl RunMarks {
         };
         let rows: Vec<RunMarksRow> = agents.iter().map(row).collect();
         RunMarks {
-            width: WIDTH,
-            height: top + 34.0,
             foot: top,
             rows,
             ticks: scale.ticks(5.0),
@@ -261,8 +256,6 @@ pub(super) struct Distribution<'a> {
 /// Histograms on a common axis, one per row (small multiples).
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Strips {
-    width: f64,
-    height: f64,
     foot: f64,
     rows: Vec<Strip>,
     ticks: Vec<Tick>,
@@ -358,8 +351,6 @@ impl Strips {
         };
         let foot = distributions.len() as f64 * STRIP_ROW;
         Strips {
-            width: WIDTH,
-            height: foot + 34.0,
             foot,
             rows: distributions.iter().enumerate().map(strip).collect(),
             ticks: bar_ticks(origin + first * step, step, bars),
@@ -417,12 +408,7 @@ pub(super) enum BestComparison {
 /// A curve: means with intervals and a simultaneous band, and below the curve how often each value is the best.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Curve {
-    width: f64,
-    height: f64,
-    top: f64,
     foot: f64,
-    left: f64,
-    right: f64,
     band: Option<String>,
     line: String,
     points: Vec<CurvePoint>,
@@ -449,7 +435,7 @@ const SHARES: f64 = 44.0;
 
 impl Curve {
     pub(super) fn new(samples: &[CurveSample], unit: &str, payoff: &str) -> Curve {
-        let (left, top, foot) = (46.0, 22.0, 22.0 + CURVE);
+        let ((left, top), foot) = (HEIGHTS, HEIGHTS.1 + CURVE);
         let has_shares = samples.iter().any(|sample| sample.share.is_some());
         let place = |number: usize| samples[number].at.unwrap_or(number as f64);
         let across = Scale::around((0..samples.len()).map(place), left + 8.0, RIGHT);
@@ -491,12 +477,7 @@ impl Curve {
         };
         let columns = samples.iter().zip(&xs).filter(has_room);
         Curve {
-            width: WIDTH,
-            height: if has_shares { share_foot + 8.0 } else { foot + 40.0 },
-            top,
             foot,
-            left,
-            right: RIGHT,
             band,
             line: steps(xs.iter().zip(samples).map(|(x, own)| (*x, up.at(own.mean))).collect()),
             points: samples.iter().zip(&xs).map(point).collect(),

@@ -6,6 +6,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
 use crate::parts::html;
+use crate::plot::{HEIGHTS, RIGHT, WIDTH};
 
 const TEMPLATES: [(&str, &str); 8] = [
     ("comparison.html", include_str!("../templates/comparison.html")),
@@ -24,6 +25,9 @@ pub(crate) fn page(template: &str, view: impl Serialize) -> String {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_filter("prose", |text: &str| Value::from_safe_string(html(text)));
+        for (name, length) in [("width", WIDTH), ("left", HEIGHTS.0), ("right", RIGHT), ("top", HEIGHTS.1)] {
+            environment.add_global(name, length);
+        }
         for (name, source) in TEMPLATES {
             environment.add_template(name, source)?;
         }

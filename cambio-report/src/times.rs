@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cell_report::CellReport;
 use crate::numbers::{NONE, grouped, listed};
 use crate::parts::{ReportTable, TableRow};
-use crate::plot::{Figure, RIGHT, Scale, Tick, WIDTH, covered};
+use crate::plot::{Figure, HEIGHTS, RIGHT, Scale, Tick, covered};
 use crate::verdict::{RankedAgent, digits};
 
 /// The start of the section in the page.
@@ -35,12 +35,7 @@ pub(super) struct TimeSection {
 /// A scatter plot with a logarithmic time axis.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Scatter {
-    width: f64,
-    height: f64,
-    top: f64,
     foot: f64,
-    left: f64,
-    right: f64,
     points: Vec<ScatterPoint>,
     rows: Vec<Tick>,
     columns: Vec<Tick>,
@@ -100,7 +95,7 @@ impl CellReport<'_> {
 
     fn scatter(&self, timed: &[(String, &RankedAgent<'_>, f64)]) -> Figure<Scatter> {
         let ladder = &self.ladder;
-        let (left, top, foot) = (46.0, 22.0, 232.0);
+        let ((left, top), foot) = (HEIGHTS, 232.0);
         let log = |seconds: f64| libm::log10(seconds.max(SHORTEST));
         let across = Scale::around(timed.iter().map(|(_, _, seconds)| log(*seconds)), left + 8.0, RIGHT - 8.0);
         let par = ladder.payoff.par(self.seats());
@@ -130,12 +125,7 @@ impl CellReport<'_> {
                  in the table; the marks are as in the plot of the means."
             ),
             drawing: Scatter {
-                width: WIDTH,
-                height: foot + 40.0,
-                top,
                 foot,
-                left,
-                right: RIGHT,
                 points: timed.iter().map(point).collect(),
                 rows: up.ticks(5.0),
                 columns: columns
