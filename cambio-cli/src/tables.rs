@@ -345,7 +345,7 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
         return true;
     }
     let is_pair = |pair: &PairRow, one: &str, other: &str| pair.agent == one && pair.other == other;
-    pairs.iter().any(|pair| pair.side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent)))
+    pairs.iter().any(|pair| pair.leading().side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent)))
 }
 
 fn figures(row: &SummaryRow) -> String {

@@ -1,5 +1,7 @@
 //! The section of the page about one cell: a rule system at one number of seats. The page calls a cell a table.
 
+use std::cmp::Ordering;
+
 use cambio_sim::digest::{ALPHA, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS};
 use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
 use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
@@ -317,9 +319,9 @@ impl CellReport<'_> {
             let (mean, ends) = self.ladder.score(one, other)?;
             let half = spread(mean * 100.0, ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
             let tone = match mean.total_cmp(&0.5) {
-                std::cmp::Ordering::Greater => "up",
-                std::cmp::Ordering::Less => "down",
-                std::cmp::Ordering::Equal => "",
+                Ordering::Greater => "up",
+                Ordering::Less => "down",
+                Ordering::Equal => "",
             };
             let text = format!("{}{half}", number(mean * 100.0, 1));
             Some(TableCell { text, tone, shade: shade((mean - 0.5).abs() * 2.0) })
@@ -338,12 +340,11 @@ impl CellReport<'_> {
         let most = gaps.map(|gap| gap.difference.abs()).fold(f64::MIN_POSITIVE, f64::max);
         let cell = |one: &str, other: &str| {
             let gap = self.ladder.gap(one, other)?;
-            let half = spread(gap.difference, gap.together, digits);
-            let is_more = gap.difference > 0.0;
-            let (tone, mark) = match (gap.is_told_apart(), is_more) {
-                (false, _) => ("", ""),
-                (true, true) => ("up", "▲ "),
-                (true, false) => ("down", "▼ "),
+            let half = spread(gap.difference, gap.simultaneous, digits);
+            let (tone, mark) = match gap.side() {
+                Ordering::Equal => ("", ""),
+                Ordering::Greater => ("up", "▲ "),
+                Ordering::Less => ("down", "▼ "),
             };
             let text = format!("{mark}{}{half}", signed(gap.difference, digits));
             Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })

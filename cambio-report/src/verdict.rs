@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cambio_sim::digest::CellDigest;
-use cambio_sim::{Derived, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
+use cambio_sim::{Derived, LeadingDifference, PairRow, Payoff, Plan, PlayedBatches, SummaryRow};
 use cambio_stats::Interval;
 
 use crate::numbers::{grouped, number, plus_minus};
@@ -36,29 +36,6 @@ pub(super) struct RankedAgent<'a> {
     pub(super) is_among_best: bool,
 }
 
-/// The difference of two agents' payoffs, first minus second.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PayoffDifference<'a> {
-    pub(super) difference: f64,
-    /// The simultaneous interval over all pairs.
-    pub(super) together: Option<(f64, f64)>,
-    /// The name of the interval's method.
-    method: &'a str,
-    /// The corresponding p-value, corrected for all pairs.
-    p: Option<f64>,
-    /// The p-value of this pair alone.
-    single_p: Option<f64>,
-    deals: u64,
-}
-
-impl PayoffDifference<'_> {
-    /// Whether the simultaneous interval excludes 0. False without a p-value: if all deals have the same difference,
-    /// there is no variance to test with.
-    pub(super) fn is_told_apart(&self) -> bool {
-        self.p.is_some() && self.together.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
-    }
-}
-
 impl<'a> RankedAgents<'a> {
     pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
@@ -78,7 +55,7 @@ impl<'a> RankedAgents<'a> {
         let leader = ladder.rungs.first().map(|rung| rung.agent);
         let is_level = |rung: &RankedAgent<'a>| {
             let gap = leader.filter(|leader| *leader != rung.agent).and_then(|leader| ladder.gap(leader, rung.agent));
-            ladder.compares() && gap.is_none_or(|gap| !gap.is_told_apart())
+            ladder.compares() && gap.is_none_or(|gap| gap.side().is_eq())
         };
         let level: Vec<bool> = ladder.rungs.iter().map(is_level).collect();
         for (rung, is_among_best) in ladder.rungs.iter_mut().zip(level) {
@@ -93,25 +70,11 @@ impl<'a> RankedAgents<'a> {
         straight.or_else(|| self.pairs.get(&(other, one)).map(|row| (*row, true)))
     }
 
-    pub(super) fn gap(&self, one: &str, other: &str) -> Option<PayoffDifference<'a>> {
+    /// The difference of two agents' payoffs, first minus second.
+    pub(super) fn gap(&self, one: &str, other: &str) -> Option<LeadingDifference> {
         let (row, is_turned) = self.pair(one, other)?;
         let leading = row.leading();
-        let (method, single_p) =
-            if row.difference_adjusted.is_some() { ("t", row.p_adjusted) } else { (row.method, row.p) };
-        let gap = PayoffDifference {
-            difference: leading.difference,
-            together: leading.simultaneous,
-            method,
-            p: leading.p_simultaneous,
-            single_p,
-            deals: row.deals,
-        };
-        let turned = |(low, high): (f64, f64)| (-high, -low);
-        Some(if is_turned {
-            PayoffDifference { difference: -gap.difference, together: gap.together.map(turned), ..gap }
-        } else {
-            gap
-        })
+        Some(if is_turned { leading.turned() } else { leading })
     }
 
     /// A sentence for captions if the luck of the cards is subtracted from the scores, otherwise nothing.
@@ -207,9 +170,9 @@ impl<'a> RankedAgents<'a> {
     }
 
     /// By how much the first agent is better than the second, and the simultaneous interval.
-    pub(super) fn told_gap(&self, gap: &PayoffDifference<'_>) -> (String, Option<String>) {
+    pub(super) fn told_gap(&self, gap: &LeadingDifference) -> (String, Option<String>) {
         let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
-        let interval = gap.together.map(|(low, high)| {
+        let interval = gap.simultaneous.map(|(low, high)| {
             let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
             format!("{} to {}", number(low, digits), number(high, digits))
         });
@@ -217,11 +180,11 @@ impl<'a> RankedAgents<'a> {
     }
 
     /// Describes the significance of a gap: the simultaneous interval, its method, and the p-value.
-    fn assurance(&self, gap: &PayoffDifference<'_>) -> String {
-        let Some((p, interval)) = gap.p.zip(self.told_gap(gap).1) else {
+    fn assurance(&self, gap: &LeadingDifference) -> String {
+        let Some((p, interval)) = gap.p_simultaneous.zip(self.told_gap(gap).1) else {
             return match gap.deals {
                 0 | 1 => "only one deal, so there is no test".to_owned(),
-                _ if gap.single_p.is_none() => {
+                _ if gap.p.is_none() => {
                     format!("the same in all {} deals, so there is no variance to test with", grouped(gap.deals))
                 }
                 _ => "some pairs share too few deals for simultaneous intervals".to_owned(),

@@ -264,7 +264,7 @@ impl CellSums<'_> {
             let mut counts = (0, 0);
             for pair in pairs.iter().filter(|pair| pair.agent == label || pair.other == label) {
                 let is_straight = (pair.agent == label) == (self.plan.payoff.sign() > 0.0);
-                match if is_straight { pair.side() } else { pair.side().reverse() } {
+                match if is_straight { pair.leading().side() } else { pair.leading().side().reverse() } {
                     Ordering::Less => counts.0 += 1,
                     Ordering::Equal => {}
                     Ordering::Greater => counts.1 += 1,

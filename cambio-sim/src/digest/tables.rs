@@ -126,29 +126,57 @@ impl SummaryRow {
 pub struct LeadingDifference {
     /// The difference of the mean payoffs, first minus second.
     pub difference: f64,
-    /// The interval for this pair alone.
-    pub alone: Option<(f64, f64)>,
     /// The simultaneous interval over all pairs of the cell.
     pub simultaneous: Option<(f64, f64)>,
+    /// The p-value of this pair alone.
+    pub p: Option<f64>,
     /// The p-value corrected for all pairs.
     pub p_simultaneous: Option<f64>,
+    /// The method of the interval and the p-values.
+    pub method: &'static str,
+    /// The number of deals with matches of both agents.
+    pub deals: u64,
+}
+
+impl LeadingDifference {
+    /// Whether the first agent's mean is significantly greater or less among all pairs of the cell; `Equal` if the agents
+    /// are not distinguishable, or the p-value is missing because all deals have the same difference.
+    pub fn side(&self) -> Ordering {
+        match (self.p_simultaneous, self.simultaneous) {
+            (Some(_), Some((low, _))) if low > 0.0 => Ordering::Greater,
+            (Some(_), Some((_, high))) if high < 0.0 => Ordering::Less,
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// The difference of the second agent from the first.
+    #[must_use]
+    pub fn turned(self) -> LeadingDifference {
+        let simultaneous = self.simultaneous.map(|(low, high)| (-high, -low));
+        LeadingDifference { difference: -self.difference, simultaneous, ..self }
+    }
 }
 
 impl PairRow {
     /// The difference that tables for people show.
     pub fn leading(&self) -> LeadingDifference {
+        let deals = self.deals;
         match self.difference_adjusted {
             Some(difference) => LeadingDifference {
                 difference,
-                alone: self.low_adjusted.zip(self.high_adjusted),
                 simultaneous: self.low_simultaneous_adjusted.zip(self.high_simultaneous_adjusted),
+                p: self.p_adjusted,
                 p_simultaneous: self.p_simultaneous_adjusted,
+                method: "t",
+                deals,
             },
             None => LeadingDifference {
                 difference: self.difference,
-                alone: self.low.zip(self.high),
                 simultaneous: self.low_simultaneous.zip(self.high_simultaneous),
+                p: self.p,
                 p_simultaneous: self.p_simultaneous,
+                method: self.method,
+                deals,
             },
         }
     }
@@ -349,19 +377,6 @@ table! {
         normalized_elo: Option<f64> => "Elo points",
         /// The likelihood of superiority of the first agent: Φ((score − ½) / error).
         superiority: Option<f64> => "probability",
-    }
-}
-
-impl PairRow {
-    /// Whether the first agent's mean is significantly greater or less among all pairs of the cell; `Equal` if the agents
-    /// are not distinguishable, or the p-value is missing because all deals have the same difference.
-    pub fn side(&self) -> Ordering {
-        let leading = self.leading();
-        match (leading.p_simultaneous, leading.simultaneous) {
-            (Some(_), Some((low, _))) if low > 0.0 => Ordering::Greater,
-            (Some(_), Some((_, high))) if high < 0.0 => Ordering::Less,
-            _ => Ordering::Equal,
-        }
     }
 }
 
