@@ -8,7 +8,7 @@ use cambio_core::rules::PRESETS;
 use cambio_core::{Rules, Seat};
 use cambio_sim::{Cell, StoredRun};
 use cambio_view::Catalogue;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
@@ -63,50 +63,24 @@ fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
          `cargo install --profile dist --path cambio-cli --features parquet` builds a program with it")
 }
 
-/// A run as one file: the facts from which its matches can be played again, and their results.
-#[derive(Serialize)]
-struct PublishedRun<'r> {
-    format: &'static str,
-    title: &'r str,
-    run_id: String,
-    program: String,
-    seed: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_seed: Option<String>,
-    deals: u64,
-    agents: Vec<&'r str>,
-    tables: Vec<PublishedTable<'r>>,
-    /// The winners and the fingerprint of each match, ordered by table, deal, lineup and seating.
-    rows: Vec<String>,
+/// A table of a run as its matches can be played again. `rules` is the name of a preset, which is changed so that a match has one
+/// round if `one_round` is true, or a rule file. A lineup is the indices of its agents, a seating the place in the lineup of the agent
+/// in each seat.
+fn published(cell: &Cell) -> serde_json::Value {
+    let preset = |name: &&str| {
+        let preset = Rules::preset(name).ok()?;
+        let is_round = preset != cell.rules;
+        (!is_round || preset.of_one_round() == cell.rules).then(|| ((*name).to_owned(), is_round))
+    };
+    let file = || (cell.rules.spec().to_toml(), false);
+    let (rules, one_round) = PRESETS.iter().find_map(preset).unwrap_or_else(file);
+    let lineups: Vec<&[usize]> = cell.lineups.iter().map(cambio_sim::Lineup::agents).collect();
+    let name = cell.rules.name();
+    json!({ "name": name, "rules": rules, "one_round": one_round, "lineups": lineups, "seatings": cell.seatings })
 }
 
-#[derive(Serialize)]
-struct PublishedTable<'r> {
-    name: &'static str,
-    /// The name of a preset, or a rule file.
-    rules: String,
-    /// Whether the rules are changed so that a match has one round.
-    one_round: bool,
-    /// For each lineup, the index of each of its agents.
-    lineups: Vec<&'r [usize]>,
-    /// For each rotation, the place in the lineup of the agent in each seat.
-    seatings: &'r [Vec<usize>],
-}
-
-impl<'r> PublishedTable<'r> {
-    fn of(cell: &'r Cell) -> PublishedTable<'r> {
-        let preset = |name: &&str| {
-            let preset = Rules::preset(name).ok()?;
-            let is_round = preset != cell.rules;
-            (!is_round || preset.of_one_round() == cell.rules).then(|| ((*name).to_owned(), is_round))
-        };
-        let file = || (cell.rules.spec().to_toml(), false);
-        let (rules, one_round) = PRESETS.iter().find_map(preset).unwrap_or_else(file);
-        let lineups = cell.lineups.iter().map(cambio_sim::Lineup::agents).collect();
-        PublishedTable { name: cell.rules.name(), rules, one_round, lineups, seatings: &cell.seatings }
-    }
-}
-
+/// Writes a run as one file: the facts from which its matches can be played again, and the winners and the fingerprint of each match,
+/// ordered by table, deal, lineup and seating.
 fn site(stored: &StoredRun, out: &Path) -> CliResult {
     let file = OutputFile::reserve(out)?;
     let plan = &stored.plan;
@@ -134,19 +108,16 @@ fn site(stored: &StoredRun, out: &Path) -> CliResult {
             format!("{winners} {}", row.fingerprint)
         }));
     }
-    let published = PublishedRun {
-        format: "cambio-published-run/1",
-        title: if plan.name.is_empty() { "A Cambio experiment" } else { &plan.name },
-        run_id: plan.run_id(),
-        program: stored.program(),
-        seed: key.seed.to_string(),
-        agent_seed: (key.agents != Seed::AGENTS).then(|| key.agents.to_string()),
-        deals: plan.deals,
-        agents: plan.agents.iter().map(|agent| agent.label.as_str()).collect(),
-        tables: plan.cells.iter().map(PublishedTable::of).collect(),
-        rows,
-    };
-    let text = serde_json::to_string(&published)?;
-    file.write(|file| writeln!(file, "{text}"))?;
+    let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+    let mut run = json!({
+        "format": "cambio-published-run/1", "title": if plan.name.is_empty() { "A Cambio experiment" } else { &plan.name },
+        "run_id": plan.run_id(), "program": stored.program(), "seed": key.seed.to_string(),
+        "agent_seed": key.agents.to_string(), "deals": plan.deals, "agents": agents,
+        "tables": plan.cells.iter().map(published).collect::<Vec<_>>(), "rows": rows,
+    });
+    if let Some(fields) = run.as_object_mut().filter(|_| key.agents == Seed::AGENTS) {
+        fields.shift_remove("agent_seed");
+    }
+    file.write(|file| writeln!(file, "{run}"))?;
     Ok(Exit::Done)
 }
