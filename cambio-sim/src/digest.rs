@@ -27,7 +27,7 @@ pub use tables::{
 };
 
 /// The sums of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Digest {
     /// The sums of each cell, in the order of the plan.
     pub cells: Vec<CellDigest>,
@@ -39,7 +39,7 @@ pub struct Digest {
 impl Digest {
     pub(crate) fn new(plan: &Plan) -> Digest {
         let cells = plan.cells.iter().map(|cell| CellDigest::new(plan, cell)).collect();
-        Digest { cells, last_cell: 0, faults: Vec::new() }
+        Digest { cells, ..Digest::default() }
     }
 
     /// Keeps the sums of this payoff in each deal. The comparison of runs on the same deals needs them.

@@ -19,7 +19,7 @@ use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, QuantitySums, ratio};
 
 /// The derived tables of a run. They serialize to an object with the rows of each file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Derived {
     /// `summary.csv`.
     pub summary: Vec<SummaryRow>,
@@ -60,10 +60,8 @@ impl Derived {
     /// Computes the tables from the sums of all rows.
     pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
         digest.end_deal();
-        let (faults, pooled) = (std::mem::take(&mut digest.faults), pooled(plan, &digest));
-        let (mut summary, mut ratings, mut pairwise) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut seats, mut behaviour, mut behaviour_errors) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut together, mut misfits) = (Vec::new(), Vec::new());
+        let faults = std::mem::take(&mut digest.faults);
+        let mut derived = Derived { faults, pooled: pooled(plan, &digest), ..Derived::default() };
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };
@@ -71,28 +69,16 @@ impl Derived {
             let adjusted = sums.adjusted_together(Contrasts::Pairs, ADJUSTED_PAIRS);
             let misfit = misfit(&cell.rankings, plan.agents.len(), effects);
             let pairs = sums.pairwise([&compared, &adjusted].map(Option::as_ref), strengths.as_ref(), misfit.as_ref());
-            summary.extend(sums.summary(&pairs));
-            behaviour.extend(sums.behaviour());
-            behaviour_errors.extend(sums.behaviour_errors());
-            pairwise.extend(pairs);
-            ratings.extend(sums.ratings(strengths.as_ref(), misfit.as_ref()));
-            seats.extend(sums.seats(strengths.as_ref()));
-            together.push(adjusted.or(compared));
-            misfits.push(misfit);
+            derived.summary.extend(sums.summary(&pairs));
+            derived.behaviour.extend(sums.behaviour());
+            derived.behaviour_errors.extend(sums.behaviour_errors());
+            derived.pairwise.extend(pairs);
+            derived.ratings.extend(sums.ratings(strengths.as_ref(), misfit.as_ref()));
+            derived.seats.extend(sums.seats(strengths.as_ref()));
+            derived.together.push(adjusted.or(compared));
+            derived.misfits.push(misfit);
         }
-        Derived {
-            summary,
-            ratings,
-            pooled,
-            pairwise,
-            seats,
-            behaviour,
-            faults,
-            together,
-            misfits,
-            behaviour_errors,
-            digest,
-        }
+        Derived { digest, ..derived }
     }
 
     /// The name and the content of every file.
