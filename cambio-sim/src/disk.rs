@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cambio_exec::FileError;
 
-use crate::plan::{LockError, PlanError};
+use crate::plan::{LOCK_FORMAT, LockError, PlanError};
 
 /// A run folder or a store that cannot be written or read.
 ///
@@ -73,7 +73,7 @@ impl RunError {
     /// The error for a lock in this file.
     pub(crate) fn of_lock(path: &Path, error: &LockError) -> RunError {
         match error {
-            LockError::Format { found, supported } => RunError::other_format(path, found, supported),
+            LockError::Format(found) => RunError::other_format(path, found, LOCK_FORMAT),
             error => RunError::damaged(path, error.to_string()),
         }
     }

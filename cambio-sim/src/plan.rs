@@ -20,6 +20,6 @@ pub use experiment::{
 };
 pub use lineups::Lineup;
 pub use lock::LockError;
-pub(crate) use lock::lock_differences;
+pub(crate) use lock::{FORMAT as LOCK_FORMAT, lock_differences};
 pub use playable::PlayablePlan;
 pub use seeds::{Secret, fresh_seed, read_seed};

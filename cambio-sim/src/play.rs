@@ -25,16 +25,9 @@ pub enum RoundError {
     /// The policy does not support these rules.
     #[error("{0}")]
     Policy(String),
-    /// A round could not be played.
-    #[error("deal {deal}, the agent in seat {seat}: {source}")]
-    Round {
-        /// The deal.
-        deal: u64,
-        /// The seat of the measured agent.
-        seat: Seat,
-        /// The reason.
-        source: MatchError,
-    },
+    /// A round of this deal with the measured agent in this seat could not be played.
+    #[error("deal {0}, the agent in seat {1}: {2}")]
+    Round(u64, Seat, MatchError),
     /// The executor was cancelled.
     #[error("interrupted without a result")]
     Interrupted,

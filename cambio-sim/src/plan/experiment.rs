@@ -365,30 +365,15 @@ const SENTENCE: usize = 4096;
 /// An experiment that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", excerpt(path).up_to(SENTENCE))]
-    Unreadable {
-        /// The path.
-        path: String,
-        /// The reason.
-        source: std::io::Error,
-    },
-    /// The file is not an experiment.
-    #[error("{}: {}", excerpt(path).up_to(SENTENCE), excerpt(what).up_to(1000))]
-    Form {
-        /// The path.
-        path: String,
-        /// The error message with its line.
-        what: String,
-    },
-    /// The rules are invalid.
-    #[error("rules `{}`: {source}", excerpt(name))]
-    Rules {
-        /// The preset or path.
-        name: String,
-        /// The reason.
-        source: RulesError,
-    },
+    /// The file at this path cannot be read.
+    #[error("cannot read {}: {}", excerpt(.0).up_to(SENTENCE), .1)]
+    Unreadable(String, std::io::Error),
+    /// The file at this path is not an experiment. The message contains the line.
+    #[error("{}: {}", excerpt(.0).up_to(SENTENCE), excerpt(.1).up_to(1000))]
+    Form(String, String),
+    /// The rules, a preset or a path, are invalid.
+    #[error("rules `{}`: {}", excerpt(.0), .1)]
+    Rules(String, RulesError),
     /// An agent's spec is invalid.
     #[error(transparent)]
     Agent(#[from] SpecError),
@@ -440,8 +425,8 @@ impl Experiment {
     /// ```
     pub fn read(path: &Path) -> Result<(Experiment, String), PlanError> {
         let shown = path.display().to_string();
-        let text = read_text(path).map_err(|source| PlanError::Unreadable { path: shown.clone(), source })?;
-        let experiment = read_toml(&text).map_err(|what| PlanError::Form { path: shown, what })?;
+        let text = read_text(path).map_err(|error| PlanError::Unreadable(shown.clone(), error))?;
+        let experiment = read_toml(&text).map_err(|what| PlanError::Form(shown, what))?;
         Ok((experiment, text))
     }
 
@@ -505,7 +490,7 @@ fn one_or_many_of(item: &serde_json::Value) -> Schema {
 /// assert!(cambio_sim::read_rules("whist", Path::new(".")).is_err());
 /// ```
 pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
-    let refuse = |source| PlanError::Rules { name: name.to_owned(), source };
+    let refuse = |error| PlanError::Rules(name.to_owned(), error);
     let path = folder.join(name);
     let is_file = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     if !is_file {
@@ -515,7 +500,7 @@ pub fn read_rules(name: &str, folder: &Path) -> Result<Rules, PlanError> {
             preset => return preset.map_err(refuse),
         }
     }
-    let text = read_text(&path).map_err(|source| PlanError::Unreadable { path: path.display().to_string(), source })?;
+    let text = read_text(&path).map_err(|error| PlanError::Unreadable(path.display().to_string(), error))?;
     RulesSpec::from_toml(&text).and_then(RulesSpec::validate).map_err(refuse)
 }
 

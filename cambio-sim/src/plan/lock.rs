@@ -11,20 +11,15 @@ use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
 /// The format identifier of `spec.lock.json`.
-const FORMAT: &str = "cambio-lock/1";
+pub(crate) const FORMAT: &str = "cambio-lock/1";
 
 /// An error while reading the lock of a plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
     /// The text has another format.
-    #[error("`format` must be \"{supported}\", found {found}")]
-    Format {
-        /// The value of `format`.
-        found: Value,
-        /// The value that this program supports.
-        supported: &'static str,
-    },
+    #[error("`format` must be \"{FORMAT}\", found {0}")]
+    Format(Value),
     /// The text does not describe a plan.
     #[error("{0}")]
     Text(String),
@@ -178,7 +173,7 @@ impl Plan {
     pub fn unlock(text: &str) -> Result<Plan, LockError> {
         let lock: Value = serde_json::from_str(text).map_err(|error| LockError::Text(format!("not JSON: {error}")))?;
         if lock["format"] != FORMAT {
-            return Err(LockError::Format { found: lock["format"].clone(), supported: FORMAT });
+            return Err(LockError::Format(lock["format"].clone()));
         }
         let flaw = |what: &str| LockError::Text(what.to_owned());
         let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan);

@@ -116,7 +116,7 @@ impl Experiment {
         for name in &self.rules {
             let rules = self.unit.of(read_rules(name, folder)?);
             for &seats in &self.seats {
-                rules.covers(seats).map_err(|source| PlanError::Rules { name: name.clone(), source })?;
+                rules.covers(seats).map_err(|error| PlanError::Rules(name.clone(), error))?;
                 if cells.iter().any(|cell| cell.is_of(rules.name(), seats)) {
                     let found = format!("`{}` at {seats} seats twice", rules.name());
                     let is_seats = self.seats.iter().filter(|&&other| other == seats).count() > 1;

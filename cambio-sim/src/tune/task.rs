@@ -148,15 +148,8 @@ pub struct FieldScores {
 #[non_exhaustive]
 pub enum TuneError {
     /// The numbers of question marks and ranges differ or are 0.
-    #[error("`{agent}` must have one `?` per range, in place of the value to tune (`?`: {marks}, ranges: {ranges})")]
-    Marks {
-        /// The agent.
-        agent: String,
-        /// The number of question marks.
-        marks: usize,
-        /// The number of ranges.
-        ranges: usize,
-    },
+    #[error("{0}")]
+    Marks(String),
     /// The agent has no default that could be the field or the incumbent, because a question mark is in its text.
     #[error("`{0}` has no default value in place of `?`; choose the field and the incumbent explicitly")]
     NoDefault(String),
@@ -183,7 +176,9 @@ impl Task {
     pub(super) fn check(&self) -> Result<(), TuneError> {
         let (marks, ranges) = (self.agent.matches('?').count(), self.ranges.len());
         if marks == 0 || marks != ranges {
-            return Err(TuneError::Marks { agent: self.agent.clone(), marks, ranges });
+            let found = format!("(`?`: {marks}, ranges: {ranges})");
+            let what = format!("`{}` must have one `?` per range, in place of the value to tune {found}", self.agent);
+            return Err(TuneError::Marks(what));
         }
         let (what, deals) = self.method.deals();
         let limit = |what: &str, deals: u64, is_valid: bool| {
