@@ -62,7 +62,6 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The file of the bundled network with this name.
 fn bundled(name: &str) -> Option<&'static [u8]> {
     let (preset, seats) = name.strip_suffix("-many").map_or((name, 2), |preset| (preset, 4));
     Network::shipped_file(&Rules::preset(preset).ok()?, seats)

@@ -41,7 +41,6 @@ pub(super) struct Person<O> {
     left: Option<String>,
 }
 
-/// The help that `?` prints.
 const HELP: &str = "Type a decision from the list, such as `keep a2`. You can shorten its word, as in
 `k a2`, or type only its card, `a2`. Enter alone takes the only possible
 decision, or passes; if you know a card that matches, press Enter twice to pass.

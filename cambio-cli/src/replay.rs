@@ -127,7 +127,6 @@ pub(super) fn run(args: &Args) -> CliResult {
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// Reviews all rounds of a record.
 fn analysis(record: &Record) -> Result<Vec<ReviewProgress>, Box<dyn std::error::Error>> {
     let interrupt = stop_on_signal(Exit::Failed)?;
     let progress = ProgressDisplay::spinner(false);

@@ -29,7 +29,6 @@ pub(super) const ALL_AGREE: &str = "all deals agree, so no error can be estimate
 /// The width of the column of labels. A longer label has its own line.
 const LABEL: usize = 18;
 
-/// Prints the tables.
 pub(super) fn print(
     plan: &Plan,
     derived: &Derived,
@@ -211,7 +210,6 @@ fn markdown(derived: &Derived) -> String {
     text
 }
 
-/// A Markdown table.
 pub(super) fn markdown_table<R: AsRef<[String]>>(heads: &[&str], rows: impl IntoIterator<Item = R>) -> String {
     let line = |row: R| {
         // A bar would end the cell.

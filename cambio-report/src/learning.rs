@@ -39,7 +39,6 @@ struct Imitation {
     agent: String,
 }
 
-/// A row of `curve.csv`.
 #[derive(Deserialize)]
 struct CurveRow {
     matches: u64,

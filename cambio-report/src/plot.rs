@@ -21,7 +21,6 @@ fn fitting(label: &str, figure: &str) -> String {
 /// A drawing with its texts.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Figure<D> {
-    /// The HTML id.
     pub(super) id: String,
     pub(super) title: String,
     /// A description in words, for readers who do not see the drawing.
@@ -246,7 +245,6 @@ impl RunMarks {
     }
 }
 
-/// A histogram with a label.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution<'a> {
     pub(super) label: String,
@@ -380,7 +378,6 @@ fn whole(value: i64) -> String {
     number(value as f64, 0)
 }
 
-/// A point of a curve.
 #[derive(Clone, Debug)]
 pub(super) struct CurveSample {
     pub(super) label: String,

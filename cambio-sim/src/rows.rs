@@ -128,7 +128,6 @@ columns! {
     }
 }
 
-/// A CSV file of a run.
 pub(crate) struct CsvFile {
     pub(crate) name: &'static str,
     /// The meaning of a row.
@@ -156,7 +155,6 @@ impl CsvFile {
     }
 }
 
-/// The CSV files of a run.
 pub(crate) const FILES: [CsvFile; 3] = [
     CsvFile {
         name: "matches.csv",

@@ -160,7 +160,6 @@ fn play(
     }
 }
 
-/// Whether all agents in these batches are reproducible.
 fn is_repeatable(plan: &Plan, batches: &Range<u64>) -> bool {
     let blocks = plan.batch(batches.start).start..plan.batch(batches.end - 1).end;
     plan.agents.iter().all(|agent| agent.reproducible)

@@ -54,7 +54,6 @@ impl fmt::Display for Cell {
 /// The maximum number of matches of a plan.
 pub(super) const MOST_MATCHES: u128 = 1 << 40;
 
-/// The number of matches in cells with this number of deals.
 pub(super) fn matches_in(cells: &[Cell], deals: u64) -> u128 {
     cells.iter().map(|cell| u128::from(cell.matches_a_deal()) * u128::from(deals)).sum()
 }
@@ -277,7 +276,6 @@ impl Plan {
         lineup.agents().iter().any(|&agent| self.agents[agent].sees_all)
     }
 
-    /// Whether all agents of a lineup are reproducible.
     pub(crate) fn is_reproducible(&self, lineup: &Lineup) -> bool {
         lineup.agents().iter().all(|&agent| self.agents[agent].reproducible)
     }

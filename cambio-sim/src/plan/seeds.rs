@@ -72,12 +72,10 @@ impl Secret {
         Seed::Key(*blake3::hash(&self.0).as_bytes())
     }
 
-    /// The seed of the cards.
     pub(super) fn cards(&self) -> Seed {
         Seed::Key(blake3::derive_key("cambio 2026-11 cards of a secret", &self.0))
     }
 
-    /// The seed of the agents' streams.
     pub(super) fn agents(&self) -> Seed {
         Seed::Key(blake3::derive_key("cambio 2026-11 agents of a secret", &self.0))
     }

@@ -134,7 +134,6 @@ impl<'p> BlockRows<'p> {
     }
 }
 
-/// How a match ended.
 pub(super) enum MatchEnding<'a> {
     /// The match was completed. The second field has the lapses of each seat whose agent counts lapses.
     Played(&'a MatchResult, &'a [Option<u32>; MAX_SEATS]),

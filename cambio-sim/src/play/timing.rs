@@ -89,7 +89,6 @@ pub(crate) struct TimingRow {
 /// The file with the times in a run folder. It depends on the machine.
 pub(crate) const TIMING_FILE: &str = "timing.csv";
 
-/// The header of `timing.csv`.
 pub(crate) const TIMING_HEADER: &str = "batches,rules,seats,agent,blocks,matches,decisions,seconds\n";
 
 impl Timing {

@@ -12,19 +12,16 @@ use csv::StringRecord;
 /// A column of a CSV file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Column {
-    /// The name in the header.
     pub(crate) name: &'static str,
     /// The unit of the values; empty for texts and numbers without a unit.
     pub(crate) unit: &'static str,
     /// The meaning: the text of the doc comment.
     pub(crate) meaning: &'static str,
-    /// The kind of the values.
     pub(crate) kind: ColumnKind,
     /// Whether a value may be missing, which is written as an empty field.
     pub(crate) may_be_empty: bool,
 }
 
-/// The kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ColumnKind {
     /// Text with few distinct values: names, and the letters of seats.
@@ -103,7 +100,6 @@ impl RowWriter {
         self.bytes.truncate(begin + length + comma);
     }
 
-    /// Writes a row.
     pub(crate) fn write<'a>(&mut self, row: &impl Columns<'a>) {
         row.write(self);
         *self.bytes.last_mut().expect("a row has fields") = b'\n';

@@ -126,7 +126,6 @@ pub(crate) struct CountingContext {
 }
 
 impl Counts {
-    /// Counts an event.
     #[expect(clippy::inline_always, reason = "callers construct a known variant, so inlining removes the match")]
     #[inline(always)]
     pub(crate) fn event(seats: &mut [Counts; MAX_SEATS], event: &Event<Card>, at: &CountingContext) {

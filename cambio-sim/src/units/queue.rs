@@ -71,7 +71,6 @@ pub struct UnitQueue {
     left: Vec<Range<u64>>,
 }
 
-/// The costs of a cell's lineups.
 #[derive(Clone, Debug)]
 struct CellCosts {
     /// The first block of the cell, and its number of blocks.
