@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_core::Rules;
 use cambio_stats::{Interval, LEVEL, independent_difference, t_quantile};
+use itertools::Itertools;
 use serde::Serialize;
 
 use crate::digest::{CellDigest, Digest};
@@ -285,9 +286,7 @@ impl Comparison {
 
     /// The letters of the runs for which this is true.
     fn letters(&self, is_meant: impl Fn(usize) -> bool) -> String {
-        let letters: Vec<String> =
-            (0..self.runs.len()).filter(|&run| is_meant(run)).map(|run| self.runs[run].letter.to_string()).collect();
-        letters.join(", ")
+        (0..self.runs.len()).filter(|&run| is_meant(run)).map(|run| self.runs[run].letter).join(", ")
     }
 
     /// What limits the comparison.
@@ -298,12 +297,10 @@ impl Comparison {
             for run in &self.runs {
                 groups.entry(of(run)).or_default().push(run.letter.to_string());
             }
-            groups.into_iter().map(|(what, letters)| (what, letters.join(", "))).collect::<Vec<_>>()
+            groups.into_iter().map(|(what, letters)| (what, letters.join(", "))).collect_vec()
         };
-        let list = |groups: &[(String, String)]| {
-            let listed: Vec<String> = groups.iter().map(|(what, letters)| format!("{letters}: {what}")).collect();
-            listed.join("; ")
-        };
+        let list =
+            |groups: &[(String, String)]| groups.iter().map(|(what, letters)| format!("{letters}: {what}")).join("; ");
         let programs = groups(&|run| run.program.clone());
         if programs.len() > 1 {
             notes.push(format!(
@@ -348,10 +345,10 @@ impl Comparison {
             }
         }
         let single = tables.iter().filter(|table| table.cells.iter().flatten().count() == 1);
-        let single: Vec<String> =
-            single.map(|table| format!("{} ({})", table.title, self.letters(|run| has(table, run)))).collect();
+        let single =
+            single.map(|table| format!("{} ({})", table.title, self.letters(|run| has(table, run)))).join("; ");
         if !single.is_empty() {
-            notes.push(format!("Not compared, because only one run has the table: {}.", single.join("; ")));
+            notes.push(format!("Not compared, because only one run has the table: {single}."));
         }
         for (at, table) in tables.iter().enumerate() {
             let other = &tables[..at]

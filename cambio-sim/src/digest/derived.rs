@@ -8,6 +8,7 @@ use cambio_stats::ratings::{Misfit, PositionEffects, Rankings, Strengths, fit, m
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals, holm};
 use cambio_stats::sprt::elo_of_score;
 use cambio_stats::{ELO, Interval, Matrix, Support, anytime, equivalence, normal_cdf};
+use itertools::Itertools;
 use serde::Serialize;
 
 use super::adjusted::FINE;
@@ -371,14 +372,8 @@ impl CellSums<'_> {
         fitted: Option<&Strengths>,
         misfit: Option<&Misfit>,
     ) -> Vec<PairRow> {
-        let present = self.present();
-        let mut rows = Vec::new();
-        for (at, &one) in present.iter().enumerate() {
-            for &other in &present[at + 1..] {
-                rows.extend(self.pair(one, other, together, fitted, misfit));
-            }
-        }
-        rows
+        let pairs = self.present().into_iter().tuple_combinations();
+        pairs.filter_map(|(one, other)| self.pair(one, other, together, fitted, misfit)).collect()
     }
 
     fn pair(

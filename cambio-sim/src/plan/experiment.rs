@@ -10,6 +10,7 @@ use cambio_core::text::{excerpt, read_toml};
 use cambio_core::{Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
+use itertools::Itertools;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -125,17 +126,7 @@ impl Rotations {
                 }
                 square
             }
-            Rotations::All => {
-                let mut orders = vec![Vec::new()];
-                for _ in 0..seats {
-                    let longer = |order: Vec<usize>| {
-                        let left: Vec<usize> = (0..seats).filter(|place| !order.contains(place)).collect();
-                        left.into_iter().map(move |place| order.iter().copied().chain([place]).collect())
-                    };
-                    orders = orders.into_iter().flat_map(longer).collect();
-                }
-                orders
-            }
+            Rotations::All => (0..seats).permutations(seats).collect(),
         }
     }
 }

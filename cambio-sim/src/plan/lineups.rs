@@ -1,6 +1,7 @@
 //! Lineups: the agents that play at one table.
 
 use cambio_agents::{AgentSpec, Roster};
+use itertools::Itertools;
 
 use super::experiment::{Focal, LineupRule, Lineups, PlanError, Pools};
 
@@ -13,8 +14,7 @@ pub struct Lineup {
 
 impl Lineup {
     pub(super) fn new(agents: Vec<usize>, labels: &[String]) -> Lineup {
-        let names: Vec<&str> = agents.iter().map(|&agent| labels[agent].as_str()).collect();
-        let label = names.join(" | ");
+        let label = agents.iter().map(|&agent| &labels[agent]).join(" | ");
         Lineup { agents, label }
     }
 
@@ -74,10 +74,8 @@ impl Names<'_> {
                     return Err(PlanError::value("lineups", "\"compositions\"", allowed));
                 }
                 limit("compositions", choose(count + seats - 1, seats))?;
-                let pools = vec![(0..count).collect(); seats];
-                let mut all = from_pools(&pools);
-                all.retain(|lineup| lineup.iter().any(|agent| *agent != lineup[0]));
-                all
+                let all = (0..count).combinations_with_replacement(seats);
+                all.filter(|lineup| !lineup.iter().all_equal()).collect()
             }
             Lineups::Listed(lists) => {
                 let of_size = lists.iter().filter(|list| list.len() == seats);
@@ -107,7 +105,9 @@ impl Names<'_> {
                 let pools: Vec<Vec<usize>> = pools.iter().map(|pool| self.indices(pool)).collect::<Result<_, _>>()?;
                 let pools: Vec<Vec<usize>> = (0..seats).map(|seat| pools[seat % pools.len()].clone()).collect();
                 limit("pools", pools.iter().map(|pool| pool.len() as u128).product())?;
-                from_pools(&pools)
+                let lineups = pools.into_iter().multi_cartesian_product();
+                // Choices that differ only in their order are the same lineup.
+                lineups.unique_by(|lineup| lineup.iter().copied().sorted().collect_vec()).collect()
             }
         };
         if let Some(twice) =
@@ -128,45 +128,11 @@ fn choose(of: usize, size: usize) -> u128 {
 /// All multisets of `seats` agents in which the counts of any two agents differ by at most 1.
 fn evenly(agents: usize, seats: usize) -> Vec<Vec<usize>> {
     let each = seats / agents;
-    let mut chosen = Vec::new();
-    combinations(agents, seats % agents, 0, &mut Vec::new(), &mut chosen);
-    let lineup = |extra: &Vec<usize>| {
+    let lineup = |extra: Vec<usize>| {
         let copies = |agent: usize| each + usize::from(extra.contains(&agent));
         (0..agents).flat_map(|agent| std::iter::repeat_n(agent, copies(agent))).collect()
     };
-    chosen.iter().map(lineup).collect()
-}
-
-fn combinations(of: usize, size: usize, from: usize, chosen: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
-    if chosen.len() == size {
-        all.push(chosen.clone());
-        return;
-    }
-    for next in from..of {
-        chosen.push(next);
-        combinations(of, size, next + 1, chosen, all);
-        chosen.pop();
-    }
-}
-
-/// All choices of one agent from each pool, without choices that differ only in their order.
-fn from_pools(pools: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut chosen: Vec<Vec<usize>> = vec![Vec::new()];
-    for pool in pools {
-        let longer = |lineup: Vec<usize>| {
-            pool.iter().map(move |&agent| lineup.iter().copied().chain([agent]).collect::<Vec<_>>())
-        };
-        chosen = chosen.into_iter().flat_map(longer).collect();
-        // Two partial choices with the same agents lead to the same lineups, so keep only one.
-        let mut seen = std::collections::BTreeSet::new();
-        let sorted = |lineup: &[usize]| {
-            let mut sorted = lineup.to_vec();
-            sorted.sort_unstable();
-            sorted
-        };
-        chosen.retain(|lineup| seen.insert(sorted(lineup)));
-    }
-    chosen
+    (0..agents).combinations(seats % agents).map(lineup).collect()
 }
 
 #[cfg(test)]

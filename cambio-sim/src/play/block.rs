@@ -17,6 +17,7 @@ use cambio_core::{
     Action, Agent, AgentError, Card, Deal, Event, Match, MatchResult, Observer, Recorder, Referee, Seat, Standing,
     State,
 };
+use itertools::Itertools;
 
 use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, MatchEnding, write_rows};
@@ -118,7 +119,6 @@ struct AgentPool {
     cell: usize,
 }
 
-/// An idle instance of an agent.
 struct PooledAgent {
     /// The last deal that the instance has played. An instance plays deals in ascending order.
     deal: u64,
@@ -223,11 +223,8 @@ impl<'p> BlockPlayer<'p> {
             }
         }
         if self.is_timed {
-            let mut agents = block.lineup.agents().to_vec();
-            agents.sort_unstable();
-            agents.dedup();
             let spent = TimeSpent { blocks: 1, matches, ..TimeSpent::default() };
-            for agent in agents {
+            for &agent in block.lineup.agents().iter().sorted().dedup() {
                 self.timing.add(block.cell_index, Some(agent), &spent);
             }
         }

@@ -1,13 +1,13 @@
 //! Reads the rows of a CSV file, without its header.
 
 use csv::{ReaderBuilder, StringRecord};
+use itertools::Itertools;
 
 use super::columns::{Column, Columns, Fields};
 
 /// The header line of these columns, with a line feed.
 pub(crate) fn header(columns: &[Column]) -> Vec<u8> {
-    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
-    (names.join(",") + "\n").into_bytes()
+    (columns.iter().map(|column| column.name).join(",") + "\n").into_bytes()
 }
 
 /// Reads rows block by block.

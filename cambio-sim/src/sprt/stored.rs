@@ -2,6 +2,7 @@
 
 use cambio_agents::Roster;
 use cambio_stats::sprt::Verdict;
+use itertools::Itertools;
 
 use super::{DealScore, SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
 use crate::disk::RunError;
@@ -77,10 +78,7 @@ impl<'r> StoredDuel<'r> {
             let is_named = |rules: &str| name == rules || name.strip_suffix(" (one round)") == Some(rules);
             rules.is_none_or(is_named) && seats.is_none_or(|seats| cell.seats == seats)
         };
-        let tables = |cells: &[usize]| {
-            let tables: Vec<String> = cells.iter().map(|&cell| plan.cells[cell].to_string()).collect();
-            tables.join("; ")
-        };
+        let tables = |cells: &[usize]| cells.iter().map(|&cell| &plan.cells[cell]).join("; ");
         let all: Vec<usize> = (0..plan.cells.len()).collect();
         let wanted: Vec<usize> = all.iter().copied().filter(|&cell| is_wanted(&plan.cells[cell])).collect();
         if wanted.is_empty() {
@@ -123,8 +121,8 @@ impl<'r> StoredDuel<'r> {
 fn index(plan: &Plan, roster: &Roster, spec: &str) -> Result<usize, DuelError> {
     let read = || plan.agent(&roster.parse(spec).ok()?.to_string());
     let unknown = || {
-        let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
-        DuelError(format!("the run has no agent `{spec}`; it has {}", agents.join(", ")))
+        let agents = plan.agents.iter().map(|agent| &agent.label).join(", ");
+        DuelError(format!("the run has no agent `{spec}`; it has {agents}"))
     };
     plan.agent(spec).or_else(read).ok_or_else(unknown)
 }

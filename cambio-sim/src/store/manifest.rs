@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cambio_agents::AgentSpec;
 use cambio_exec::open_regular;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -96,10 +97,7 @@ impl Programs {
             (None, _) => Some(format!("the bot's file `{path}` is new")),
             _ => Some(format!("the bot's file `{path}` has changed")),
         };
-        let mut paths: Vec<&String> = self.0.keys().chain(now.0.keys()).collect();
-        paths.sort();
-        paths.dedup();
-        paths.into_iter().filter_map(became).collect()
+        self.0.keys().merge(now.0.keys()).dedup().filter_map(became).collect()
     }
 }
 
@@ -134,7 +132,6 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// The build of this program.
     pub(crate) fn this() -> Build {
         Build {
             revision: Some(env!("CAMBIO_REVISION").to_owned()),
@@ -144,7 +141,6 @@ impl Build {
         }
     }
 
-    /// The build in a manifest.
     pub(crate) fn of(manifest: &Value) -> Build {
         Build::deserialize(manifest).unwrap_or_default()
     }

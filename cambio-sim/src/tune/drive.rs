@@ -6,6 +6,7 @@ use cambio_agents::Roster;
 use cambio_stats::empirical::EmpiricalGame;
 use cambio_stats::race::halve;
 use cambio_stats::{Joint, Matrix};
+use itertools::Itertools;
 
 use super::result::{AgainstField, AgainstItself, Comparison, TuningOutcome, TuningResult, Validation};
 use super::task::{FieldScores, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned, invalid, spaced};
@@ -199,9 +200,7 @@ impl<'a> TaskRun<'a> {
             (self.progress)(TuneStep::Play(format!("generation {number}, centre {centre}")));
             let score = |points: &[Vec<f64>]| {
                 let specs: Vec<String> = points.iter().map(|point| task.filled(&at(point))).collect();
-                let mut distinct = specs.clone();
-                distinct.sort();
-                distinct.dedup();
+                let distinct = specs.iter().cloned().sorted().dedup().collect_vec();
                 let measured = self.measured(&distinct, field)?;
                 let which: Vec<usize> = (0..distinct.len()).collect();
                 let scores = measured.scores(&which, deals..deals + each)?;

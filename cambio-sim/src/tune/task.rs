@@ -4,6 +4,7 @@ use std::fmt;
 
 use cambio_agents::Roster;
 use cambio_stats::race::RaceSettings;
+use itertools::Itertools;
 
 use super::result::{MethodName, TuningResult};
 use super::values::Values;
@@ -206,14 +207,8 @@ impl Task {
                 return Err(TuneError::Deals(found));
             }
         }
-        let mut grid: Vec<Vec<f64>> = vec![Vec::new()];
-        for values in &self.ranges {
-            let longer = |start: Vec<f64>| {
-                (0..values.count()).map(move |number| [start.clone(), vec![values.nth(number)]].concat())
-            };
-            grid = grid.into_iter().flat_map(longer).collect();
-        }
-        Ok(grid)
+        let values = |values: &Values| (0..values.count()).map(|number| values.nth(number)).collect_vec();
+        Ok(self.ranges.iter().map(values).multi_cartesian_product().collect())
     }
 
     /// The agent with these values in place of its question marks.
@@ -244,5 +239,5 @@ pub(super) fn invalid(error: cambio_agents::SpecError) -> TuneError {
 }
 
 pub(super) fn spaced(values: &[f64]) -> String {
-    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    values.iter().join(" ")
 }

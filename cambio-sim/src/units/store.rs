@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use cambio_agents::Roster;
 use cambio_exec::read_all;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -250,9 +251,7 @@ impl UnitStore {
 
     fn units_in(&self, folder: &str) -> Result<Vec<WorkUnit>, RunError> {
         let names = patient(|| self.blobs.list(folder)).map_err(self.unreadable(folder))?;
-        let mut units: Vec<WorkUnit> = names.iter().filter_map(|name| WorkUnit::read(name)).collect();
-        units.sort();
-        Ok(units)
+        Ok(names.iter().filter_map(|name| WorkUnit::read(name)).sorted().collect())
     }
 
     /// The committed units with exactly these batches.
@@ -325,7 +324,6 @@ impl UnitStore {
         ))
     }
 
-    /// Opens a unit for reading.
     pub(super) fn read<'s>(&'s self, unit: &'s WorkUnit) -> Result<UnitReader<'s>, RunError> {
         let name = unit.name();
         let input = patient(|| self.blobs.open(&name)).map_err(self.unreadable(&name))?;
@@ -398,9 +396,8 @@ impl UnitStore {
     /// # Errors
     /// If the store cannot be read.
     pub fn faults(&self) -> Result<Vec<String>, RunError> {
-        let mut names = patient(|| self.blobs.list("faults")).map_err(self.unreadable("faults"))?;
-        names.sort();
-        Ok(names.iter().map(|name| self.path(name)).collect())
+        let names = patient(|| self.blobs.list("faults")).map_err(self.unreadable("faults"))?;
+        Ok(names.iter().sorted().map(|name| self.path(name)).collect())
     }
 }
 
@@ -479,7 +476,6 @@ pub(super) struct StoredBatch {
     pub(super) entry: BatchEntry,
     /// The bytes of the batch in each file.
     pub(super) files: Vec<Vec<u8>>,
-    /// The sums for the tables.
     pub(super) sums: Vec<u8>,
 }
 
