@@ -2,12 +2,13 @@
 
 use cambio_core::RulesSpec;
 use cambio_core::rng::Seed;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use itertools::Itertools;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::baseline::Baseline;
 use super::blocks::{Cell, MOST_MATCHES, Plan, PlannedAgent, matches_in};
-use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
+use super::experiment::Rotations;
 use super::lineups::Lineup;
 
 /// The format identifier of `spec.lock.json`.
@@ -25,135 +26,108 @@ pub enum LockError {
     Text(String),
 }
 
-/// The fields of `spec.lock.json`, in their order. The run id is the hash of the text, so any change here changes every
-/// run id.
-#[derive(Deserialize, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "mirrors the fields of the experiment")]
-struct Lock {
-    format: String,
-    version: String,
-    name: String,
-    /// A string, because some JSON readers do not support 64-bit integers.
-    seed: String,
-    /// Omitted if the seed is the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent_seed: Option<String>,
-    /// Omitted if false. If true, `seed` is the commitment of the secret.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    secret: bool,
-    deals: u64,
-    rotations: Rotations,
-    unit: Unit,
-    payoff: Payoff,
-    faults: FaultPolicy,
-    records: bool,
-    compress: bool,
-    analysis: bool,
-    seat_effects: bool,
-    anchor: Option<usize>,
-    agents: Vec<String>,
-    /// The numbers of the agents that see hidden cards.
-    seers: Vec<usize>,
-    /// The numbers of the agents that are reproducible.
-    reproducible: Vec<usize>,
-    tables: Vec<LockedCell>,
+/// An object without those of these fields that are null.
+fn omit_nulls(mut object: Value, fields: &[&str]) -> Value {
+    let nulls = |name: &String, value: &mut Value| !value.is_null() || !fields.contains(&name.as_str());
+    object.as_object_mut().expect("it is an object").retain(nulls);
+    object
 }
 
-/// A cell in a lock.
-#[derive(Deserialize, Serialize)]
-struct LockedCell {
-    rules: Value,
-    seats: usize,
-    lineups: Vec<Vec<usize>>,
-    /// The hash of the baseline for the luck of the cards. Omitted if the luck is not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    baseline: Option<String>,
+/// A field of an object, if it has the type.
+fn field<'v, T: Deserialize<'v>>(object: &'v Value, name: &str) -> Option<T> {
+    T::deserialize(&object[name]).ok()
 }
 
-impl Lock {
-    fn of(plan: &Plan) -> Lock {
-        let cell = |cell: &Cell| LockedCell {
-            rules: cell.rules.spec().to_table(),
-            seats: cell.seats,
-            lineups: cell.lineups.iter().map(|lineup| lineup.agents().to_vec()).collect(),
-            baseline: cell.baseline.as_ref().map(|baseline| baseline.hash().to_owned()),
-        };
-        let indices = |has: fn(&PlannedAgent) -> bool| {
-            plan.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(index, _)| index).collect()
-        };
-        Lock {
-            format: FORMAT.to_owned(),
-            version: plan.version.clone(),
-            name: plan.name.clone(),
-            seed: plan.seed.to_string(),
-            agent_seed: plan.said_agent_seed(),
-            secret: plan.secret,
-            deals: plan.deals,
-            rotations: plan.rotations,
-            unit: plan.unit,
-            payoff: plan.payoff,
-            faults: plan.faults,
-            records: plan.records,
-            compress: plan.compress,
-            analysis: plan.analysis,
-            seat_effects: plan.seat_effects,
-            anchor: plan.anchor,
-            agents: plan.agents.iter().map(|agent| agent.label.clone()).collect(),
-            seers: indices(|agent| agent.sees_all),
-            reproducible: indices(|agent| agent.reproducible),
-            tables: plan.cells.iter().map(cell).collect(),
-        }
-    }
-
-    fn into_plan(self) -> Option<Plan> {
-        let agent = |(index, label): (usize, &String)| PlannedAgent {
-            label: label.clone(),
-            sees_all: self.seers.contains(&index),
-            reproducible: self.reproducible.contains(&index),
-        };
-        let agents: Vec<PlannedAgent> = self.agents.iter().enumerate().map(agent).collect();
-        let cell = |cell: LockedCell| {
-            let LockedCell { rules, seats, lineups, baseline } = cell;
-            let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < agents.len());
-            ((2..=8).contains(&seats) && lineups.iter().all(fits)).then_some(())?;
-            let rules = RulesSpec::from_json(&rules).and_then(RulesSpec::validate).ok()?;
-            Some(Cell {
-                rules,
-                seats,
-                baseline: baseline.map(|hash| Baseline::with_hash(hash, &rules, seats)),
-                lineups: lineups.into_iter().map(|lineup| Lineup::new(lineup, &self.agents)).collect(),
-                seatings: self.rotations.seatings(seats),
-            })
-        };
-        let cells: Vec<Cell> = self.tables.into_iter().map(cell).collect::<Option<_>>()?;
-        (matches_in(&cells, self.deals) <= MOST_MATCHES).then_some(())?;
-        Some(Plan {
-            cells,
-            version: self.version,
-            name: self.name,
-            seed: self.seed.parse().ok()?,
-            agent_seed: self.agent_seed.map_or(Ok(Seed::AGENTS), |seed| seed.parse()).ok()?,
-            secret: self.secret,
-            deals: self.deals,
-            rotations: self.rotations,
-            unit: self.unit,
-            payoff: self.payoff,
-            faults: self.faults,
-            records: self.records,
-            compress: self.compress,
-            analysis: self.analysis,
-            seat_effects: self.seat_effects,
-            anchor: self.anchor,
-            agents,
+/// The plan with these fields, if they are valid.
+fn planned(lock: &Value) -> Option<Plan> {
+    let labels: Vec<String> = field(lock, "agents")?;
+    let (seers, reproducible): (Vec<usize>, Vec<usize>) = (field(lock, "seers")?, field(lock, "reproducible")?);
+    let (deals, rotations): (u64, Rotations) = (field(lock, "deals")?, field(lock, "rotations")?);
+    let cell = |cell: &Value| {
+        let (seats, lineups): (usize, Vec<Vec<usize>>) = (field(cell, "seats")?, field(cell, "lineups")?);
+        let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < labels.len());
+        ((2..=8).contains(&seats) && lineups.iter().all(fits)).then_some(())?;
+        let rules = RulesSpec::from_json(&cell["rules"]).and_then(RulesSpec::validate).ok()?;
+        Some(Cell {
+            rules,
+            seats,
+            baseline: field::<Option<String>>(cell, "baseline")?.map(|hash| Baseline::with_hash(hash, &rules, seats)),
+            lineups: lineups.into_iter().map(|lineup| Lineup::new(lineup, &labels)).collect(),
+            seatings: rotations.seatings(seats),
         })
-    }
+    };
+    let cells: Vec<Cell> = lock["tables"].as_array()?.iter().map(cell).collect::<Option<_>>()?;
+    (matches_in(&cells, deals) <= MOST_MATCHES).then_some(())?;
+    let agent = |(index, label): (usize, &String)| PlannedAgent {
+        label: label.clone(),
+        sees_all: seers.contains(&index),
+        reproducible: reproducible.contains(&index),
+    };
+    Some(Plan {
+        cells,
+        version: field(lock, "version")?,
+        name: field(lock, "name")?,
+        seed: field::<&str>(lock, "seed")?.parse().ok()?,
+        agent_seed: field::<Option<&str>>(lock, "agent_seed")?.map_or(Ok(Seed::AGENTS), str::parse).ok()?,
+        secret: field::<Option<bool>>(lock, "secret")?.unwrap_or(false),
+        deals,
+        rotations,
+        unit: field(lock, "unit")?,
+        payoff: field(lock, "payoff")?,
+        faults: field(lock, "faults")?,
+        records: field(lock, "records")?,
+        compress: field(lock, "compress")?,
+        analysis: field(lock, "analysis")?,
+        seat_effects: field(lock, "seat_effects")?,
+        anchor: field(lock, "anchor")?,
+        agents: labels.iter().enumerate().map(agent).collect(),
+    })
 }
 
 impl Plan {
-    /// The content of `spec.lock.json`: everything that the rows depend on, in a canonical form.
-    #[expect(clippy::missing_panics_doc, reason = "strings, numbers and lists can be serialized")]
+    /// The content of `spec.lock.json`: everything that the rows depend on, in a canonical form. The run id is the hash
+    /// of the text, so any change here changes every run id.
     pub fn lock(&self) -> String {
-        serde_json::to_string(&Lock::of(self)).expect("strings, numbers and lists can be serialized") + "\n"
+        let numbers = |has: fn(&PlannedAgent) -> bool| -> Vec<usize> {
+            self.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(index, _)| index).collect()
+        };
+        let table = |cell: &Cell| {
+            let fields = json!({
+                "rules": cell.rules.spec().to_table(),
+                "seats": cell.seats,
+                "lineups": cell.lineups.iter().map(Lineup::agents).collect::<Vec<_>>(),
+                // Omitted if the luck is not measured.
+                "baseline": cell.baseline.as_ref().map(Baseline::hash),
+            });
+            omit_nulls(fields, &["baseline"])
+        };
+        let fields = json!({
+            "format": FORMAT,
+            "version": self.version,
+            "name": self.name,
+            // A string, because some JSON readers do not support 64-bit integers.
+            "seed": self.seed.to_string(),
+            // Omitted if the seed is the default.
+            "agent_seed": self.said_agent_seed(),
+            // Omitted if false. If true, `seed` is the commitment of the secret.
+            "secret": self.secret.then_some(true),
+            "deals": self.deals,
+            "rotations": self.rotations,
+            "unit": self.unit,
+            "payoff": self.payoff,
+            "faults": self.faults,
+            "records": self.records,
+            "compress": self.compress,
+            "analysis": self.analysis,
+            "seat_effects": self.seat_effects,
+            "anchor": self.anchor,
+            "agents": self.agents.iter().map(|agent| &agent.label).collect::<Vec<_>>(),
+            // The numbers of the agents that see hidden cards, and of those that are reproducible.
+            "seers": numbers(|agent| agent.sees_all),
+            "reproducible": numbers(|agent| agent.reproducible),
+            "tables": self.cells.iter().map(table).collect::<Vec<_>>(),
+        });
+        format!("{}\n", omit_nulls(fields, &["agent_seed", "secret"]))
     }
 
     /// The run id: BLAKE3 of the lock.
@@ -176,8 +150,7 @@ impl Plan {
             return Err(LockError::Format(lock["format"].clone()));
         }
         let flaw = |what: &str| LockError::Text(what.to_owned());
-        let plan = serde_json::from_value(lock).ok().and_then(Lock::into_plan);
-        let plan = plan.ok_or_else(|| flaw("a field is missing or invalid"))?;
+        let plan = planned(&lock).ok_or_else(|| flaw("a field is missing or invalid"))?;
         if plan.lock() != text {
             return Err(flaw("it has been modified, or has fields that this version of cambio does not know"));
         }
@@ -209,7 +182,7 @@ pub(crate) fn lock_differences(one: &str, other: &str) -> Vec<String> {
                 let short = |value: &Value| {
                     let table = |table: &Value| format!("{}, {} seats", table["rules"]["name"], table["seats"]);
                     if let ("tables", Value::Array(tables)) = (path, value) {
-                        return tables.iter().map(table).collect::<Vec<_>>().join("; ");
+                        return tables.iter().map(table).join("; ");
                     }
                     let text = value.to_string();
                     if text.chars().count() > 60 {
