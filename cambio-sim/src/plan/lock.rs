@@ -26,7 +26,7 @@ pub enum LockError {
     Text(String),
 }
 
-/// An object without those of these fields that are null.
+/// Removes the listed fields of an object that are null.
 fn omit_nulls(mut object: Value, fields: &[&str]) -> Value {
     let nulls = |name: &String, value: &mut Value| !value.is_null() || !fields.contains(&name.as_str());
     object.as_object_mut().expect("it is an object").retain(nulls);

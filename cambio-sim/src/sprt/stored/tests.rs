@@ -115,7 +115,7 @@ fn what_is_no_duel_is_refused_in_a_sentence() {
     let (_root, stored) = run(&two);
     let error = StoredDuel::find(&stored, &roster, ["sharp", "greedy"], None, None).unwrap_err();
     assert!(
-        error.to_string().ends_with("2 seats; classic, 4 seats; choose one table by its rules and seats"),
+        error.to_string().ends_with("2 seats; original (one round), 4 seats; choose one table by its rules and seats"),
         "{error}"
     );
     // Remove the last batch of the run.
