@@ -37,6 +37,7 @@ pub const MINI_GAMES: [&str; 9] =
 /// The reason why rules are rejected. The message names the field, the expectation and the value found.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum RulesError {
     /// A rule file is not TOML.
     #[error("not TOML: {}", excerpt(.0))]
@@ -46,163 +47,66 @@ pub enum RulesError {
     File(String),
     /// Rules as JSON are neither a name nor a table.
     #[error("rules must be a preset's name or a table of fields, found {}", excerpt(found))]
-    Shape {
-        /// The value found, as JSON.
-        found: String,
-    },
+    Shape { found: String },
     /// No preset or mini game has this name.
     #[error("there is no preset `{}`; {}{}", excerpt(name), did_you_mean(name, preset_names()), known_names())]
-    Preset {
-        /// The name.
-        name: String,
-    },
+    Preset { name: String },
     /// The field `base` is not a text.
     #[error("field `base` must be a preset's name, found {}; {}", excerpt(found), known_names())]
-    Base {
-        /// The value found, as JSON.
-        found: String,
-    },
+    Base { found: String },
     /// A field is unknown.
     #[error(
         "there is no field `{}`; {}`cambio rules classic` prints all fields",
         excerpt(field),
         did_you_mean(field, KNOBS.iter().map(|knob| knob.name))
     )]
-    UnknownField {
-        /// The field.
-        field: String,
-    },
+    UnknownField { field: String },
     /// A field is missing.
     #[error("field `{field}` is missing; {allowed}")]
-    Missing {
-        /// The field.
-        field: &'static str,
-        /// How to set the field.
-        allowed: &'static str,
-    },
+    Missing { field: &'static str, allowed: &'static str },
     /// The value of a field is not valid, alone or together with the other fields.
     #[error("field `{field}` must be {allowed}, found {}", excerpt(found))]
-    Field {
-        /// The field.
-        field: &'static str,
-        /// The value found.
-        found: String,
-        /// The valid values.
-        allowed: String,
-    },
-    /// `peek` asks for a slot or a number of cards beyond the hand.
-    #[error("field `peek` must not go beyond `hand`, which is {hand}, found {found}")]
-    Peek {
-        /// The value found, as written in a rule file.
-        found: String,
-        /// The number of cards in a hand.
-        hand: usize,
-    },
-    /// `jokers` and the number of jokers in a custom deck differ.
-    #[error("field `jokers` must be {copies}, the copies of kind `JK` in the deck, found {jokers}")]
-    Jokers {
-        /// The value of `jokers`.
-        jokers: i64,
-        /// The number of jokers in the deck.
-        copies: u8,
-    },
-    /// A kind of the deck is not a table.
+    Field { field: &'static str, found: String, allowed: String },
+    /// A kind of the deck, with its number from 1, is not a table.
     #[error("kind {number} of the deck must be a table of {}, found {}", KIND_FIELDS.join(", "), excerpt(found))]
-    Kind {
-        /// The number of the kind in the deck, counted from 1.
-        number: usize,
-        /// The value found, as JSON.
-        found: String,
-    },
+    Kind { number: usize, found: String },
     /// A kind of the deck has an unknown field.
     #[error("kind {number} of the deck has an unknown field `{}`; the fields are {}", excerpt(field), KIND_FIELDS.join(", "))]
-    UnknownKindField {
-        /// The number of the kind in the deck, counted from 1.
-        number: usize,
-        /// The field.
-        field: String,
-    },
+    UnknownKindField { number: usize, field: String },
     /// The value of a kind's field is not valid.
     #[error("`{field}` of kind {number} of the deck must be {allowed}, found {}", excerpt(found))]
-    KindField {
-        /// The number of the kind in the deck, counted from 1.
-        number: usize,
-        /// The field.
-        field: &'static str,
-        /// The value found.
-        found: String,
-        /// The valid values.
-        allowed: &'static str,
-    },
+    KindField { number: usize, field: &'static str, found: String, allowed: &'static str },
     /// The text of a kind's power is not valid.
     #[error("`power` of kind {number} of the deck: {source}")]
-    Power {
-        /// The number of the kind in the deck, counted from 1.
-        number: usize,
-        /// The parse error.
-        source: ParsePowerError,
-    },
+    Power { number: usize, source: ParsePowerError },
     /// The table `points` has a key that is neither a label nor a rank of the deck.
     #[error(
         "field `points` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \
          preset print its deck",
         excerpt(found)
     )]
-    PointsOf {
-        /// The key.
-        found: String,
-        /// A suggestion for a misspelt key; may be empty.
-        nearest: String,
-    },
+    PointsOf { found: String, nearest: String },
     /// Two kinds have the same label.
     #[error("two kinds of the deck have the label `{label}`; labels must be unique")]
-    Label {
-        /// The label.
-        label: String,
-    },
+    Label { label: String },
     /// The deck has too many kinds.
     #[error("the deck must have at most {MOST_KINDS} kinds, including those without copies, found {kinds}")]
-    Kinds {
-        /// The number of kinds.
-        kinds: usize,
-    },
+    Kinds { kinds: usize },
     /// The deck has too many cards.
     #[error("the deck must have at most {} cards, found {cards}", MAX_CARDS / 2)]
-    Cards {
-        /// The number of cards.
-        cards: usize,
-    },
+    Cards { cards: usize },
     /// A kind has too many copies.
     #[error(
         "kind `{label}` must have at most {} copies in all decks together, found {copies} in each of {decks} decks",
         u8::MAX
     )]
-    Copies {
-        /// The label of the kind.
-        label: String,
-        /// The number of copies in one deck.
-        copies: u8,
-        /// The number of decks.
-        decks: usize,
-    },
+    Copies { label: String, copies: u8, decks: usize },
     /// The number of seats is out of range.
     #[error("a table must have 2 to {MAX_SEATS} seats, found {seats}")]
-    Seats {
-        /// The number of seats.
-        seats: usize,
-    },
+    Seats { seats: usize },
     /// The deck is too small for this number of seats.
     #[error("the deck of `{name}` has {cards} cards, but {seats} seats need {needed} for the deal and a first draw")]
-    DeckTooSmall {
-        /// The name of the rules.
-        name: String,
-        /// The number of cards in the deck.
-        cards: usize,
-        /// The number of seats.
-        seats: usize,
-        /// The number of cards that the seats need.
-        needed: usize,
-    },
+    DeckTooSmall { name: String, cards: usize, seats: usize, needed: usize },
 }
 
 /// The number of cards of each kind, modulo 256, indexed by [`Card::raw`].

@@ -124,6 +124,7 @@ pub struct Nonconformance {
 
 /// The kinds of violations that [`check_agent`] finds.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum NonconformanceKind {
     /// The agent makes an illegal decision.
     #[error("{}", MatchError::Fault(Box::new(*.0)))]
@@ -133,79 +134,31 @@ pub enum NonconformanceKind {
     Failed(Failure),
     /// The same briefing and sightings lead to another decision.
     #[error("seat {seat} decides `{second}` instead of `{first}` after the same briefing and sightings")]
-    Unsteady {
-        /// The seat.
-        seat: Seat,
-        /// The decision in the match.
-        first: Action,
-        /// The decision in the repetition.
-        second: Action,
-    },
+    Unsteady { seat: Seat, first: Action, second: Action },
     /// Earlier matches change the agent's play.
     #[error("seat {seat} decides `{second}` instead of `{first}` after other matches: the agent remembers them")]
-    Stateful {
-        /// The seat.
-        seat: Seat,
-        /// The decision of a fresh agent.
-        first: Action,
-        /// The decision of an agent that has played before.
-        second: Action,
-    },
+    Stateful { seat: Seat, first: Action, second: Action },
     /// The agent plays differently after it has played the same deal in another seat.
     #[error(
         "seat {seat} decides `{second}` instead of `{first}` after its agent played the same deal in another seat: the \
          agent remembers the cards"
     )]
-    Remembering {
-        /// The seat.
-        seat: Seat,
-        /// The decision of a fresh agent.
-        first: Action,
-        /// The decision of an agent that has played the deal in the next seat.
-        second: Action,
-    },
+    Remembering { seat: Seat, first: Action, second: Action },
     /// The agent plays differently with decks from a guessable seed: it guesses the seed and computes hidden cards.
     #[error(
         "in {matches} rounds, the agent's {what} sum to {guessable} with decks from seed 0, and to {secret} with decks \
          from a secret seed: it guesses the seed"
     )]
-    Foreseeing {
-        /// The number of rounds with each kind of seed.
-        matches: u64,
-        /// The quantity that differs: the agent's points, margins over seat b in points, or numbers of decisions.
-        what: &'static str,
-        /// The sum of the quantity with decks from seed 0.
-        guessable: i64,
-        /// The sum of the quantity with decks from a secret seed.
-        secret: i64,
-    },
+    Foreseeing { matches: u64, what: &'static str, guessable: i64, secret: i64 },
     /// The letters of the seats change the agent's play.
     #[error(
         "seat {seat} decides `{first}`; when all seats are relabelled and it is seat {moved}, it decides `{second}` \
          instead of `{same}`: the agent depends on the letters of the seats"
     )]
-    Partial {
-        /// The seat.
-        seat: Seat,
-        /// The decision in the match.
-        first: Action,
-        /// The seat's letter after relabelling.
-        moved: Seat,
-        /// The same decision with all seats relabelled.
-        same: Action,
-        /// The decision after relabelling.
-        second: Action,
-    },
+    Partial { seat: Seat, first: Action, moved: Seat, same: Action, second: Action },
     /// Cards that the agent cannot know change its play.
     #[error("seat {seat} decides `{second}` instead of `{first}` when the cards that it cannot know are changed")]
-    Clairvoyant {
-        /// The seat.
-        seat: Seat,
-        /// The decision in the true world.
-        first: Action,
-        /// The decision in another world that is indistinguishable for the seat.
-        second: Action,
-    },
+    Clairvoyant { seat: Seat, first: Action, second: Action },
 }
 
 /// A notice or a decision of one seat in a match.

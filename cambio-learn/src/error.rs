@@ -9,6 +9,7 @@ use crate::recipe::RecipeError;
 /// An error that stops training.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum LearnError {
     /// The recipe was rejected.
     #[error(transparent)]
@@ -21,14 +22,7 @@ pub enum LearnError {
     Match(MatchError),
     /// A match of self-play could not be played.
     #[error("match {number} against `{against}`: {error}")]
-    SelfPlay {
-        /// The number of the match.
-        number: u64,
-        /// The opponent, as in the recipe.
-        against: String,
-        /// The error of the match.
-        error: MatchError,
-    },
+    SelfPlay { number: u64, against: String, error: MatchError },
     /// A checkpoint cannot be resumed.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -52,19 +46,12 @@ pub enum LearnError {
 /// Why a checkpoint cannot be resumed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum CheckpointError {
     /// The bytes are not a checkpoint, or are damaged.
     #[error("not a checkpoint, or a damaged one: {what}")]
-    Damaged {
-        /// What is wrong.
-        what: &'static str,
-    },
+    Damaged { what: &'static str },
     /// The checkpoint is for another recipe.
     #[error("the checkpoint is for another recipe: its `{field}` is {was}")]
-    Recipe {
-        /// The first field that differs.
-        field: String,
-        /// The value of the field in the checkpoint.
-        was: String,
-    },
+    Recipe { field: String, was: String },
 }

@@ -309,20 +309,14 @@ impl std::fmt::Display for Rival {
 /// Why a recipe was rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum RecipeError {
     /// The file is not a recipe.
     #[error("{0}")]
     Form(String),
     /// A field has an invalid value.
     #[error("`{field}` must be {allowed}, found {found}")]
-    Field {
-        /// The field.
-        field: &'static str,
-        /// The value in the recipe.
-        found: String,
-        /// The expected values.
-        allowed: String,
-    },
+    Field { field: &'static str, found: String, allowed: String },
 }
 
 impl RecipeError {

@@ -209,6 +209,8 @@ impl Game {
         progress(SolverProgress::Estimated(estimate));
         estimate.fits(rules, limits)?;
         let mut compiler = Compiler {
+            rules,
+            estimate,
             limits,
             progress,
             trees: [SequenceTree::new(), SequenceTree::new()],
@@ -218,7 +220,7 @@ impl Game {
             histories: 0,
             terminals: 0,
         };
-        walk(rules, [0; SEATS], &mut compiler).map_err(|error| error.about(rules, &estimate))?;
+        walk(rules, [0; SEATS], &mut compiler)?;
         let Compiler { trees, mut entries, histories, terminals, .. } = compiler;
         merge(&mut entries);
         entries.retain(|entry| entry.value != 0.0);
@@ -318,6 +320,8 @@ pub(crate) fn rules_id(rules: &Rules) -> HistoryKey {
 }
 
 struct Compiler<'p> {
+    rules: &'p Rules,
+    estimate: SizeEstimate,
     limits: &'p Limits,
     progress: &'p mut dyn FnMut(SolverProgress),
     trees: [SequenceTree; SEATS],
@@ -349,7 +353,8 @@ impl Compiler<'_> {
         let bytes = tables * 3 / 2 + 3 * (self.entries.len() * size_of::<Entry>()) as u64;
         (self.progress)(SolverProgress::Compiling { histories: self.histories, bytes });
         if bytes > self.limits.memory || self.histories > self.limits.histories {
-            return Err(SolveError::Grown { histories: self.histories, bytes, limits: *self.limits });
+            let (name, walked) = (self.rules.name().to_owned(), Some((self.histories, bytes)));
+            return Err(SolveError::TooLarge { name, estimate: self.estimate, limits: *self.limits, walked });
         }
         Ok(())
     }

@@ -130,7 +130,7 @@ pub use posterior::Posterior;
 pub use respond::{AgentFactory, Responder, ResponderEffort};
 pub use strategy::{BestResponse, ProbabilityError, STRATEGY_FORMAT, Strategy, StrategyError};
 
-use cambio_core::{Action, AgentError, Choices, Rules, Seat};
+use cambio_core::{Action, AgentError, Choices, Seat};
 
 /// When a solver stops: as soon as it reaches one of these two limits.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -169,113 +169,46 @@ pub enum SolverProgress {
 
 /// An error in solving a game or in measuring an agent.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum SolveError {
     /// The rules do not support two seats.
     #[error("{0}")]
     Unfit(String),
-    /// The game is too large for the limits.
+    /// The game is too large for the limits. The walk stopped after `walked` histories and bytes, unless it had not begun.
     #[error("{}", too_large(.name, .estimate, .limits, *.walked))]
-    TooLarge {
-        /// The name of the rules.
-        name: String,
-        /// The estimated size.
-        estimate: SizeEstimate,
-        /// The limits.
-        limits: Limits,
-        /// The numbers of histories and bytes at which the walk stopped; `None` if it had not begun.
-        walked: Option<(u64, u64)>,
-    },
-    /// The walk has reached a limit; reported as [`SolveError::TooLarge`].
-    #[error("{histories} histories take {bytes} bytes; the limits are {} and {}", .limits.histories, .limits.memory)]
-    Grown {
-        /// The number of histories walked.
-        histories: u64,
-        /// The memory in bytes that the compiled game may take.
-        bytes: u64,
-        /// The limits.
-        limits: Limits,
-    },
+    TooLarge { name: String, estimate: SizeEstimate, limits: Limits, walked: Option<(u64, u64)> },
     /// The information sets of the sampling solver have reached the memory limit.
     #[error(
         "the information sets take {}, which may double; the limit is {} (iterations done: {iterations})",
         estimate::bytes(libm::log10(*.bytes as f64)), estimate::bytes(libm::log10(.limits.memory as f64))
     )]
-    Sampled {
-        /// The number of iterations done.
-        iterations: u64,
-        /// The memory in bytes that the information sets take.
-        bytes: u64,
-        /// The limits.
-        limits: Limits,
-    },
+    Sampled { iterations: u64, bytes: u64, limits: Limits },
     /// A seat lacks perfect recall: two histories of one information set differ in its decisions or its choices.
     #[error(
         "seat {seat} lacks perfect recall: two histories of one information set differ in its decisions or its choices"
     )]
-    Recall {
-        /// The seat.
-        seat: Seat,
-    },
+    Recall { seat: Seat },
     /// The answer of a policy is not a probability distribution.
     #[error("seat {seat} answered {probabilities:?}; expected {choices} probabilities that add up to 1")]
-    NoDistribution {
-        /// The seat.
-        seat: Seat,
-        /// The number of choices.
-        choices: usize,
-        /// The answer of the policy.
-        probabilities: Vec<f64>,
-    },
+    NoDistribution { seat: Seat, choices: usize, probabilities: Vec<f64> },
     /// An agent made an illegal decision.
     #[error("seat {seat} decided `{action}`, which is illegal; legal: {legal}")]
-    Illegal {
-        /// The seat.
-        seat: Seat,
-        /// The decision.
-        action: Action,
-        /// The legal decisions.
-        legal: Box<Choices>,
-    },
+    Illegal { seat: Seat, action: Action, legal: Box<Choices> },
     /// A [`Perceived`] of an abstraction does not fit its information set.
     #[error(
         "the abstraction does not fit an information set of seat {seat} with {choices} choices: it must list one entry \
          for each choice, not all of them `None`, and use as many candidates as in all other sets with the same key"
     )]
-    Unlike {
-        /// The seat.
-        seat: Seat,
-        /// The number of choices.
-        choices: usize,
-    },
+    Unlike { seat: Seat, choices: usize },
     /// An agent could not continue.
     #[error("seat {seat} cannot go on: {error}")]
-    Failed {
-        /// The seat.
-        seat: Seat,
-        /// The reason.
-        error: AgentError,
-    },
+    Failed { seat: Seat, error: AgentError },
     /// The tree could not be written.
     #[error("cannot write the game tree: {0}")]
     Unwritten(String),
     /// A strategy file was rejected.
-    #[error("{0}")]
-    Strategy(StrategyError),
-}
-
-impl SolveError {
-    /// Converts [`SolveError::Grown`] to [`SolveError::TooLarge`] with the name and the estimated size of the game.
-    fn about(self, rules: &Rules, estimate: &SizeEstimate) -> SolveError {
-        match self {
-            SolveError::Grown { histories, bytes, limits } => SolveError::TooLarge {
-                name: rules.name().to_owned(),
-                estimate: *estimate,
-                limits,
-                walked: Some((histories, bytes)),
-            },
-            other => other,
-        }
-    }
+    #[error(transparent)]
+    Strategy(#[from] StrategyError),
 }
 
 fn too_large(name: &str, estimate: &SizeEstimate, limits: &Limits, walked: Option<(u64, u64)>) -> String {

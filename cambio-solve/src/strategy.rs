@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Rules, Seat};
 
-use crate::SolveError;
 use crate::game::{Game, SequenceTree};
 use crate::key::HistoryKey;
 use crate::walk::SEATS;
@@ -264,37 +263,17 @@ fn normalise(probabilities: &mut [f64], seat: Seat, set: usize) -> Result<(), Pr
 
 /// An error in arrays of probabilities for a [`Game`].
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum ProbabilityError {
     /// The array has a wrong length.
     #[error("seat {seat} must have {due} probabilities, one for each choice at each information set, found {found}")]
-    Count {
-        /// The seat.
-        seat: Seat,
-        /// The number of choices at all information sets of the seat.
-        due: usize,
-        /// The number of probabilities.
-        found: usize,
-    },
+    Count { seat: Seat, due: usize, found: usize },
     /// A probability is negative, above 1 or not a number.
     #[error("the probabilities at information set {set} of seat {seat} must be from 0 to 1, found {found}")]
-    Range {
-        /// The seat.
-        seat: Seat,
-        /// The number of the information set.
-        set: usize,
-        /// The number.
-        found: f64,
-    },
+    Range { seat: Seat, set: usize, found: f64 },
     /// The probabilities at an information set do not add up to 1.
     #[error("the probabilities at information set {set} of seat {seat} must add up to 1, found {found}")]
-    Sum {
-        /// The seat.
-        seat: Seat,
-        /// The number of the information set.
-        set: usize,
-        /// The sum.
-        found: f64,
-    },
+    Sum { seat: Seat, set: usize, found: f64 },
 }
 
 /// The first line of a strategy file.
@@ -418,44 +397,23 @@ impl Strategy {
 
 /// An error in a strategy file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum StrategyError {
     /// The text has another format.
     #[error("not a strategy file of this version: it must begin with the line `{STRATEGY_FORMAT}`, found `{}`", excerpt(.found))]
-    Format {
-        /// The first line.
-        found: String,
-    },
+    Format { found: String },
     /// The second and third line are not the header.
     #[error("not a strategy file: its second and third line must begin with `game` and `sets`")]
     Header,
     /// The strategy is for another game.
     #[error("the strategy is for `{found}`, whose rules differ from the rules of `{allowed}`")]
-    OtherGame {
-        /// The name of the game in the file.
-        found: String,
-        /// The name of the game that the file was read for.
-        allowed: String,
-    },
+    OtherGame { found: String, allowed: String },
     /// A line does not match an information set of the game.
     #[error(
         "line {number} is not an information set of the game with its choices in order, and probabilities that sum to 1"
     )]
-    Line {
-        /// The line number, counted from 1.
-        number: usize,
-    },
+    Line { number: usize },
     /// The number of information sets differs from the header.
     #[error("the header requires {due} information sets, found {found}: the file is cut or altered")]
-    Short {
-        /// The number of information sets in the file.
-        found: usize,
-        /// The numbers in the header.
-        due: String,
-    },
-}
-
-impl From<StrategyError> for SolveError {
-    fn from(error: StrategyError) -> SolveError {
-        SolveError::Strategy(error)
-    }
+    Short { found: usize, due: String },
 }

@@ -63,31 +63,17 @@ pub struct NetworkMetadata {
 /// The error for a network that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum NetworkError {
     /// The bytes are not a network, or have another format version.
     #[error("this is not {expected}: it must begin with {first:?}, found {found:?}")]
-    Format {
-        /// The kind of file that was expected.
-        expected: &'static str,
-        /// Its first line.
-        first: &'static str,
-        /// The beginning of the bytes.
-        found: String,
-    },
+    Format { expected: &'static str, first: &'static str, found: String },
     /// The bytes have changed since they were written.
     #[error("the network is damaged: {what}")]
-    Damaged {
-        /// The problem, as a clause.
-        what: &'static str,
-    },
+    Damaged { what: &'static str },
     /// The network is for other cards.
     #[error("the network is for the cards of `{found}`, which differ from the cards of `{wanted}`")]
-    Rules {
-        /// The rules that the network is for.
-        found: String,
-        /// The rules of the match.
-        wanted: String,
-    },
+    Rules { found: String, wanted: String },
 }
 
 /// A file: the line `format`, a line of JSON with the facts, the body, and the BLAKE3 hash of these bytes.

@@ -202,80 +202,33 @@ fn quote(text: &str) -> String {
 
 /// The error for an invalid spec.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum SpecError {
     /// The text does not have the form of a spec.
     #[error(
         "`{}` is not an agent spec; a spec is a name and parameters in parentheses, such as greedy(call_at=7)",
         excerpt(spec)
     )]
-    Form {
-        /// The spec.
-        spec: String,
-    },
+    Form { spec: String },
     /// The agent needs a text, and the spec has none.
     #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"{example}\")")]
-    Missing {
-        /// The agent.
-        agent: String,
-        /// The name of the text, such as `command`.
-        text: &'static str,
-        /// An example of the text.
-        example: &'static str,
-    },
+    Missing { agent: String, text: &'static str, example: &'static str },
     /// The agent takes no text, and the spec has one.
     #[error("agent `{agent}` takes no text in quotes; it has {known}")]
-    Unwanted {
-        /// The agent.
-        agent: String,
-        /// The names of the agent's parameters.
-        known: String,
-    },
+    Unwanted { agent: String, known: String },
     /// The text is invalid.
     #[error("agent `{agent}`: cannot use the {text}: {what}")]
-    Text {
-        /// The agent.
-        agent: String,
-        /// The name of the text, such as `command`.
-        text: &'static str,
-        /// The problem, as a clause.
-        what: String,
-    },
+    Text { agent: String, text: &'static str, what: String },
     /// No agent has that name.
     #[error("there is no agent `{}`; {}the agents are {known}", excerpt(name), did_you_mean(name, known.split(", ")))]
-    Agent {
-        /// The name.
-        name: String,
-        /// The names of all agents.
-        known: String,
-    },
+    Agent { name: String, known: String },
     /// The agent has no such parameter.
     #[error("agent `{agent}` has no parameter `{}`; {}it has {known}", excerpt(param), did_you_mean(param, known.split(", ")))]
-    Param {
-        /// The agent.
-        agent: String,
-        /// The parameter.
-        param: String,
-        /// The names of the agent's parameters.
-        known: String,
-    },
+    Param { agent: String, param: String, known: String },
     /// A parameter is given twice.
     #[error("agent `{agent}`: parameter `{param}` must be given at most once, found it twice")]
-    Twice {
-        /// The agent.
-        agent: String,
-        /// The parameter.
-        param: String,
-    },
+    Twice { agent: String, param: String },
     /// A value is out of its range.
     #[error("agent `{agent}`: parameter `{param}` must be {range}, found `{}`", excerpt(value))]
-    Value {
-        /// The agent.
-        agent: String,
-        /// The parameter.
-        param: String,
-        /// The value.
-        value: String,
-        /// The valid values.
-        range: Range,
-    },
+    Value { agent: String, param: String, value: String, range: Range },
 }

@@ -5,7 +5,7 @@ use crate::{Card, Seat, SeatSet, Spot};
 /// Something that happened at the table.
 ///
 /// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. All other
-/// fields are public. Agents receive [`Sighting`]s, whose type differs from the type of the referee's events.
+/// fields are public. A `spot` is where the card lies, or lay before it moved. Agents receive [`Sighting`]s, whose type differs from the type of the referee's events.
 ///
 /// ```
 /// use cambio_core::{Card, Event, Seat};
@@ -17,164 +17,54 @@ use crate::{Card, Seat, SeatSet, Spot};
 /// assert_eq!(drew.seen_from(Seat::B), drew.public());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variant explains its fields")]
 pub enum Event<Face> {
-    /// A round was dealt.
-    Dealt {
-        /// The seat with the first turn.
-        starter: Seat,
-        /// The seats that start with extra cards (knob `penalty`).
-        extra: SeatSet,
-    },
+    /// A round was dealt. Seat `starter` has the first turn; the seats of `extra` start with extra cards (knob `penalty`).
+    Dealt { starter: Seat, extra: SeatSet },
     /// A seat saw one of its own cards before the first turn.
-    Peeked {
-        /// The seat.
-        seat: Seat,
-        /// Where the card lies.
-        spot: Spot,
-        /// The card, which only its owner sees.
-        face: Face,
-    },
+    Peeked { seat: Seat, spot: Spot, face: Face },
     /// The top of the stock became the first card of the pile.
-    Flipped {
-        /// The card.
-        card: Card,
-    },
+    Flipped { card: Card },
     /// A turn began.
-    TurnBegan {
-        /// Whose turn it is.
-        seat: Seat,
-    },
+    TurnBegan { seat: Seat },
     /// A seat drew the top of the stock.
-    Drew {
-        /// The seat.
-        seat: Seat,
-        /// The card, which only the seat that drew sees.
-        face: Face,
-    },
+    Drew { seat: Seat, face: Face },
     /// A seat took the top of the pile.
-    Took {
-        /// The seat.
-        seat: Seat,
-        /// The card.
-        card: Card,
-    },
+    Took { seat: Seat, card: Card },
     /// The held card went onto the pile.
-    Dropped {
-        /// The seat.
-        seat: Seat,
-        /// The card.
-        card: Card,
-    },
+    Dropped { seat: Seat, card: Card },
     /// The held card went into a spot, and the card there went onto the pile.
-    Kept {
-        /// The seat.
-        seat: Seat,
-        /// The spot.
-        spot: Spot,
-        /// The card that went onto the pile.
-        replaced: Card,
-    },
+    Kept { seat: Seat, spot: Spot, replaced: Card },
     /// A seat looked at a card.
-    Looked {
-        /// The seat.
-        seat: Seat,
-        /// Where the card lies.
-        spot: Spot,
-        /// The card, which only the seat that looked sees.
-        face: Face,
-    },
+    Looked { seat: Seat, spot: Spot, face: Face },
     /// Two cards changed places. No seat saw the faces.
-    Swapped {
-        /// The seat that swapped.
-        seat: Seat,
-        /// One spot.
-        one: Spot,
-        /// The other spot.
-        other: Spot,
-    },
+    Swapped { seat: Seat, one: Spot, other: Spot },
     /// A power showed a card to all seats.
-    Shown {
-        /// Where the card lies.
-        spot: Spot,
-        /// The card.
-        card: Card,
-    },
+    Shown { spot: Spot, card: Card },
     /// A seat declined a power step or a gift.
-    Skipped {
-        /// The seat.
-        seat: Seat,
-    },
+    Skipped { seat: Seat },
     /// A seat touched a card in a snap window.
-    Touched {
-        /// The seat.
-        seat: Seat,
-        /// Where the card lies.
-        spot: Spot,
-    },
+    Touched { seat: Seat, spot: Spot },
     /// A snapped card was turned up.
-    Snapped {
-        /// The seat that snapped.
-        seat: Seat,
-        /// Where the card lay.
-        spot: Spot,
-        /// The card.
-        card: Card,
-        /// The outcome of the snap.
-        verdict: SnapOutcome,
-    },
+    Snapped { seat: Seat, spot: Spot, card: Card, verdict: SnapOutcome },
     /// A seat snapped too late, and its card is not revealed (`late = "abort"`).
-    Aborted {
-        /// The seat.
-        seat: Seat,
-    },
-    /// A seat got a penalty card, which no seat saw.
-    Penalised {
-        /// The seat.
-        seat: Seat,
-        /// Where the card lies now.
-        spot: Spot,
-    },
+    Aborted { seat: Seat },
+    /// A seat got a penalty card in `spot`, which no seat saw.
+    Penalised { seat: Seat, spot: Spot },
     /// A penalty card was due, but there was no card or no slot for it.
-    PenaltyWaived {
-        /// The seat.
-        seat: Seat,
-    },
+    PenaltyWaived { seat: Seat },
     /// A seat that had snapped another seat's card gave one of its own cards to fill the gap.
-    Gave {
-        /// The seat that gave.
-        seat: Seat,
-        /// Where the card lay.
-        from: Spot,
-        /// Where the card lies now.
-        to: Spot,
-    },
+    Gave { seat: Seat, from: Spot, to: Spot },
     /// A seat called.
-    Called {
-        /// The seat.
-        seat: Seat,
-    },
+    Called { seat: Seat },
     /// A seat without cards became safe.
-    BecameSafe {
-        /// The seat.
-        seat: Seat,
-    },
-    /// The pile without its top was shuffled into a new stock.
-    Reshuffled {
-        /// The number of cards in the new stock.
-        cards: u16,
-    },
+    BecameSafe { seat: Seat },
+    /// The pile without its top was shuffled into a new stock of `cards` cards.
+    Reshuffled { cards: u16 },
     /// The round ended.
-    Ended {
-        /// The reason.
-        reason: EndReason,
-    },
+    Ended { reason: EndReason },
     /// A card was turned up at the end of the round.
-    TurnedUp {
-        /// Where the card lies.
-        spot: Spot,
-        /// The card.
-        card: Card,
-    },
+    TurnedUp { spot: Spot, card: Card },
 }
 
 /// An event as a seat perceives it: a face that only another seat saw is `None`.

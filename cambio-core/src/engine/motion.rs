@@ -12,92 +12,36 @@ use crate::rules::seat::{Seat, SeatSet, Spot};
 /// The places are the stock, the pile, the held card and the spots. A card that goes onto the pile becomes the top, and
 /// all seats see the card. `Face` is as in [`Event`]: the type of a face that only one seat sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the variant explains its fields")]
 pub enum Motion<Face> {
     /// Stock → spots, unseen: a new round. Each seat gets its cards in its first slots, dealt one at a time from the
     /// starter on. Then each seat of `extra` gets the cards of one penalty (knob `penalty`) in its next slots, unless all
     /// its slots are full.
-    Dealt {
-        /// The seat that gets the first card.
-        starter: Seat,
-        /// The seats that get an extra card.
-        extra: SeatSet,
-    },
+    Dealt { starter: Seat, extra: SeatSet },
     /// A card stays where it lies, and one seat sees it.
-    Seen {
-        /// The seat.
-        seat: Seat,
-        /// Where the card lies.
-        spot: Spot,
-        /// The card, which only that seat sees.
-        face: Face,
-    },
+    Seen { seat: Seat, spot: Spot, face: Face },
     /// A card stays where it lies, and all seats see it.
-    Shown {
-        /// Where the card lies.
-        spot: Spot,
-        /// The card.
-        card: Card,
-    },
+    Shown { spot: Spot, card: Card },
     /// Stock → pile.
-    Flipped {
-        /// The card.
-        card: Card,
-    },
+    Flipped { card: Card },
     /// Stock → hand: one seat sees the card.
-    Drawn {
-        /// The seat.
-        seat: Seat,
-        /// The card, which only that seat sees.
-        face: Face,
-    },
+    Drawn { seat: Seat, face: Face },
     /// Pile → hand: the top, which all seats know. The pile then shows no top.
-    Taken {
-        /// The card.
-        card: Card,
-    },
+    Taken { card: Card },
     /// Hand → pile.
-    Dropped {
-        /// The card.
-        card: Card,
-    },
+    Dropped { card: Card },
     /// Hand → spot, and the card that lay there → pile. The seats that know the held card now know this spot.
-    Kept {
-        /// The spot.
-        spot: Spot,
-        /// The card that goes onto the pile.
-        replaced: Card,
-    },
+    Kept { spot: Spot, replaced: Card },
     /// Spot → pile: the spot is then empty.
-    Discarded {
-        /// The spot.
-        spot: Spot,
-        /// The card.
-        card: Card,
-    },
+    Discarded { spot: Spot, card: Card },
     /// Spot ↔ spot: two cards change places. Knowledge about a card moves with it.
-    Exchanged {
-        /// One spot.
-        one: Spot,
-        /// The other spot.
-        other: Spot,
-    },
-    /// Spot → empty spot. Knowledge about the card moves with it.
-    Moved {
-        /// Where the card lay; the spot is then empty.
-        from: Spot,
-        /// Where the card lies now.
-        to: Spot,
-    },
+    Exchanged { one: Spot, other: Spot },
+    /// Spot → empty spot; `from` is then empty. Knowledge about the card moves with it.
+    Moved { from: Spot, to: Spot },
     /// Stock → empty spot, unseen.
-    Added {
-        /// The spot.
-        spot: Spot,
-    },
-    /// Pile → stock: all cards except the top become the new stock.
-    Reshuffled {
-        /// The number of cards in the new stock.
-        cards: u16,
-    },
+    Added { spot: Spot },
+    /// Pile → stock: all `cards` cards except the top become the new stock.
+    Reshuffled { cards: u16 },
     /// No card moves and no face is seen.
     Nothing,
 }

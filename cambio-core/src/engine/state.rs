@@ -114,28 +114,17 @@ impl Setup {
 
 /// Why a round cannot be dealt.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum DealError {
     /// The rules do not allow the number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
     /// The starter is not a seat of the table.
     #[error("the starter must be one of the {seats} seats of the table, found seat {starter}")]
-    Starter {
-        /// The starter that was requested.
-        starter: Seat,
-        /// The number of seats.
-        seats: usize,
-    },
+    Starter { starter: Seat, seats: usize },
     /// The cards differ from the rules' deck.
     #[error("impossible deck: expected {allowed} of `{label}`, found {found}")]
-    Deck {
-        /// The label of the first kind with a wrong number of cards.
-        label: String,
-        /// The number of cards of this kind.
-        found: usize,
-        /// The number of cards of this kind in the rules' deck.
-        allowed: usize,
-    },
+    Deck { label: String, found: usize, allowed: usize },
 }
 
 /// The error of an illegal decision. The state has not changed.

@@ -36,18 +36,14 @@ pub struct Fault {
 
 /// Why a match was not finished.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum MatchError {
     /// The rules do not allow this number of seats.
     #[error(transparent)]
     Rules(#[from] RulesError),
     /// The number of agents differs from the number of seats.
     #[error("the number of agents must be {seats}, one for each seat, found {agents}")]
-    Agents {
-        /// The number of agents.
-        agents: usize,
-        /// The number of seats.
-        seats: usize,
-    },
+    Agents { agents: usize, seats: usize },
     /// An agent's decision was illegal.
     #[error(
         "seat {} decided `{}`, which is illegal (round {}, decision {}); legal: {}",

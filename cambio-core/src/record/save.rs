@@ -11,17 +11,11 @@ use crate::{Action, Deal, Playing, RulesError, RulesSpec, Seat};
 
 /// The reason why a match cannot be restored from a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message explains the fields")]
 pub enum RestoreError {
     /// A field of the record is missing or its value is not valid.
     #[error("`{field}` must be {allowed}, found {}", excerpt(found))]
-    Field {
-        /// The field.
-        field: &'static str,
-        /// The value found.
-        found: String,
-        /// The valid values.
-        allowed: &'static str,
-    },
+    Field { field: &'static str, found: String, allowed: &'static str },
     /// The rules of the record are not valid.
     #[error(transparent)]
     Rules(#[from] RulesError),

@@ -20,7 +20,8 @@ impl System {
         let mut kinds = spec.deck.kinds.clone();
         match kinds.iter_mut().find(|kind| kind.label == "JK") {
             Some(joker) if spec.deck.name.is_none() && i64::from(joker.copies) != spec.jokers.get() => {
-                return Err(RulesError::Jokers { jokers: spec.jokers.get(), copies: joker.copies });
+                let allowed = format!("{}, the copies of kind `JK` in the deck", joker.copies);
+                return Err(field("jokers", spec.jokers.get().to_string(), allowed));
             }
             Some(joker) => joker.copies = spec.jokers.get() as u8,
             None if spec.jokers.get() > 0 => {
@@ -57,7 +58,7 @@ impl System {
             Peek::Choose(number) => usize::from(number) > hand,
         };
         if beyond {
-            return Err(RulesError::Peek { found: spec.peek.write().to_string(), hand });
+            return Err(field("peek", spec.peek.write().to_string(), format!("within `hand`, which is {hand}")));
         }
         if spec.score == Score::Points {
             let dearest = kinds.iter().map(|kind| kind.points.unsigned_abs()).max().map_or(0, usize::from);

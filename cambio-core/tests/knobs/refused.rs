@@ -78,7 +78,7 @@ fn a_refusal_carries_what_its_sentence_says() {
         RulesError::Field { field: "max_slots", found, allowed } if found == "3" && allowed.ends_with("which is 4")
     ));
     assert!(matches!(refused("turnlimit = 3"), RulesError::UnknownField { field } if field == "turnlimit"));
-    assert!(matches!(refused("peek = 'slots 5'"), RulesError::Peek { hand: 4, .. }));
+    assert!(matches!(refused("peek = 'slots 5'"), RulesError::Field { field: "peek", .. }));
     assert!(matches!(refused("hand = "), RulesError::Toml(_)));
     assert!(matches!(Rules::preset("rummy"), Err(RulesError::Preset { name }) if name == "rummy"));
     let classic = Rules::preset("classic").unwrap();
@@ -411,7 +411,7 @@ fn jokers_without_a_kind_of_joker_are_refused() {
 fn a_peek_beyond_the_hand_is_refused() {
     for (peek, hand) in [("slots 3 4", 3), ("choose 3", 2), ("slots 16", 8)] {
         let error = refusal(&format!("peek = '{peek}'\nhand = {hand}"));
-        assert_eq!(error, format!("field `peek` must not go beyond `hand`, which is {hand}, found \"{peek}\""));
+        assert_eq!(error, format!("field `peek` must be within `hand`, which is {hand}, found \"{peek}\""));
     }
 }
 
