@@ -89,7 +89,8 @@ impl<P: Policy> AdvantageEstimator<P> {
             (Some(one), Some(other)) => one == other || self.history.are_alike(view, one, other),
             (one, other) => one == other,
         };
-        one.verb_code() == other.verb_code() && spots(one).into_iter().zip(spots(other)).all(alike)
+        one.verb_code() == other.verb_code()
+            && one.canonical().spots().into_iter().zip(other.canonical().spots()).all(alike)
     }
 
     /// The seat's mean win share if it takes this decision now.
@@ -133,23 +134,5 @@ impl<P: Policy> Observer for AdvantageEstimator<P> {
             advantage = self.worth(state, action, base) - self.worth(state, instead, base);
         }
         self.decided.push(DecisionAdvantage { phase: state.table().phase(), action, instead, differs, advantage });
-    }
-}
-
-/// The spots that a decision names.
-fn spots(action: Action) -> [Option<Spot>; 2] {
-    match action.canonical() {
-        Action::Draw | Action::Take | Action::Call | Action::End | Action::Drop | Action::Skip | Action::Pass => {
-            [None; 2]
-        }
-        Action::Peek(spot)
-        | Action::Keep(spot)
-        | Action::Look(spot)
-        | Action::Snap(spot)
-        | Action::Touch(spot)
-        | Action::Give(spot)
-        | Action::Show(spot)
-        | Action::Cheat(spot) => [Some(spot), None],
-        Action::Swap(one, other) => [Some(one), Some(other)],
     }
 }

@@ -196,7 +196,9 @@ struct Lazy {
 }
 
 impl Chance for Lazy {
-    const SETTLES: bool = false;
+    fn settles(&self) -> bool {
+        false
+    }
 
     fn draw(&mut self, _: &[cambio_core::Card]) -> usize {
         self.decided += 1;

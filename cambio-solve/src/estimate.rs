@@ -160,7 +160,9 @@ struct Probe<'s> {
 }
 
 impl Chance for Probe<'_> {
-    const SETTLES: bool = false;
+    fn settles(&self) -> bool {
+        false
+    }
 
     fn draw(&mut self, pool: &[Card]) -> usize {
         self.histories.add(self.log);

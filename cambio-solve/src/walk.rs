@@ -194,7 +194,9 @@ impl ChanceEnumerator {
 }
 
 impl Chance for ChanceEnumerator {
-    const SETTLES: bool = false;
+    fn settles(&self) -> bool {
+        false
+    }
 
     /// There is one outcome for each kind in the pool, because copies of a card are exchangeable.
     fn draw(&mut self, pool: &[Card]) -> usize {

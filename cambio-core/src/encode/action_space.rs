@@ -1,5 +1,7 @@
 //! Dense indices of decisions.
 
+use std::ops::Range;
+
 use crate::engine::action::{Action, Choices, PLAIN, Verb, plain_bit};
 use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
 
@@ -24,9 +26,9 @@ pub struct ActionSpace {
     slots: usize,
 }
 
-/// The verbs whose spot must be the actor's own. In `ANY`, all spots are possible. Each verb has a block of indices.
-const OWN: [fn(Spot) -> Action; 4] = [Action::Peek, Action::Keep, Action::Give, Action::Cheat];
-const ANY: [fn(Spot) -> Action; 4] = [Action::Look, Action::Show, Action::Snap, Action::Touch];
+/// The verbs of decisions that name one spot, in the order of their blocks of indices. The first four name own spots.
+const VERBS: [Verb; 8] =
+    [Verb::Peek, Verb::Keep, Verb::Give, Verb::Cheat, Verb::Look, Verb::Show, Verb::Snap, Verb::Touch];
 
 impl ActionSpace {
     /// The space for a table of `seats` seats under these rules.
@@ -41,7 +43,29 @@ impl ActionSpace {
     /// The number of indices.
     pub fn action_count(&self) -> usize {
         let spots = self.spots();
-        PLAIN.len() + OWN.len() * self.slots + ANY.len() * spots + spots * (spots - 1) / 2
+        self.first_swap() + spots * (spots - 1) / 2
+    }
+
+    /// The indices of the decisions with this verb.
+    #[inline]
+    fn block(&self, verb: Verb) -> Range<usize> {
+        let block = |first: usize, len: usize| PLAIN.len() + first..PLAIN.len() + first + len;
+        let own = |number: usize| block(number * self.slots, self.slots);
+        let any = |number: usize| block(4 * self.slots + number * self.spots(), self.spots());
+        match verb {
+            Verb::Peek => own(0),
+            Verb::Keep => own(1),
+            Verb::Give => own(2),
+            Verb::Cheat => own(3),
+            Verb::Look => any(0),
+            Verb::Show => any(1),
+            Verb::Snap => any(2),
+            Verb::Touch => any(3),
+        }
+    }
+
+    fn first_swap(&self) -> usize {
+        self.block(Verb::Touch).end
     }
 
     /// The index of a decision of `actor`. `None` if the table does not have a spot of the decision, or if the spot
@@ -52,27 +76,17 @@ impl ActionSpace {
             (seat < self.seats && spot.number() <= self.slots)
                 .then(|| spot.seat().distance_from(actor, self.seats) * self.slots + spot.number() - 1)
         };
-        let own = |block: usize, spot| {
-            place(spot).filter(|&at| at < self.slots).map(|at| PLAIN.len() + block * self.slots + at)
-        };
-        let any =
-            |block: usize, spot| place(spot).map(|at| PLAIN.len() + OWN.len() * self.slots + block * self.spots() + at);
-        match action {
-            Action::Peek(spot) => own(0, spot),
-            Action::Keep(spot) => own(1, spot),
-            Action::Give(spot) => own(2, spot),
-            Action::Cheat(spot) => own(3, spot),
-            Action::Look(spot) => any(0, spot),
-            Action::Show(spot) => any(1, spot),
-            Action::Snap(spot) => any(2, spot),
-            Action::Touch(spot) => any(3, spot),
-            Action::Swap(one, other) => {
+        match (action, action.aimed()) {
+            (Action::Swap(one, other), _) => {
                 let (one, other) = (place(one)?, place(other)?);
                 let (low, high) = (one.min(other), one.max(other));
-                let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
-                (low < high).then(|| base + high * (high - 1) / 2 + low)
+                (low < high).then(|| self.first_swap() + high * (high - 1) / 2 + low)
             }
-            plain => plain_bit(plain).map(|bit| bit as usize),
+            (_, Some((verb, spot))) => {
+                let block = self.block(verb);
+                place(spot).filter(|&at| at < block.len()).map(|at| block.start + at)
+            }
+            (plain, None) => plain_bit(plain).map(|bit| bit as usize),
         }
     }
 
@@ -85,15 +99,10 @@ impl ActionSpace {
             return None;
         }
         let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
-        let mut at = index - PLAIN.len();
-        if at < OWN.len() * self.slots {
-            return Some(OWN[at / self.slots](spot(at % self.slots)?));
+        if let Some(verb) = VERBS.into_iter().find(|&verb| self.block(verb).contains(&index)) {
+            return Some(verb.of(spot(index - self.block(verb).start)?));
         }
-        at -= OWN.len() * self.slots;
-        if at < ANY.len() * self.spots() {
-            return Some(ANY[at / self.spots()](spot(at % self.spots())?));
-        }
-        at -= ANY.len() * self.spots();
+        let mut at = index - self.first_swap();
         let mut high = 1;
         while at >= high {
             at -= high;
@@ -125,24 +134,13 @@ impl ActionSpace {
             visit(plain.trailing_zeros() as usize);
             plain &= plain - 1;
         }
-        let own = |block: usize| PLAIN.len() + block * self.slots;
-        let any = |block: usize| PLAIN.len() + OWN.len() * self.slots + block * self.spots();
         let (verb, spots) = choices.aimed();
         if !spots.is_empty() {
-            let first = match verb {
-                Verb::Peek => own(0),
-                Verb::Keep => own(1),
-                Verb::Give => own(2),
-                Verb::Cheat => own(3),
-                Verb::Look => any(0),
-                Verb::Show => any(1),
-                Verb::Snap => any(2),
-                Verb::Touch => any(3),
-            };
-            let places = self.places(spots, actor);
+            let (first, places) = (self.block(verb).start, self.places(spots, actor));
             each_bit(places, |place| visit(first + place));
             if !choices.touches().is_empty() {
-                each_bit(places, |place| visit(any(3) + place));
+                let first = self.block(Verb::Touch).start;
+                each_bit(places, |place| visit(first + place));
             }
         }
         if !choices.swap_spots().is_empty() {
@@ -160,7 +158,7 @@ impl ActionSpace {
         }
         assert!(outside.is_empty(), "the choices must belong to a table of the space");
         let place = |spot: Spot| first[spot.seat().index()] + spot.number() - 1;
-        let base = PLAIN.len() + OWN.len() * self.slots + ANY.len() * self.spots();
+        let base = self.first_swap();
         for (low, partners) in choices.swaps_from(actor) {
             let low = place(low);
             for high in partners.each() {

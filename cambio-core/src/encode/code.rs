@@ -9,37 +9,57 @@ use crate::engine::table::Phase;
 use crate::rules::card::Card;
 use crate::rules::seat::{MAX_SLOTS, Seat, SeatSet, Spot};
 
-/// Packs a tag and four parts of twelve bits.
-const fn word(tag: u8, parts: [u64; 4]) -> u64 {
-    let [a, b, c, d] = parts;
-    (tag as u64) << 48 | a << 36 | b << 24 | c << 12 | d
+/// Packs a tag and up to four parts of twelve bits.
+#[expect(clippy::inline_always, reason = "the parts are often constant, so the shifts fold away")]
+#[inline(always)]
+fn word<const N: usize>(tag: u8, parts: [u64; N]) -> u64 {
+    let mut word = u64::from(tag) << 48;
+    for (part, shift) in parts.into_iter().zip([36, 24, 12, 0]) {
+        word |= part << shift;
+    }
+    word
 }
 
-#[inline]
-fn seat(seat: Seat) -> u64 {
-    seat.index() as u64
+/// A part of a code: a number of at most twelve bits.
+pub(super) trait Part: Sized {
+    fn part(self) -> u64;
+    fn of_part(part: u64) -> Option<Self>;
 }
 
-#[inline]
-fn seats(seats: SeatSet) -> u64 {
-    seats.bits().into()
+macro_rules! parts {
+    ($($type:ty: |$item:ident| $part:expr, |$number:ident| $read:expr;)+) => {$(
+        impl Part for $type {
+            #[inline]
+            fn part(self) -> u64 {
+                let $item = self;
+                $part
+            }
+
+            fn of_part($number: u64) -> Option<$type> {
+                $read
+            }
+        }
+    )+};
 }
 
-/// The index of the spot plus one, because 0 means no spot.
-#[inline]
-fn spot(spot: Spot) -> u64 {
-    spot.index() as u64 + 1
-}
-
-/// The index of the kind plus one, because 0 means no card.
-#[inline]
-fn card(card: Card) -> u64 {
-    card.kind() as u64 + 1
-}
-
-#[inline]
-fn face(face: Option<Card>) -> u64 {
-    face.map_or(0, card)
+// Spots and cards are counted from 1, because 0 means no spot or no card.
+parts! {
+    Seat: |seat| seat.index() as u64, |part| Seat::new(part as usize);
+    SeatSet: |seats| seats.bits().into(), |part| Some(Seat::ALL.into_iter().filter(|seat| part >> seat.index() & 1 == 1).collect());
+    Spot: |spot| spot.index() as u64 + 1, |part| {
+        let index = (part as usize).checked_sub(1)?;
+        Spot::new(Seat::new(index / MAX_SLOTS)?, index % MAX_SLOTS + 1)
+    };
+    Card: |card| card.kind() as u64 + 1, |part| Card::new((part as usize).checked_sub(1)?);
+    Option<Card>: |face| face.map_or(0, Part::part), |part| Some(Card::of_part(part));
+    u16: |number| number.into(), |part| Some(part as u16);
+    SnapOutcome: |verdict| verdict.code().into(), |part| {
+        [SnapOutcome::Right, SnapOutcome::Wrong, SnapOutcome::Late].into_iter().find(|verdict| verdict.part() == part)
+    };
+    EndReason: |reason| reason.code().into(), |part| {
+        let reasons = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
+        reasons.into_iter().find(|reason| reason.part() == part)
+    };
 }
 
 impl Action {
@@ -69,19 +89,10 @@ impl Action {
     /// The spots of the decision, in the order of its text form.
     #[inline]
     pub const fn spots(self) -> [Option<Spot>; 2] {
-        match self {
-            Action::Draw | Action::Take | Action::Call | Action::End | Action::Drop | Action::Skip | Action::Pass => {
-                [None; 2]
-            }
-            Action::Peek(spot)
-            | Action::Keep(spot)
-            | Action::Look(spot)
-            | Action::Show(spot)
-            | Action::Snap(spot)
-            | Action::Touch(spot)
-            | Action::Give(spot)
-            | Action::Cheat(spot) => [Some(spot), None],
-            Action::Swap(one, other) => [Some(one), Some(other)],
+        match (self, self.aimed()) {
+            (Action::Swap(one, other), _) => [Some(one), Some(other)],
+            (_, Some((_, spot))) => [Some(spot), None],
+            _ => [None; 2],
         }
     }
 
@@ -89,135 +100,84 @@ impl Action {
     /// swap does not matter.
     #[inline]
     pub fn code(self) -> u64 {
-        let [one, other] = self.canonical().spots().map(|at| at.map_or(0, spot));
-        word(self.verb_code(), [one, other, 0, 0])
+        word(self.verb_code(), self.canonical().spots().map(|spot| spot.map_or(0, Part::part)))
     }
 }
 
-impl Sighting {
-    /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible face
-    /// and one without it are different.
-    ///
-    /// ```
-    /// use cambio_core::{Card, Event, Seat};
-    ///
-    /// let event = Event::Drew { seat: Seat::A, face: Card::new(3).unwrap() };
-    /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
-    /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
-    /// ```
-    #[expect(clippy::inline_always, reason = "most callers just created the event, so the compiler removes the match")]
-    #[inline(always)]
-    pub fn code(&self) -> u64 {
-        match *self {
-            Event::Dealt { starter, extra } => word(1, [seat(starter), seats(extra), 0, 0]),
-            Event::Peeked { seat: who, spot: at, face: seen } => word(2, [seat(who), spot(at), face(seen), 0]),
-            Event::Flipped { card: seen } => word(3, [card(seen), 0, 0, 0]),
-            Event::TurnBegan { seat: who } => word(4, [seat(who), 0, 0, 0]),
-            Event::Drew { seat: who, face: seen } => word(5, [seat(who), face(seen), 0, 0]),
-            Event::Took { seat: who, card: seen } => word(6, [seat(who), card(seen), 0, 0]),
-            Event::Dropped { seat: who, card: seen } => word(7, [seat(who), card(seen), 0, 0]),
-            Event::Kept { seat: who, spot: at, replaced } => word(8, [seat(who), spot(at), card(replaced), 0]),
-            Event::Looked { seat: who, spot: at, face: seen } => word(9, [seat(who), spot(at), face(seen), 0]),
-            Event::Swapped { seat: who, one, other } => word(10, [seat(who), spot(one), spot(other), 0]),
-            Event::Shown { spot: at, card: seen } => word(11, [spot(at), card(seen), 0, 0]),
-            Event::Skipped { seat: who } => word(12, [seat(who), 0, 0, 0]),
-            Event::Touched { seat: who, spot: at } => word(13, [seat(who), spot(at), 0, 0]),
-            Event::Snapped { seat: who, spot: at, card: seen, verdict } => {
-                word(14, [seat(who), spot(at), card(seen), verdict.code().into()])
+macro_rules! codes {
+    ($($tag:literal => $event:ident { $($field:ident),* };)+) => {
+        impl Sighting {
+            /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible
+            /// face and one without it are different.
+            ///
+            /// ```
+            /// use cambio_core::{Card, Event, Seat};
+            ///
+            /// let event = Event::Drew { seat: Seat::A, face: Card::new(3).unwrap() };
+            /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
+            /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
+            /// ```
+            #[expect(clippy::inline_always, reason = "most callers just created the event, so the match folds away")]
+            #[inline(always)]
+            pub fn code(&self) -> u64 {
+                match *self {
+                    $(Event::$event { $($field),* } => word($tag, [$($field.part()),*]),)+
+                }
             }
-            Event::Aborted { seat: who } => word(15, [seat(who), 0, 0, 0]),
-            Event::Penalised { seat: who, spot: at } => word(16, [seat(who), spot(at), 0, 0]),
-            Event::PenaltyWaived { seat: who } => word(17, [seat(who), 0, 0, 0]),
-            Event::Gave { seat: who, from, to } => word(18, [seat(who), spot(from), spot(to), 0]),
-            Event::Called { seat: who } => word(19, [seat(who), 0, 0, 0]),
-            Event::BecameSafe { seat: who } => word(20, [seat(who), 0, 0, 0]),
-            Event::Reshuffled { cards } => word(21, [cards.into(), 0, 0, 0]),
-            Event::Ended { reason } => word(22, [reason.code().into(), 0, 0, 0]),
-            Event::TurnedUp { spot: at, card: seen } => word(23, [spot(at), card(seen), 0, 0]),
+
+            /// The sighting with this [`code`](Sighting::code); `None` if the code is not valid.
+            ///
+            /// ```
+            /// use cambio_core::{Card, Event, Seat, Sighting};
+            ///
+            /// let sighting: Sighting = Event::Drew { seat: Seat::B, face: Card::new(3) };
+            /// assert_eq!(Sighting::from_code(sighting.code()), Some(sighting));
+            /// assert_eq!(Sighting::from_code(0), None);
+            /// ```
+            pub fn from_code(code: u64) -> Option<Sighting> {
+                let mut parts = [36, 24, 12, 0].into_iter().map(|shift| code >> shift & 0xfff);
+                let sighting = match code >> 48 {
+                    $($tag => Event::$event { $($field: Part::of_part(parts.next()?)?),* },)+
+                    _ => return None,
+                };
+                // Rejects codes with unused bits set, and faces that are not cards.
+                (sighting.code() == code).then_some(sighting)
+            }
         }
-    }
+    };
 }
 
-/// Unpacks a tag and four parts of twelve bits.
-fn parts(code: u64) -> (u64, [u64; 4]) {
-    (code >> 48, [code >> 36, code >> 24, code >> 12, code].map(|part| part & 0xfff))
-}
-
-fn seat_of(part: u64) -> Option<Seat> {
-    Seat::new(part as usize)
-}
-
-fn spot_of(part: u64) -> Option<Spot> {
-    let index = (part as usize).checked_sub(1)?;
-    Spot::new(Seat::new(index / MAX_SLOTS)?, index % MAX_SLOTS + 1)
-}
-
-fn card_of(part: u64) -> Option<Card> {
-    Card::new((part as usize).checked_sub(1)?)
-}
-
-impl Sighting {
-    /// The sighting with this [`code`](Sighting::code); `None` if the code is not valid.
-    ///
-    /// ```
-    /// use cambio_core::{Card, Event, Seat, Sighting};
-    ///
-    /// let sighting: Sighting = Event::Drew { seat: Seat::B, face: Card::new(3) };
-    /// assert_eq!(Sighting::from_code(sighting.code()), Some(sighting));
-    /// assert_eq!(Sighting::from_code(0), None);
-    /// ```
-    pub fn from_code(code: u64) -> Option<Sighting> {
-        let (tag, [a, b, c, d]) = parts(code);
-        let sighting = match tag {
-            1 => Event::Dealt {
-                starter: seat_of(a)?,
-                extra: Seat::ALL.into_iter().filter(|seat| b >> seat.index() & 1 == 1).collect(),
-            },
-            2 => Event::Peeked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
-            3 => Event::Flipped { card: card_of(a)? },
-            4 => Event::TurnBegan { seat: seat_of(a)? },
-            5 => Event::Drew { seat: seat_of(a)?, face: card_of(b) },
-            6 => Event::Took { seat: seat_of(a)?, card: card_of(b)? },
-            7 => Event::Dropped { seat: seat_of(a)?, card: card_of(b)? },
-            8 => Event::Kept { seat: seat_of(a)?, spot: spot_of(b)?, replaced: card_of(c)? },
-            9 => Event::Looked { seat: seat_of(a)?, spot: spot_of(b)?, face: card_of(c) },
-            10 => Event::Swapped { seat: seat_of(a)?, one: spot_of(b)?, other: spot_of(c)? },
-            11 => Event::Shown { spot: spot_of(a)?, card: card_of(b)? },
-            12 => Event::Skipped { seat: seat_of(a)? },
-            13 => Event::Touched { seat: seat_of(a)?, spot: spot_of(b)? },
-            14 => {
-                let verdicts = [SnapOutcome::Right, SnapOutcome::Wrong, SnapOutcome::Late];
-                let verdict = verdicts.into_iter().find(|verdict| u64::from(verdict.code()) == d)?;
-                Event::Snapped { seat: seat_of(a)?, spot: spot_of(b)?, card: card_of(c)?, verdict }
-            }
-            15 => Event::Aborted { seat: seat_of(a)? },
-            16 => Event::Penalised { seat: seat_of(a)?, spot: spot_of(b)? },
-            17 => Event::PenaltyWaived { seat: seat_of(a)? },
-            18 => Event::Gave { seat: seat_of(a)?, from: spot_of(b)?, to: spot_of(c)? },
-            19 => Event::Called { seat: seat_of(a)? },
-            20 => Event::BecameSafe { seat: seat_of(a)? },
-            21 => Event::Reshuffled { cards: a as u16 },
-            22 => {
-                let endings = [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut];
-                Event::Ended { reason: endings.into_iter().find(|ending| u64::from(ending.code()) == a)? }
-            }
-            23 => Event::TurnedUp { spot: spot_of(a)?, card: card_of(b)? },
-            _ => return None,
-        };
-        // Rejects codes with unused bits set, and faces that are not cards.
-        (sighting.code() == code).then_some(sighting)
-    }
+codes! {
+    1 => Dealt { starter, extra };
+    2 => Peeked { seat, spot, face };
+    3 => Flipped { card };
+    4 => TurnBegan { seat };
+    5 => Drew { seat, face };
+    6 => Took { seat, card };
+    7 => Dropped { seat, card };
+    8 => Kept { seat, spot, replaced };
+    9 => Looked { seat, spot, face };
+    10 => Swapped { seat, one, other };
+    11 => Shown { spot, card };
+    12 => Skipped { seat };
+    13 => Touched { seat, spot };
+    14 => Snapped { seat, spot, card, verdict };
+    15 => Aborted { seat };
+    16 => Penalised { seat, spot };
+    17 => PenaltyWaived { seat };
+    18 => Gave { seat, from, to };
+    19 => Called { seat };
+    20 => BecameSafe { seat };
+    21 => Reshuffled { cards };
+    22 => Ended { reason };
+    23 => TurnedUp { spot, card };
 }
 
 impl SnapOutcome {
     /// The code of the verdict, from 1 to 3.
     #[inline]
     pub const fn code(self) -> u8 {
-        match self {
-            SnapOutcome::Right => 1,
-            SnapOutcome::Wrong => 2,
-            SnapOutcome::Late => 3,
-        }
+        self as u8
     }
 }
 
@@ -225,12 +185,7 @@ impl EndReason {
     /// The code of the reason, from 1 to 4.
     #[inline]
     pub const fn code(self) -> u8 {
-        match self {
-            EndReason::Call => 1,
-            EndReason::EmptyHand => 2,
-            EndReason::TurnLimit => 3,
-            EndReason::StockOut => 4,
-        }
+        self as u8
     }
 }
 

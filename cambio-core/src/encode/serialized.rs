@@ -1,6 +1,7 @@
 //! Observations as bytes: serialization and deserialization.
 
 use crate::Rules;
+use crate::encode::code::Part as _;
 use crate::engine::event::EndReason;
 use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
@@ -108,15 +109,13 @@ macro_rules! as_numbers {
 as_numbers! {
     bool: u8, u8::from, |number, _| (number < 2).then_some(number == 1);
     Seat: u8, |seat| seat.index() as u8, |number, _| Seat::new(number.into());
-    SeatSet: u8, SeatSet::bits, |bits, _| Some(Seat::ALL.into_iter().filter(|&seat| bits >> seat.index() & 1 == 1).collect());
+    SeatSet: u8, SeatSet::bits, |bits, _| SeatSet::of_part(bits.into());
     SpotSet: u128, SpotSet::bits, |bits, _| Some(SpotSet::from_bits(bits));
     Spot: u8, |spot| spot.index() as u8, |number, _| Spot::new(Seat::new(usize::from(number >> 4))?, usize::from(number & 15) + 1);
     Card: u8, |card| card.kind() as u8, |kind, rules| Card::new(kind.into()).filter(|card| card.kind() < rules.kinds().len());
     Power: [u8; 4], Power::raw, |raw, rules| rules.kinds().iter().map(|kind| kind.power).chain([Power::NONE]).find(|power| power.raw() == raw);
     Opening: u8, |opening| opening as u8, |number, _| [Opening::Flip, Opening::Landing, Opening::AfterPower].get(usize::from(number)).copied();
-    EndReason: u8, EndReason::code, |code, _| {
-        [EndReason::Call, EndReason::EmptyHand, EndReason::TurnLimit, EndReason::StockOut].into_iter().find(|ending| ending.code() == code)
-    };
+    EndReason: u8, EndReason::code, |code, _| EndReason::of_part(code.into());
 }
 
 impl<T: ByteFormat> ByteFormat for Option<T> {

@@ -116,6 +116,15 @@ macro_rules! words {
                     _ => return None,
                 })
             }
+
+            /// The verb and the spot of a decision that names one spot.
+            #[inline]
+            pub(crate) const fn aimed(self) -> Option<(Verb, Spot)> {
+                match self {
+                    $(Action::$verb(spot) => Some((Verb::$verb, spot)),)+
+                    _ => None,
+                }
+            }
         }
 
         /// The decisions that name no spot, in the order in which [`Choices`] lists them.
@@ -128,7 +137,7 @@ macro_rules! words {
         }
 
         impl Verb {
-            const fn of(self, spot: Spot) -> Action {
+            pub(crate) const fn of(self, spot: Spot) -> Action {
                 match self {
                     $(Verb::$verb => Action::$verb(spot),)+
                 }

@@ -13,8 +13,11 @@ use crate::{Card, Rules, Seat, SeatSet};
 
 /// A source of chance.
 pub trait Chance {
-    /// Whether latent faces are drawn when a round ends. A solver that averages over these faces sets this to `false`.
-    const SETTLES: bool = true;
+    /// Whether latent faces are drawn when a round ends. For a solver that averages over these faces, this is `false`.
+    #[inline]
+    fn settles(&self) -> bool {
+        true
+    }
 
     /// Draws the next card to be seen from an unordered pool: returns an index into `pool`, which is not empty. Called
     /// only for states without a dealt deck.
@@ -215,7 +218,10 @@ impl Chance for RoundChance {
 }
 
 impl<C: Chance + ?Sized> Chance for &mut C {
-    const SETTLES: bool = C::SETTLES;
+    #[inline]
+    fn settles(&self) -> bool {
+        (**self).settles()
+    }
 
     #[inline]
     fn draw(&mut self, pool: &[Card]) -> usize {

@@ -70,28 +70,28 @@ pub enum Event<Face> {
 /// An event as a seat perceives it: a face that only another seat saw is `None`.
 pub type Sighting = Event<Option<Card>>;
 
-/// The outcome of a snap.
+/// The outcome of a snap. The numbers are codes, as in [`Sighting::code`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SnapOutcome {
     /// The card matched and went onto the pile.
-    Right,
+    Right = 1,
     /// The card did not match and went back to its spot.
-    Wrong,
+    Wrong = 2,
     /// The card matched, but another seat snapped faster. The card went back to its spot.
-    Late,
+    Late = 3,
 }
 
-/// Why a round ended.
+/// Why a round ended. The numbers are codes, as in [`Sighting::code`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {
     /// The turn came back to the first caller.
-    Call,
+    Call = 1,
     /// A seat had no cards left.
-    EmptyHand,
+    EmptyHand = 2,
     /// The turn limit was reached.
-    TurnLimit,
+    TurnLimit = 3,
     /// The stock was empty (knob `stock_empty`), or the seat to act had no legal decision.
-    StockOut,
+    StockOut = 4,
 }
 
 impl EndReason {
@@ -136,31 +136,53 @@ impl Event<Card> {
     /// Replaces the private face, if any: `shown(seat, card)` returns the new face, where only `seat` sees the card.
     #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
-    fn with_faces(self, mut shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {
+    fn with_faces(self, shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {
+        self.map(|seat| seat, |spot| spot, shown)
+    }
+}
+
+impl<Face> Event<Face> {
+    /// The event with other seats, spots and private faces. `seen` gets the seat that sees the face, as it was before.
+    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
+    #[inline(always)]
+    pub(crate) fn map<To>(
+        self,
+        by: impl Fn(Seat) -> Seat,
+        at: impl Fn(Spot) -> Spot,
+        mut seen: impl FnMut(Seat, Face) -> To,
+    ) -> Event<To> {
         match self {
-            Event::Peeked { seat, spot, face } => Event::Peeked { seat, spot, face: shown(seat, face) },
-            Event::Drew { seat, face } => Event::Drew { seat, face: shown(seat, face) },
-            Event::Looked { seat, spot, face } => Event::Looked { seat, spot, face: shown(seat, face) },
-            Event::Dealt { starter, extra } => Event::Dealt { starter, extra },
+            Event::Peeked { seat, spot, face } => {
+                Event::Peeked { seat: by(seat), spot: at(spot), face: seen(seat, face) }
+            }
+            Event::Drew { seat, face } => Event::Drew { seat: by(seat), face: seen(seat, face) },
+            Event::Looked { seat, spot, face } => {
+                Event::Looked { seat: by(seat), spot: at(spot), face: seen(seat, face) }
+            }
+            Event::Dealt { starter, extra } => {
+                Event::Dealt { starter: by(starter), extra: extra.each().map(by).collect() }
+            }
             Event::Flipped { card } => Event::Flipped { card },
-            Event::TurnBegan { seat } => Event::TurnBegan { seat },
-            Event::Took { seat, card } => Event::Took { seat, card },
-            Event::Dropped { seat, card } => Event::Dropped { seat, card },
-            Event::Kept { seat, spot, replaced } => Event::Kept { seat, spot, replaced },
-            Event::Swapped { seat, one, other } => Event::Swapped { seat, one, other },
-            Event::Shown { spot, card } => Event::Shown { spot, card },
-            Event::Skipped { seat } => Event::Skipped { seat },
-            Event::Touched { seat, spot } => Event::Touched { seat, spot },
-            Event::Snapped { seat, spot, card, verdict } => Event::Snapped { seat, spot, card, verdict },
-            Event::Aborted { seat } => Event::Aborted { seat },
-            Event::Penalised { seat, spot } => Event::Penalised { seat, spot },
-            Event::PenaltyWaived { seat } => Event::PenaltyWaived { seat },
-            Event::Gave { seat, from, to } => Event::Gave { seat, from, to },
-            Event::Called { seat } => Event::Called { seat },
-            Event::BecameSafe { seat } => Event::BecameSafe { seat },
+            Event::TurnBegan { seat } => Event::TurnBegan { seat: by(seat) },
+            Event::Took { seat, card } => Event::Took { seat: by(seat), card },
+            Event::Dropped { seat, card } => Event::Dropped { seat: by(seat), card },
+            Event::Kept { seat, spot, replaced } => Event::Kept { seat: by(seat), spot: at(spot), replaced },
+            Event::Swapped { seat, one, other } => Event::Swapped { seat: by(seat), one: at(one), other: at(other) },
+            Event::Shown { spot, card } => Event::Shown { spot: at(spot), card },
+            Event::Skipped { seat } => Event::Skipped { seat: by(seat) },
+            Event::Touched { seat, spot } => Event::Touched { seat: by(seat), spot: at(spot) },
+            Event::Snapped { seat, spot, card, verdict } => {
+                Event::Snapped { seat: by(seat), spot: at(spot), card, verdict }
+            }
+            Event::Aborted { seat } => Event::Aborted { seat: by(seat) },
+            Event::Penalised { seat, spot } => Event::Penalised { seat: by(seat), spot: at(spot) },
+            Event::PenaltyWaived { seat } => Event::PenaltyWaived { seat: by(seat) },
+            Event::Gave { seat, from, to } => Event::Gave { seat: by(seat), from: at(from), to: at(to) },
+            Event::Called { seat } => Event::Called { seat: by(seat) },
+            Event::BecameSafe { seat } => Event::BecameSafe { seat: by(seat) },
             Event::Reshuffled { cards } => Event::Reshuffled { cards },
             Event::Ended { reason } => Event::Ended { reason },
-            Event::TurnedUp { spot, card } => Event::TurnedUp { spot, card },
+            Event::TurnedUp { spot, card } => Event::TurnedUp { spot: at(spot), card },
         }
     }
 }

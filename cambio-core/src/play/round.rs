@@ -10,7 +10,7 @@ use crate::{Action, Card, Event, Seat, Sighting, Standing, State};
 /// A round that is played one decision at a time, with an observer.
 ///
 /// The engine writes its events into a buffer, from which the observer gets them after each step. So the engine is compiled
-/// once, and not again for each type of observer.
+/// once, and not again for each type of observer or source of chance.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     state: State,
@@ -19,33 +19,12 @@ pub(crate) struct Round {
     events: Vec<Event<Card>>,
 }
 
-/// [`Chance`] for trait objects: the engine is also compiled only once for all sources of chance of a round.
-pub(crate) trait MatchChance {
-    fn draw(&mut self, pool: &[Card]) -> usize;
-    fn shuffle(&mut self, stock: &mut [Card]);
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder;
-}
-
-impl<C: Chance> MatchChance for C {
-    fn draw(&mut self, pool: &[Card]) -> usize {
-        Chance::draw(self, pool)
-    }
-
-    fn shuffle(&mut self, stock: &mut [Card]) {
-        Chance::shuffle(self, stock);
-    }
-
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        Chance::race(self, race)
-    }
-}
-
 impl Round {
     /// Deals a round and continues to its first decision.
     pub(crate) fn begin<W: Observer>(
         standing: &Standing<'_>,
         deck: &[Card],
-        chance: &mut dyn MatchChance,
+        chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, deck);
@@ -57,7 +36,7 @@ impl Round {
     /// Deals a round in which chance decides each face when it is first seen. The observer gets an empty deck.
     pub(crate) fn begin_latent<W: Observer>(
         standing: &Standing<'_>,
-        chance: &mut dyn MatchChance,
+        chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<Round, DealError> {
         observer.round_begins(standing, &[]);
@@ -78,7 +57,7 @@ impl Round {
         &mut self,
         standing: &Standing<'_>,
         deck: &[Card],
-        chance: &mut dyn MatchChance,
+        chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<(), DealError> {
         observer.round_begins(standing, deck);
@@ -123,7 +102,7 @@ impl Round {
     pub(crate) fn act<W: Observer>(
         &mut self,
         action: Action,
-        chance: &mut dyn MatchChance,
+        chance: &mut dyn Chance,
         observer: &mut W,
     ) -> Result<Action, IllegalAction> {
         let action = action.canonical();
@@ -153,13 +132,13 @@ impl Round {
 
 /// A source of chance that keeps the race orders and new stocks that it draws until they are reported.
 struct RecordingChance<'a> {
-    chance: &'a mut dyn MatchChance,
+    chance: &'a mut dyn Chance,
     races: Vec<RaceOrder>,
     stocks: Vec<Vec<Card>>,
 }
 
 impl RecordingChance<'_> {
-    fn new(chance: &mut dyn MatchChance) -> RecordingChance<'_> {
+    fn new(chance: &mut dyn Chance) -> RecordingChance<'_> {
         RecordingChance { chance, races: Vec::new(), stocks: Vec::new() }
     }
 

@@ -48,54 +48,18 @@ impl Relabelling {
 
     /// The decision with all seats relabelled.
     pub fn action(self, action: Action) -> Action {
-        match action {
-            Action::Peek(spot) => Action::Peek(self.spot(spot)),
-            Action::Keep(spot) => Action::Keep(self.spot(spot)),
-            Action::Look(spot) => Action::Look(self.spot(spot)),
-            Action::Swap(one, other) => Action::swap(self.spot(one), self.spot(other)),
-            Action::Show(spot) => Action::Show(self.spot(spot)),
-            Action::Snap(spot) => Action::Snap(self.spot(spot)),
-            Action::Touch(spot) => Action::Touch(self.spot(spot)),
-            Action::Give(spot) => Action::Give(self.spot(spot)),
-            Action::Cheat(spot) => Action::Cheat(self.spot(spot)),
-            Action::Draw | Action::Take | Action::Call | Action::End | Action::Drop | Action::Skip | Action::Pass => {
-                action
-            }
+        match (action, action.aimed()) {
+            (Action::Swap(one, other), _) => Action::swap(self.spot(one), self.spot(other)),
+            (_, Some((verb, spot))) => verb.of(self.spot(spot)),
+            _ => action,
         }
     }
 
     /// The event with all seats relabelled. The event may be a sighting.
     pub fn event<Face: Copy>(self, event: &Event<Face>) -> Event<Face> {
-        let (seat, spot) = (|seat| self.seat(seat), |spot| self.spot(spot));
-        match *event {
-            Event::Dealt { starter, extra } => Event::Dealt { starter: seat(starter), extra: self.seats(extra) },
-            Event::Peeked { seat: by, spot: at, face } => Event::Peeked { seat: seat(by), spot: spot(at), face },
-            Event::Flipped { card } => Event::Flipped { card },
-            Event::TurnBegan { seat: by } => Event::TurnBegan { seat: seat(by) },
-            Event::Drew { seat: by, face } => Event::Drew { seat: seat(by), face },
-            Event::Took { seat: by, card } => Event::Took { seat: seat(by), card },
-            Event::Dropped { seat: by, card } => Event::Dropped { seat: seat(by), card },
-            Event::Kept { seat: by, spot: at, replaced } => Event::Kept { seat: seat(by), spot: spot(at), replaced },
-            Event::Looked { seat: by, spot: at, face } => Event::Looked { seat: seat(by), spot: spot(at), face },
-            Event::Swapped { seat: by, one, other } => {
-                let (one, other) = (spot(one), spot(other));
-                Event::Swapped { seat: seat(by), one: one.min(other), other: one.max(other) }
-            }
-            Event::Shown { spot: at, card } => Event::Shown { spot: spot(at), card },
-            Event::Skipped { seat: by } => Event::Skipped { seat: seat(by) },
-            Event::Touched { seat: by, spot: at } => Event::Touched { seat: seat(by), spot: spot(at) },
-            Event::Snapped { seat: by, spot: at, card, verdict } => {
-                Event::Snapped { seat: seat(by), spot: spot(at), card, verdict }
-            }
-            Event::Aborted { seat: by } => Event::Aborted { seat: seat(by) },
-            Event::Penalised { seat: by, spot: at } => Event::Penalised { seat: seat(by), spot: spot(at) },
-            Event::PenaltyWaived { seat: by } => Event::PenaltyWaived { seat: seat(by) },
-            Event::Gave { seat: by, from, to } => Event::Gave { seat: seat(by), from: spot(from), to: spot(to) },
-            Event::Called { seat: by } => Event::Called { seat: seat(by) },
-            Event::BecameSafe { seat: by } => Event::BecameSafe { seat: seat(by) },
-            Event::Reshuffled { cards } => Event::Reshuffled { cards },
-            Event::Ended { reason } => Event::Ended { reason },
-            Event::TurnedUp { spot: at, card } => Event::TurnedUp { spot: spot(at), card },
+        match event.map(|seat| self.seat(seat), |spot| self.spot(spot), |_, face| face) {
+            Event::Swapped { seat, one, other } => Event::Swapped { seat, one: one.min(other), other: one.max(other) },
+            other => other,
         }
     }
 

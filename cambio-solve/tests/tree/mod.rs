@@ -42,7 +42,9 @@ impl Guided<'_> {
 }
 
 impl Chance for Guided<'_> {
-    const SETTLES: bool = false;
+    fn settles(&self) -> bool {
+        false
+    }
 
     fn draw(&mut self, pool: &[Card]) -> usize {
         let mut kinds: BTreeMap<Card, (usize, f64)> = BTreeMap::new();

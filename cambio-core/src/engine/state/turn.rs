@@ -329,7 +329,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.phase = Phase::Over;
         table.ended = Some(reason);
         self.happens(Event::Ended { reason });
-        if !C::SETTLES {
+        if !self.chance.settles() {
             return;
         }
         self.settle();
