@@ -8,8 +8,8 @@
 use cambio_core::play::Explanation;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
-use crate::playout::{PlayoutPolicy, ValueOf, value_of};
-use crate::policy::{Blueprint, Policy, ValuePolicy};
+use crate::playout::PlayoutPolicy;
+use crate::policy::{Blueprint, Policy};
 use crate::search::{Arm, BeliefKind, Budget, SearchParams, SearchSettings, SearchState, TimeParams, explained};
 use crate::searcher::Searcher;
 use crate::tree::TreeMode;
@@ -89,32 +89,19 @@ pub struct Ismcts<P: Policy = Blueprint> {
 impl Ismcts {
     /// A tree search with the blueprint that the parameters name.
     pub fn new(params: &IsmctsParams) -> Ismcts {
-        let (blueprint, values) = params.search.blueprint();
-        Ismcts::seek(blueprint, values, params)
+        Ismcts::over(params.search.blueprint(), params)
     }
 }
 
 impl<P: Policy> Ismcts<P> {
-    /// A tree search with a policy of your own, in place of the blueprint that the parameters name.
+    /// A tree search with a policy of your own, in place of the blueprint that the parameters name. At a leaf
+    /// ([`SearchParams::leaf`]), the other seats share 1 minus the searching seat's value equally.
     pub fn over(policy: P, params: &IsmctsParams) -> Ismcts<P> {
-        Ismcts::seek(policy, None, params)
-    }
-
-    /// Like [`Ismcts::over`], with a policy that values positions, so that [`SearchParams::leaf`] can stop playouts
-    /// early. At a leaf, the other seats share 1 minus the searching seat's value equally.
-    pub fn with_values(policy: P, params: &IsmctsParams) -> Ismcts<P>
-    where
-        P: ValuePolicy,
-    {
-        Ismcts::seek(policy, Some(value_of), params)
-    }
-
-    fn seek(policy: P, values: Option<ValueOf<P>>, params: &IsmctsParams) -> Ismcts<P> {
         let is_policy = params.mode == TreeMode::Policy;
         let utility = params.utility.unwrap_or(if is_policy { Utility::Points } else { Utility::Win });
         let epsilon = params.epsilon.unwrap_or(if is_policy { 0.15 } else { 1.0 });
         let budget = Budget::new(params.iterations, params.time);
-        let settings = SearchSettings::new(policy, values, budget, utility, epsilon, &params.search);
+        let settings = SearchSettings::new(policy, budget, utility, epsilon, &params.search);
         let mut searcher = Searcher::new(settings, params.mode);
         match params.playout {
             Some(Playout::Uniform) => searcher.settings.playouts.policy = PlayoutPolicy::Uniform,

@@ -84,7 +84,7 @@ pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
 pub use playout::PlayoutKnowledge;
-pub use policy::{Blueprint, BlueprintHistory, NetworkPolicy, Policy, PolicyAgent, PublicHistory, ValuePolicy};
+pub use policy::{Blueprint, BlueprintHistory, NetworkPolicy, Policy, PolicyAgent, PublicHistory};
 pub use random::{Random, RandomParams};
 pub use review::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};

@@ -70,7 +70,7 @@ impl Oracle {
         let blueprint = HeuristicParams::default();
         let budget = Budget::new(params.iterations, TimeParams::default());
         let epsilon = Likelihood::default().epsilon;
-        let settings = SearchSettings::new(blueprint, None, budget, params.utility, epsilon, &SearchParams::default());
+        let settings = SearchSettings::new(blueprint, budget, params.utility, epsilon, &SearchParams::default());
         let mut searcher = Searcher::new(settings, TreeMode::Policy);
         searcher.settings.playouts.policy = PlayoutPolicy::Clairvoyant(blueprint);
         searcher.expand = 2;

@@ -7,7 +7,7 @@ use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, State, View};
 use crate::bits::Bits;
 use crate::card_model::CardModel;
 use crate::heuristic::{HeuristicDecision, HeuristicParams};
-use crate::policy::{HistorySink, Policy, ValuePolicy};
+use crate::policy::{HistorySink, Policy};
 use crate::words;
 
 words! {
@@ -37,29 +37,13 @@ pub(crate) enum PlayoutPolicy {
     Clairvoyant(HeuristicParams),
 }
 
-/// The value function of a policy.
-pub(crate) type ValueOf<P> = fn(&mut P, &StateView<'_>, &<P as Policy>::History) -> f64;
-
-/// [`ValuePolicy::value`] as a [`ValueOf`].
-pub(crate) fn value_of<P: ValuePolicy>(policy: &mut P, view: &StateView<'_>, past: &P::History) -> f64 {
-    policy.value(view, past)
-}
-
-/// The point at which playouts stop before the round ends.
-#[derive(Clone, Debug)]
-pub(crate) struct PlayoutCutoff<P: Policy> {
-    /// The number of the searching seat's decision, counted from 1.
-    pub(crate) decision: u32,
-    pub(crate) value: ValueOf<P>,
-}
-
 /// Plays out sampled worlds.
 #[derive(Clone, Debug)]
 pub(crate) struct Playouts<P: Policy> {
     pub(crate) blueprint: P,
     pub(crate) policy: PlayoutPolicy,
-    /// `None` to play to the end of the round.
-    pub(crate) cutoff: Option<PlayoutCutoff<P>>,
+    /// The searching seat's decision, counted from 1, at which playouts stop; `None` to play to the end of the round.
+    pub(crate) cutoff: Option<u32>,
 }
 
 impl<P: Policy> Playouts<P> {
@@ -128,10 +112,10 @@ impl<P: Policy> Playouts<P> {
         }
         let mut decisions = 0;
         while let Some(actor) = world.actor() {
-            if let Some(cutoff) = self.cutoff.as_ref().filter(|_| actor == searcher) {
+            if let Some(cutoff) = self.cutoff.filter(|_| actor == searcher) {
                 decisions += 1;
-                if decisions == cutoff.decision {
-                    return Some((cutoff.value)(&mut self.blueprint, &world.view(actor), past));
+                if decisions == cutoff {
+                    return Some(self.blueprint.value(&world.view(actor), past));
                 }
             }
             let action = self.decide(world, actor, searcher, past, dice);

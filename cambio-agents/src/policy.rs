@@ -82,6 +82,18 @@ pub trait Policy: Clone + fmt::Debug + Send {
         true
     }
 
+    /// Whether the policy has [`Policy::value`]. A search with [`SearchParams::leaf`](crate::SearchParams::leaf) stops its
+    /// playouts early and uses this value instead of the result.
+    fn has_values(&self) -> bool {
+        false
+    }
+
+    /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1,
+    /// or in a match of several rounds its chance to win the match. Called only if [`Policy::has_values`].
+    fn value(&mut self, _: &impl View, _: &Self::History) -> f64 {
+        unimplemented!("the policy has no values")
+    }
+
     /// Plays a world to the end of its round, with this policy in every seat.
     #[inline]
     fn play_out(&mut self, world: &mut State, past: &mut Self::History, chance: &mut impl Chance) {
@@ -90,31 +102,6 @@ pub trait Policy: Clone + fmt::Debug + Send {
             world.carry_out(action, chance, &mut HistorySink(past));
         }
     }
-}
-
-/// A policy that can estimate the value of a position.
-///
-/// A search may stop its playouts early and use this value instead of the result: see
-/// [`Rollout::with_values`](crate::Rollout::with_values) and [`SearchParams::leaf`](crate::SearchParams::leaf).
-///
-/// ```
-/// use cambio_agents::{NetworkPolicy, Policy, ValuePolicy};
-/// use cambio_core::rng::{Key, Purpose};
-/// use cambio_core::{Rules, Seat, State, engine::{Dice, Setup}};
-///
-/// let rules = Rules::preset("classic")?;
-/// let mut network = NetworkPolicy::shipped();
-/// let past = network.begin(&rules, 2)?;
-/// // The sorted deck, for a fixed example; a real game shuffles it.
-/// let state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut Dice(Key::new(1, 0).stream(Purpose::Deck, 0)), &mut ())?;
-/// let share = network.value(&state.observe(Seat::A), &past);
-/// assert!(0.0 < share && share < 1.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait ValuePolicy: Policy {
-    /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1,
-    /// or in a match of several rounds its chance to win the match.
-    fn value(&mut self, view: &impl View, past: &Self::History) -> f64;
 }
 
 /// The part of a round's public history that a policy needs. It is the same for every seat.

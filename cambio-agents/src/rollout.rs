@@ -12,8 +12,8 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
 use crate::bits::Bits;
 use crate::params;
-use crate::playout::{ValueOf, is_plausible, value_of};
-use crate::policy::{Blueprint, HistorySink, Policy, ValuePolicy};
+use crate::playout::is_plausible;
+use crate::policy::{Blueprint, HistorySink, Policy};
 use crate::search::{
     Arm, BeliefKind, Budget, Race, RaceSettings, SearchParams, SearchSettings, SearchState, TimeParams, explained,
 };
@@ -64,37 +64,25 @@ pub struct Rollout<P: Policy = Blueprint> {
 impl Rollout {
     /// A rollout search over the blueprint that the parameters name.
     pub fn new(params: &RolloutParams) -> Rollout {
-        let (blueprint, values) = params.search.blueprint();
-        Rollout::seek(blueprint, values, params)
+        Rollout::over(params.search.blueprint(), params)
     }
 }
 
 impl<P: Policy> Rollout<P> {
-    /// A rollout search over a policy of your own, in place of the blueprint that the parameters name. [`Policy`] has an
-    /// example.
-    pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
-        Rollout::seek(policy, None, params)
-    }
-
-    /// Like [`Rollout::over`], with a policy that values positions, as [`SearchParams::leaf`] requires.
+    /// A rollout search over a policy of your own, in place of the blueprint that the parameters name. [`Policy`] has
+    /// another example.
     ///
     /// ```
     /// use cambio_agents::{NetworkPolicy, Rollout, RolloutParams, SearchParams, Utility};
     ///
+    /// // A network values positions, so playouts can stop early.
     /// let search = SearchParams { leaf: Some(1), ..SearchParams::default() };
     /// let params = RolloutParams { n: 300, utility: Utility::Win, search, ..RolloutParams::default() };
-    /// let search = Rollout::with_values(NetworkPolicy::shipped(), &params);
+    /// let search = Rollout::over(NetworkPolicy::shipped(), &params);
     /// ```
-    pub fn with_values(policy: P, params: &RolloutParams) -> Rollout<P>
-    where
-        P: ValuePolicy,
-    {
-        Rollout::seek(policy, Some(value_of), params)
-    }
-
-    fn seek(policy: P, values: Option<ValueOf<P>>, params: &RolloutParams) -> Rollout<P> {
+    pub fn over(policy: P, params: &RolloutParams) -> Rollout<P> {
         let RolloutParams { n, time, utility, epsilon, errors, tie, search } = *params;
-        let settings = SearchSettings::new(policy, values, Budget::new(n, time), utility, epsilon, &search);
+        let settings = SearchSettings::new(policy, Budget::new(n, time), utility, epsilon, &search);
         let racing = RaceSettings { errors, tie, trust: None };
         Rollout { settings, seated: None, racing, race: Race::default(), arms: Vec::new() }
     }

@@ -15,7 +15,7 @@ use crate::belief::{Belief, Likelihood};
 use crate::bits::Bits;
 use crate::heuristic::{HeuristicParams, Preset};
 use crate::inference::{Inference, SamplingSettings};
-use crate::playout::{PlayoutCutoff, PlayoutKnowledge, PlayoutPolicy, Playouts, ValueOf};
+use crate::playout::{PlayoutKnowledge, PlayoutPolicy, Playouts};
 use crate::policy::{Blueprint, NetworkPolicy, Policy, PublicHistory as _};
 use crate::value::{Utility, Valuer};
 use crate::{WordEnum, params, words};
@@ -131,10 +131,10 @@ impl SearchParams {
     }
 
     /// The blueprint, and its value function if it has one.
-    pub(crate) fn blueprint(&self) -> (Blueprint, Option<ValueOf<Blueprint>>) {
+    pub(crate) fn blueprint(&self) -> Blueprint {
         match self.blueprint {
-            BlueprintName::Preset(_) => (Blueprint::Heuristic(self.heuristic()), None),
-            BlueprintName::Learned => (self.blueprint.policy(), Some(Blueprint::network_value)),
+            BlueprintName::Preset(_) => Blueprint::Heuristic(self.heuristic()),
+            BlueprintName::Learned => self.blueprint.policy(),
         }
     }
 
@@ -156,15 +156,12 @@ pub(crate) struct SearchSettings<P: Policy> {
     pub(crate) belief: BeliefKind,
     pub(crate) playouts: Playouts<P>,
     pub(crate) last: FinalChoice,
-    /// The decision at which playouts should stop, and the blueprint's value function if it has one.
-    leaf: Option<(u32, Option<ValueOf<P>>)>,
 }
 
 impl<P: Policy> SearchSettings<P> {
-    /// The settings of a search over this blueprint, with its value function if it has one, and the ε of the belief.
+    /// The settings of a search over this blueprint, with the ε of the belief.
     pub(crate) fn new(
         blueprint: P,
-        values: Option<ValueOf<P>>,
         budget: Budget,
         utility: Utility,
         epsilon: f64,
@@ -175,18 +172,16 @@ impl<P: Policy> SearchSettings<P> {
             utility,
             likelihood: Likelihood { blueprint: search.heuristic(), epsilon },
             belief: search.belief,
-            playouts: Playouts { blueprint, policy: search.policy(), cutoff: None },
+            playouts: Playouts { blueprint, policy: search.policy(), cutoff: search.leaf },
             last: search.last,
-            leaf: search.leaf.map(|decision| (decision, values)),
         }
     }
 
-    /// The point at which playouts stop early under these rules, or the reason why they cannot stop early.
-    fn leaf(&self, rules: &Rules) -> Result<Option<PlayoutCutoff<P>>, String> {
-        let Some((decision, values)) = self.leaf else { return Ok(None) };
-        let Some(value) = values else {
+    /// Returns an error with the reason if playouts cannot stop early under these rules.
+    fn check_leaf(&self, rules: &Rules) -> Result<(), String> {
+        if !self.playouts.blueprint.has_values() {
             return Err("`leaf` needs a blueprint that values positions, such as `learned`".to_owned());
-        };
+        }
         let (own, what) = match rules.spec().match_end {
             MatchEnd::Rounds(1) => (Utility::Win, "shares of the win"),
             _ => (Utility::Match, "chances to win the match"),
@@ -195,12 +190,14 @@ impl<P: Policy> SearchSettings<P> {
             let word = own.word();
             return Err(format!("the values at leaves are {what} here, so that `utility` has to be `{word}`"));
         }
-        Ok(Some(PlayoutCutoff { decision, value }))
+        Ok(())
     }
 
     /// Begins a match. The error is the reason why the player cannot play this match.
     pub(crate) fn seat(&mut self, briefing: &Briefing<'_>) -> Result<SearchState<P>, String> {
-        self.playouts.cutoff = self.leaf(briefing.rules)?;
+        if self.playouts.cutoff.is_some() {
+            self.check_leaf(briefing.rules)?;
+        }
         let past = self.playouts.blueprint.begin(briefing.rules, briefing.seats)?;
         let worlds = match self.belief {
             BeliefKind::Evidence => Worlds::Evidence(Box::new(Belief::new(briefing, self.likelihood))),

@@ -1,10 +1,10 @@
 //! The policies that a spec can name as a search's blueprint.
 
-use cambio_core::engine::{Chance, StateView};
+use cambio_core::engine::Chance;
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Event, Rules, Standing, State, View};
 
-use super::{NetworkPolicy, Policy, PublicHistory, ValuePolicy as _};
+use super::{NetworkPolicy, Policy, PublicHistory};
 use crate::heuristic::{HeuristicParams, blueprint};
 
 /// The heuristic with perfect memory. Its decisions depend on the view alone.
@@ -63,17 +63,6 @@ impl BlueprintHistory {
     }
 }
 
-impl Blueprint {
-    /// The value of the position according to the blueprint's network.
-    ///
-    /// # Panics
-    /// If the blueprint is a heuristic.
-    pub(crate) fn network_value(&mut self, view: &StateView<'_>, past: &BlueprintHistory) -> f64 {
-        let Blueprint::Network(network) = self else { unreachable!("a heuristic does not value positions") };
-        network.value(view, past.history())
-    }
-}
-
 impl Policy for Blueprint {
     type History = BlueprintHistory;
 
@@ -110,6 +99,15 @@ impl Policy for Blueprint {
             Blueprint::Heuristic(params) => params.gambles(),
             Blueprint::Network(network) => network.gambles(),
         }
+    }
+
+    fn has_values(&self) -> bool {
+        matches!(self, Blueprint::Network(_))
+    }
+
+    fn value(&mut self, view: &impl View, past: &BlueprintHistory) -> f64 {
+        let Blueprint::Network(network) = self else { unreachable!("a heuristic has no values") };
+        network.value(view, past.history())
     }
 
     /// Matches on the variant once, not at every decision.

@@ -4,7 +4,7 @@ use cambio_core::rules::MAX_SEATS;
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Rules, Seat, Standing, View};
 
-use super::{Policy, ValuePolicy};
+use super::Policy;
 use crate::learned::{MatchStanding, Network, NetworkEvaluation};
 
 /// A network as a policy: it decides as [`Learned`](crate::Learned) does.
@@ -126,9 +126,11 @@ impl Policy for NetworkPolicy {
         // After a call, the candidates include snaps of unknown cards.
         true
     }
-}
 
-impl ValuePolicy for NetworkPolicy {
+    fn has_values(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
         self.evaluate(view, past);
