@@ -2,12 +2,11 @@
 
 use cambio_core::engine::{Dice, Setup};
 use cambio_core::play::RoundResult;
-use cambio_core::rng::Stream;
+use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Card, Event, Observer, Phase, Rules, Seat, Spot, Standing, State, View};
 use rand::Rng as _;
 
-use crate::bits::Bits;
 use crate::policy::{HistorySink, Policy, PublicHistory as _};
 
 /// Observes a round and measures the advantage of a seat's decisions over the decisions that a policy would have taken.
@@ -97,7 +96,7 @@ impl<P: Policy> AdvantageEstimator<P> {
     fn worth(&mut self, state: &State, action: Action, base: u64) -> f64 {
         let mut won = 0.0;
         for number in 0..self.playouts {
-            let (mut world, mut past, mut dice) = (state.clone(), self.past.clone(), Dice(Bits::new(base, number)));
+            let (mut world, mut past, mut dice) = (state.clone(), self.past.clone(), Dice(SplitMix::new(base, number)));
             world.redeal_unseen(&mut dice);
             world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
             self.policy.play_out(&mut world, &mut past, &mut dice);

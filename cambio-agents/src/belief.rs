@@ -10,8 +10,6 @@
 //! Worlds are drawn in proportion to the product of the evidence and of the probability of the calls: by rejection if few
 //! cards have evidence, otherwise by Metropolis–Hastings exchanges.
 
-mod alias;
-mod calls;
 mod evidence;
 mod sampler;
 
@@ -22,9 +20,8 @@ use cambio_core::{
 use rand::Rng;
 
 use crate::heuristic::HeuristicParams;
-use calls::Calls;
 use evidence::Evidence;
-use sampler::Sampler;
+use sampler::{Calls, Sampler};
 
 /// The play that belief assumes of the other seats.
 ///

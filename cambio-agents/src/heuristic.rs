@@ -1,17 +1,119 @@
 //! The heuristic: a player that decides by expected points.
 
 mod decision;
-mod params;
-mod preset;
 
 use cambio_core::rng::Stream;
 use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Score, Seat, Standing};
 
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryParams};
+use crate::{params, words};
 pub(crate) use decision::{HeuristicDecision, blueprint};
-pub use params::HeuristicParams;
-pub use preset::Preset;
+
+params! {
+    /// The parameters of a [`Heuristic`](crate::Heuristic).
+    pub struct HeuristicParams {
+        /// Calls when its expected sum is at most this and its estimated chance is at least `call_chance`.
+        call_at: f64 = 1000.0 in -1000.0..=1000.0,
+        /// Calls only if its expected sum is at least this much below the lowest expected sum of another seat. -1000
+        /// turns this condition off.
+        call_margin: f64 = -1000.0 in -1000.0..=1000.0,
+        /// Calls only if its estimated chance to end below another seat, as the geometric mean over the other seats, is
+        /// at least this. 0 turns this condition off.
+        call_chance: f64 = 0.7 in 0.0..=1.0,
+        /// For `call_chance`: the points that it expects each other seat to save in its last turn.
+        last_turn: f64 = 3.0 in 0.0..=20.0,
+        /// In a match decided by totals of points: raises `call_at` by this much for each 10 points that it trails.
+        chase: f64 = 0.0 in -20.0..=20.0,
+        /// How many points below the mean it expects an unknown card to be if the owner of the card knows it.
+        hoard: f64 = 2.0 in 0.0..=20.0,
+        /// Keeps a card only if that saves more points than this.
+        keep_gain: f64 = 0.0 in -20.0..=20.0,
+        /// The value of using a power, in points: a card with a power is kept only if it saves this much more.
+        power_worth: f64 = 2.0 in 0.0..=20.0,
+        /// The value of learning one of its own unknown cards, in points.
+        curiosity: f64 = 4.0 in 0.0..=20.0,
+        /// Takes the top card of the pile if that saves at least this many points.
+        take_gain: f64 = 8.0 in 0.0..=30.0,
+        /// Swaps if that saves at least this many points.
+        swap_gain: f64 = 0.0 in 0.0..=30.0,
+        /// The value of moving a card that only its owner knows, in points. With 0 it makes no such swaps.
+        disrupt: f64 = 0.0 in 0.0..=20.0,
+        /// Snaps unknown cards of its own if the expected gain exceeds this many times the expected loss; never with 0.
+        gamble: f64 = 0.0 in 0.0..=100.0,
+        /// Snaps cards of other seats if that saves at least this many points.
+        foreign_gain: f64 = 0.5 in 0.0..=30.0,
+        /// Touches a card as a bluff with this probability, if the rules allow it.
+        bluff: f64 = 0.0 in 0.0..=1.0,
+        /// The parameters of its memory.
+        ..memory: MemoryParams,
+    }
+}
+
+/// Declares the presets, each with a description, a name and the parameters that differ from the defaults.
+macro_rules! presets {
+    ($($(#[doc = $about:literal])+ $variant:ident = $name:literal { $($field:ident: $value:expr),* },)+) => {
+        words! {
+            /// A named set of parameters of the heuristic. Each is an agent of the roster, and a blueprint of searches.
+            pub enum Preset {
+                $($(#[doc = $about])+ $variant = $name,)+
+            }
+        }
+
+        impl Preset {
+            /// A description in one sentence.
+            ///
+            /// ```
+            /// assert_eq!(cambio_agents::Preset::Bold.about(), "Calls early.");
+            /// ```
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Preset::$variant => const { concat!($($about),+).trim_ascii() },)+
+                }
+            }
+
+            /// The parameters.
+            ///
+            /// ```
+            /// use cambio_agents::{HeuristicParams, Preset};
+            ///
+            /// assert_eq!(Preset::Heuristic.params(), HeuristicParams::default());
+            /// assert_eq!(Preset::Bold.params().call_at, 11.0);
+            /// ```
+            pub fn params(self) -> HeuristicParams {
+                let base = HeuristicParams::default();
+                match self {
+                    $(Preset::$variant => HeuristicParams { $($field: $value,)* ..base },)+
+                }
+            }
+        }
+    };
+}
+
+presets! {
+    /// The defaults.
+    Heuristic = "heuristic" {},
+    /// Calls only with almost no points.
+    Cautious = "cautious" { call_at: 1.0, call_chance: 0.0 },
+    /// Calls early.
+    Bold = "bold" { call_at: 11.0, call_chance: 0.0 },
+    /// Calls when it expects to be clearly lowest.
+    Patient = "patient" { call_at: 12.0, call_margin: 4.0, call_chance: 0.0 },
+    /// Gambles on unknown cards.
+    Snapper = "snapper" { gamble: 0.15, foreign_gain: 0.0 },
+    /// Swaps cards that their owners know.
+    Disruptor = "disruptor" { disrupt: 3.0 },
+    /// Takes every card from the pile that saves two points.
+    Collector = "collector" { take_gain: 2.0 },
+    /// Drops cards with a power to use it, even if they would save a few points.
+    Looker = "looker" { power_worth: 6.0 },
+    /// Touches cards as a bluff.
+    Bluffer = "bluffer" { bluff: 0.2 },
+    /// The strongest known heuristic on `classic`: uses powers, learns its cards, and calls at a lower chance.
+    Sharp = "sharp" { call_chance: 0.57, curiosity: 5.0, keep_gain: 1.0, power_worth: 3.0 },
+    /// Never calls.
+    NeverCalls = "never-calls" { call_at: -1000.0 },
+}
 
 /// A player that keeps, takes, snaps, swaps and calls by expected points of the cards that it remembers.
 ///

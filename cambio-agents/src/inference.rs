@@ -1,15 +1,14 @@
 //! Inference: draws worlds in proportion to the likelihood of the other seats' decisions.
 
 mod decisions;
-mod worlds;
 
+use std::collections::BTreeMap;
+
+use cambio_core::rng::SplitMix;
 use cambio_core::{Briefing, Card, Knowledge, Observation, Sighting, Spot, State, Table};
 
-use crate::bits::Bits;
-use crate::policy::Policy;
-use decisions::DecisionLog;
-use worlds::DecisionModel;
-pub(crate) use worlds::WorldSample;
+use crate::policy::{Policy, PublicHistory};
+use decisions::{DecisionLog, RecordedDecision};
 
 /// The settings for drawing worlds.
 ///
@@ -45,7 +44,7 @@ impl Default for SamplingSettings {
 ///
 /// ```
 /// use cambio_agents::{Inference, Policy, Preset, SamplingSettings};
-/// use cambio_core::rng::{Key, Purpose};
+/// use cambio_core::rng::{Key, Purpose, SplitMix};
 /// use cambio_core::{Briefing, Card, Event, Rules, Seat, State, engine::{Dice, Setup}};
 ///
 /// let rules = Rules::preset("classic").unwrap();
@@ -110,7 +109,7 @@ impl<P: Policy> Inference<P> {
             placed.push((spot, index));
         }
         // No card remains to be drawn: every spot has its card, and only the seat to act can have a held card.
-        let world = self.knowledge.sample_around(view, &mut Bits::new(0, 0_u32), &placed);
+        let world = self.knowledge.sample_around(view, &mut SplitMix::new(0, 0_u32), &placed);
         debug_assert!(
             view.table().occupied().iter_from(view.seat()).all(|spot| world.face(spot) == face(spot)),
             "the world has the given cards"
@@ -136,7 +135,114 @@ impl<P: Policy> Inference<P> {
         (least, most): (f64, usize),
         base: u64,
     ) -> WorldSample {
-        let mut others = DecisionModel { policy, epsilon: draw.epsilon };
-        worlds::draw(view, &self.knowledge, &self.moments, &mut others, draw, (least, most), base)
+        let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
+        let SamplingSettings { worlds, last, epsilon, .. } = *draw;
+        let mut evidence = evidence(&self.moments, &unknown, last);
+        let sample = |number: u32| self.knowledge.sample(view, &mut SplitMix::new(base, number));
+        if evidence.is_empty() {
+            let proposed = (0..worlds as u32).map(sample).collect();
+            return WorldSample { worlds: proposed, draws: (0..worlds).collect(), effective: worlds as f64 };
+        }
+        let mut faces = self.moments.cards.faces().to_vec();
+        let (mut proposed, mut shares) = (Vec::new(), Vec::new());
+        let mut proposals = draw.proposals.max(worlds);
+        let effective = loop {
+            for number in proposed.len()..proposals {
+                let world = sample(number as u32);
+                for &spot in &unknown {
+                    faces[usize::from(self.moments.cards.at(spot))] = world.face(spot);
+                }
+                let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(policy, epsilon, &faces));
+                shares.push(of_each.product::<f64>());
+                proposed.push(world);
+            }
+            let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), &w| (sum + w, squares + w * w));
+            let effective = if squares > 0.0 { sum * sum / squares } else { 0.0 };
+            if effective >= least || proposals >= most {
+                break effective;
+            }
+            proposals = (2 * proposals).min(most);
+        };
+        // Keeps only the worlds that were drawn.
+        let (mut kept, mut draws, mut previous) = (Vec::new(), Vec::with_capacity(worlds), None);
+        for index in resample(&shares, worlds) {
+            if previous != Some(index) {
+                kept.push(proposed[index].clone());
+                previous = Some(index);
+            }
+            draws.push(kept.len() - 1);
+        }
+        WorldSample { worlds: kept, draws, effective }
     }
 }
+
+/// A decision of another seat that depends on cards that the searching seat does not know, with a cache of its
+/// likelihoods.
+struct DecisionEvidence<'m, Q> {
+    moment: &'m RecordedDecision<Q>,
+    /// The numbers of the unknown cards.
+    open: Vec<u16>,
+    /// By the classes of the unknown cards, seven bits each: the likelihood is the same for all cards of a class.
+    likelihoods: BTreeMap<u128, f64>,
+}
+
+/// The maximum number of unknown cards: this many classes fit into a key.
+const MOST_OPEN: usize = 18;
+
+impl<Q> DecisionEvidence<'_, Q> {
+    fn likelihood<P: Policy<History = Q>>(&mut self, policy: &mut P, epsilon: f64, faces: &[Option<Card>]) -> f64 {
+        let moment = self.moment;
+        let rules = moment.rules();
+        let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
+        let key = self.open.iter().fold(0, |key, number| key << 7 | class(number));
+        let ask = || policy.likelihood(&moment.in_world(faces), &moment.past, moment.action, epsilon);
+        *self.likelihoods.entry(key).or_insert_with(ask)
+    }
+}
+
+/// Worlds drawn from an information set.
+#[derive(Clone, Debug)]
+pub(crate) struct WorldSample {
+    /// The different worlds.
+    pub(crate) worlds: Vec<State>,
+    /// The draws: the index of each in `worlds`. Draws of the same world are adjacent.
+    pub(crate) draws: Vec<usize>,
+    /// The effective number of worlds by their weights, (Σw)² / Σw² (Kong 1992): copies of one world are not independent.
+    pub(crate) effective: f64,
+}
+
+/// The latest decisions of other seats that depend on cards in these spots, at most `last`.
+fn evidence<'m, Q: PublicHistory>(
+    moments: &'m DecisionLog<Q>,
+    unknown: &[Spot],
+    last: usize,
+) -> Vec<DecisionEvidence<'m, Q>> {
+    let mut is_open = vec![false; moments.cards.faces().len()];
+    for &spot in unknown {
+        is_open[usize::from(moments.cards.at(spot))] = true;
+    }
+    let of = |moment: &'m RecordedDecision<Q>| {
+        let open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
+        let fits = !open.is_empty() && open.len() <= MOST_OPEN;
+        fits.then(|| DecisionEvidence { moment, open, likelihoods: BTreeMap::new() })
+    };
+    moments.decided().iter().rev().filter_map(of).take(last).collect()
+}
+
+/// Draws `number` indices by systematic resampling (Carpenter, Clifford and Fearnhead 1999): the count of each index
+/// differs from its exact share of the draws by less than one.
+fn resample(shares: &[f64], number: usize) -> impl Iterator<Item = usize> {
+    let step = shares.iter().sum::<f64>() / number as f64;
+    let (mut index, mut upto) = (0, shares.first().copied().unwrap_or(0.0));
+    (0..number).map(move |drawn| {
+        let ticket = step * (drawn as f64 + 0.5);
+        while upto < ticket && index + 1 < shares.len() {
+            index += 1;
+            upto += shares[index];
+        }
+        index
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,6 @@
 
 mod advantage;
 mod belief;
-mod bits;
 mod card_model;
 mod external;
 mod greedy;

@@ -7,12 +7,11 @@
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
-use cambio_core::rng::Stream;
+use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat, State};
 use rand::Rng as _;
 
-use crate::bits::Bits;
 use crate::inference::SamplingSettings;
 use crate::learned::Network;
 use crate::params;
@@ -186,7 +185,7 @@ impl LookaheadState {
         let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(params.trust) };
         for number in 0..params.worlds {
             let world = self.worlds.world(view, policy, number).clone();
-            let bits = Bits::new(base ^ PLAYOUTS, number);
+            let bits = SplitMix::new(base ^ PLAYOUTS, number);
             while let Some(action) = race.next() {
                 race.add(self.play_out(policy, &world, action, bits));
             }
@@ -199,7 +198,7 @@ impl LookaheadState {
     }
 
     /// The utility of a decision in a world if all seats continue with the network.
-    fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: Bits) -> f64 {
+    fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: SplitMix) -> f64 {
         let (mut world, mut past, mut dice) = (world.clone(), self.worlds.inference.past().clone(), Dice(bits));
         limit_turns(&mut world);
         world.carry_out(action, &mut dice, &mut HistorySink(&mut past));

@@ -1,10 +1,9 @@
 //! Playouts: a policy in every seat plays a sampled world to the end of the round or to a leaf.
 
 use cambio_core::engine::{Dice, StateView};
-use cambio_core::rng::Bounded as _;
+use cambio_core::rng::{Bounded as _, SplitMix};
 use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, State, View};
 
-use crate::bits::Bits;
 use crate::card_model::CardModel;
 use crate::heuristic::{HeuristicDecision, HeuristicParams};
 use crate::policy::{HistorySink, Policy};
@@ -70,7 +69,7 @@ impl<P: Policy> Playouts<P> {
         actor: Seat,
         searcher: Seat,
         past: &P::History,
-        dice: &mut Dice<Bits>,
+        dice: &mut Dice<SplitMix>,
     ) -> Action {
         match &self.policy {
             PlayoutPolicy::Uniform => match world.table().phase() {
@@ -104,7 +103,7 @@ impl<P: Policy> Playouts<P> {
         world: &mut State,
         searcher: Seat,
         past: &mut P::History,
-        dice: &mut Dice<Bits>,
+        dice: &mut Dice<SplitMix>,
     ) -> Option<f64> {
         if self.policy == PlayoutPolicy::None && self.cutoff.is_none() {
             self.blueprint.play_out(world, past, dice);

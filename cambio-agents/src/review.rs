@@ -15,12 +15,11 @@ use std::iter::Sum;
 use std::ops::{Add, Sub};
 
 use cambio_core::engine::Dice;
-use cambio_core::rng::{Key, Seed};
+use cambio_core::rng::{Key, Seed, SplitMix, mix};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Action, Briefing, Card, Event, Observation, Phase, Rules, Seat, Spot, Standing, State};
 
-use crate::bits::{Bits, mix};
 use crate::heuristic::HeuristicParams;
 use crate::inference::{Inference, SamplingSettings, WorldSample};
 use crate::playout::is_plausible;
@@ -307,7 +306,7 @@ impl Reviewer {
         let mut sums = [MeanAccumulator::default(); MAX_SEATS];
         let base = mix(self.seed ^ mix(!self.at.0));
         for number in 0..DEAL * self.playouts {
-            let (mut past, mut dice) = (self.fresh.clone(), Dice(Bits::new(base, number)));
+            let (mut past, mut dice) = (self.fresh.clone(), Dice(SplitMix::new(base, number)));
             let dealt = State::deal_latent(&standing.setup, &mut dice, &mut HistorySink(&mut past));
             let mut world = dealt.expect("the rules allow the number of seats");
             if !self.policy.gambles() {
@@ -363,7 +362,7 @@ impl Reviewer {
             () => 1,
         };
         for number in 0..multiple * *playouts {
-            let bits = Bits::new(base, number);
+            let bits = SplitMix::new(base, number);
             let values = table.values(&truth, choice, bits);
             let after = if choice == taken { values } else { table.values(&truth, taken, bits) };
             for (index, (value, after)) in values.into_iter().zip(after).enumerate() {
@@ -422,7 +421,7 @@ struct ReviewPlayouts<'a> {
 
 impl ReviewPlayouts<'_> {
     /// The utility of each seat if this decision is taken and all seats continue with the policy.
-    fn values(&mut self, world: &State, action: Action, bits: Bits) -> [f64; MAX_SEATS] {
+    fn values(&mut self, world: &State, action: Action, bits: SplitMix) -> [f64; MAX_SEATS] {
         let (mut world, mut past, mut dice) = (world.clone(), self.past.clone(), Dice(bits));
         if !self.policy.gambles() {
             world.ask_knowing_only();
@@ -460,7 +459,7 @@ impl ReviewPlayouts<'_> {
     fn own_chance(&mut self, choice: Action, sample: &WorldSample, base: u64) -> Option<MeanEstimate> {
         let mut sums = ClusterAccumulator::default();
         for number in 0..self.number {
-            let value = self.values(world_of(sample, number), choice, Bits::new(base, number))[self.seat.index()];
+            let value = self.values(world_of(sample, number), choice, SplitMix::new(base, number))[self.seat.index()];
             sums.add(sample.draws[draw_of(sample, number)], value);
         }
         (sample.effective >= LEAST_WORLDS).then(|| sums.estimate())
@@ -483,7 +482,7 @@ impl ReviewPlayouts<'_> {
         for _ in 0..halvings {
             let each = (2 * self.number / (halvings * (live.len() as u32 + 1))).max(4);
             for _ in 0..each {
-                let (world, bits) = (world_of(search, number), Bits::new(base, number));
+                let (world, bits) = (world_of(search, number), SplitMix::new(base, number));
                 let least = self.values(world, taken, bits)[self.seat.index()];
                 for (action, sums) in &mut live {
                     sums.add(self.values(world, *action, bits)[self.seat.index()] - least);
@@ -529,7 +528,7 @@ impl ReviewPlayouts<'_> {
         let seats = sample.worlds[0].table().seats();
         let mut sums = vec![ClusterAccumulator::default(); seats];
         for number in 0..number {
-            let (world, bits) = (world_of(sample, number), Bits::new(base, number));
+            let (world, bits) = (world_of(sample, number), SplitMix::new(base, number));
             let [best, taken] = pair.map(|action| self.values(world, action, bits));
             // Playouts in a known world are independent; those in copies of one sampled world are not.
             let cluster =

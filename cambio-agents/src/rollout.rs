@@ -8,9 +8,9 @@
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
+use cambio_core::rng::SplitMix;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
 
-use crate::bits::Bits;
 use crate::params;
 use crate::playout::is_plausible;
 use crate::policy::{Blueprint, HistorySink, Policy};
@@ -99,7 +99,7 @@ impl<P: Policy> Rollout<P> {
         settings.prepare(seated);
         let mut countdown = settings.budget.begin();
         for number in 0.. {
-            let mut bits = Bits::new(base, number);
+            let mut bits = SplitMix::new(base, number);
             let mut world = settings.world(seated, view, number, &mut bits);
             settings.playouts.enter(&mut world);
             while let Some(action) = race.next()

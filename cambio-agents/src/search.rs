@@ -5,14 +5,13 @@ mod budget;
 mod race;
 
 use cambio_core::engine::Dice;
-use cambio_core::rng::Stream;
+use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Briefing, Notice, Observation, Rules, Seat, Sighting, Standing, State, Table};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
-use crate::bits::Bits;
 use crate::heuristic::{HeuristicParams, Preset};
 use crate::inference::{Inference, SamplingSettings};
 use crate::playout::{PlayoutKnowledge, PlayoutPolicy, Playouts};
@@ -220,7 +219,7 @@ impl<P: Policy> SearchSettings<P> {
         world: &mut State,
         searcher: Seat,
         past: &mut P::History,
-        dice: &mut Dice<Bits>,
+        dice: &mut Dice<SplitMix>,
     ) -> [f64; MAX_SEATS] {
         let Some(own) = self.playouts.finish(world, searcher, past, dice) else { return valuer.values(world) };
         let others = world.table().seats() - 1;
@@ -260,7 +259,7 @@ impl<P: Policy> SearchSettings<P> {
         seated: &mut SearchState<P>,
         view: &Observation<'_>,
         iteration: u32,
-        bits: &mut Bits,
+        bits: &mut SplitMix,
     ) -> State {
         match &mut seated.worlds {
             Worlds::Evidence(belief) => belief.sample(view, bits),

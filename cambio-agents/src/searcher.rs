@@ -1,10 +1,10 @@
 //! Information set tree search, for players and for the oracle.
 
 use cambio_core::engine::{Dice, Sink};
+use cambio_core::rng::SplitMix;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Observation, State};
 
-use crate::bits::Bits;
 use crate::playout::{PlayoutPolicy, is_plausible};
 use crate::policy::{HistorySink, Policy, PublicHistory};
 use crate::search::{Arm, SearchSettings, SearchState, best, choose};
@@ -57,12 +57,13 @@ impl<P: Policy> Searcher<P> {
         view: &Observation<'_>,
         seated: &mut SearchState<P>,
         arms: &mut Vec<Arm>,
-        mut draw: impl FnMut(&mut SearchSettings<P>, &mut SearchState<P>, u32, &mut Bits) -> State,
+        mut draw: impl FnMut(&mut SearchSettings<P>, &mut SearchState<P>, u32, &mut SplitMix) -> State,
     ) -> Action {
         let choices = view.choices();
         let base = seated.base();
         let apart = self.calls_apart && choices.contains(Action::Call);
-        let truth = self.sees_all.then(|| draw(&mut self.settings, seated, u32::MAX, &mut Bits::new(base, u32::MAX)));
+        let truth =
+            self.sees_all.then(|| draw(&mut self.settings, seated, u32::MAX, &mut SplitMix::new(base, u32::MAX)));
         let face = |spot| truth.as_ref().map_or_else(|| view.face(spot), |world| world.face(spot));
         let tried = |action: &Action| is_plausible(view, *action, face) && !(apart && *action == Action::Call);
         arms.clear();
@@ -89,7 +90,7 @@ impl<P: Policy> Searcher<P> {
             if countdown.is_halfway(iteration) {
                 self.half.extend(self.tree.root());
             }
-            let mut dice = Dice(Bits::new(base, iteration));
+            let mut dice = Dice(SplitMix::new(base, iteration));
             let mut world = draw(&mut self.settings, seated, iteration, &mut dice.0);
             let mut past = seated.past.clone();
             self.settings.playouts.enter(&mut world);
@@ -133,7 +134,7 @@ impl<P: Policy> Searcher<P> {
         world: &mut State,
         past: &mut P::History,
         growth: &TreeSettings,
-        dice: &mut Dice<Bits>,
+        dice: &mut Dice<SplitMix>,
     ) -> [f64; MAX_SEATS] {
         let mut sink = TreeSink { histories: SeatHistories::at_root(world, growth.searcher, growth.mode), past };
         self.tree.descend();
@@ -155,7 +156,7 @@ impl<P: Policy> Searcher<P> {
         world: &mut State,
         sink: &mut TreeSink<'_, P::History>,
         growth: &TreeSettings,
-        dice: &mut Dice<Bits>,
+        dice: &mut Dice<SplitMix>,
     ) -> Next {
         let Searcher { settings: SearchSettings { playouts, .. }, tree, .. } = self;
         while let Some(actor) = world.actor() {

@@ -9,9 +9,8 @@ use std::cmp::Ordering;
 use std::mem::discriminant;
 
 use cambio_core::engine::CardSource;
+use cambio_core::rng::mix;
 use cambio_core::{Action, Phase, Spot, SpotSet, Table, View};
-
-use crate::bits::mix;
 
 /// Chooses one of these equally good spots. Over many deals, all spots are equally likely. `None` if the set is empty.
 ///

@@ -1,9 +1,6 @@
 //! The value of a finished round for a seat: its win share, its points, or its chance to win the match.
 
-mod iteration;
-mod logistic;
 mod matches;
-mod rounds;
 
 use std::sync::Arc;
 

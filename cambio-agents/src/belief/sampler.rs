@@ -1,10 +1,9 @@
 //! Draws the cards that have evidence: exactly if there are few, otherwise with a Markov chain.
 
-use cambio_core::{Card, Seat, Spot};
+use cambio_core::rules::MAX_SEATS;
+use cambio_core::{Card, Seat, SeatSet, Spot, SpotSet};
 use rand::Rng;
 
-use super::alias::AliasTables;
-use super::calls::Calls;
 use super::evidence::SPOTS;
 
 /// Up to this many cards with evidence are drawn exactly.
@@ -148,6 +147,125 @@ impl Sampler {
 /// Returns true with this probability; always if the probability is above 1.
 #[inline]
 fn happens(probability: f64, rng: &mut impl Rng) -> bool {
-    const SCALE: f64 = 4_294_967_296.0;
     probability >= 1.0 || f64::from(rng.next_u32()) < probability * SCALE
+}
+
+/// 2³², the scale of thresholds.
+const SCALE: f64 = 4_294_967_296.0;
+
+/// Alias tables over the same items, stored one after the other.
+#[derive(Clone, Debug, Default)]
+struct AliasTables {
+    items: usize,
+    /// For each item of each table, a threshold out of 2³², and the item that is drawn above the threshold.
+    columns: Vec<(u32, u16)>,
+    // Buffers of `append`, kept to avoid allocations.
+    scaled: Vec<f64>,
+    small: Vec<u16>,
+    large: Vec<u16>,
+}
+
+impl AliasTables {
+    /// Removes all tables. The next tables are over `items` items.
+    fn clear(&mut self, items: usize) {
+        self.items = items;
+        self.columns.clear();
+    }
+
+    fn append(&mut self, weights: &[f64]) {
+        let items = weights.len();
+        let total: f64 = weights.iter().sum();
+        self.scaled.clear();
+        self.small.clear();
+        self.large.clear();
+        for (index, weight) in weights.iter().enumerate() {
+            let scaled = weight * (items as f64 / total);
+            self.scaled.push(scaled);
+            if scaled < 1.0 { self.small.push(index as u16) } else { self.large.push(index as u16) }
+        }
+        let first = self.columns.len();
+        self.columns.extend((0..items).map(|index| (u32::MAX, index as u16)));
+        while let (Some(small), Some(&large)) = (self.small.pop(), self.large.last()) {
+            let share = self.scaled[usize::from(small)];
+            self.columns[first + usize::from(small)] = ((share * SCALE) as u32, large);
+            let rest = &mut self.scaled[usize::from(large)];
+            *rest -= 1.0 - share;
+            if *rest < 1.0 {
+                self.large.pop();
+                self.small.push(large);
+            }
+        }
+    }
+
+    /// Draws an item from the table with this number.
+    #[inline]
+    fn draw(&self, number: usize, rng: &mut impl Rng) -> usize {
+        let (items, word) = (self.items, rng.next_u64());
+        let column = (((word >> 32) * items as u64) >> 32) as usize;
+        let (threshold, other) = self.columns[number * items + column];
+        if (word as u32) < threshold { column } else { usize::from(other) }
+    }
+}
+
+/// A call has probability 1 if the caller's expected sum is at most this.
+const EXPECTED_CALL: f64 = 6.0;
+
+/// The calls of a round so far, as one seat sees them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    callers: SeatSet,
+    observer: Seat,
+    spots: SpotSet,
+    /// For each caller, the points that it expected from its other cards.
+    rest: [f64; MAX_SEATS],
+    /// The lower bound on the probability of a call.
+    least: f64,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls::new(Seat::A, 0.0)
+    }
+}
+
+impl Calls {
+    /// No calls yet. A call has at least the probability `least`, because the caller's threshold is unknown.
+    pub(super) fn new(observer: Seat, least: f64) -> Calls {
+        Calls { observer, callers: SeatSet::EMPTY, spots: SpotSet::EMPTY, rest: [0.0; MAX_SEATS], least }
+    }
+
+    /// Adds a call. The caller knew the cards in `hidden`, which the observer does not know; it expected `rest` points
+    /// from its other cards.
+    pub(super) fn add(&mut self, caller: Seat, hidden: SpotSet, rest: f64) {
+        self.rest[caller.index()] = rest;
+        self.callers.insert(caller);
+        self.spots = self.spots.union(hidden);
+    }
+
+    /// Whether any call has been added.
+    #[inline]
+    pub(super) fn is_any(&self) -> bool {
+        !self.callers.is_empty()
+    }
+
+    /// The spots whose cards the calls give evidence about.
+    pub(super) fn spots(&self) -> SpotSet {
+        self.spots
+    }
+
+    /// The probability of the calls if these cards lie in these spots. The cards are indices into `points`.
+    ///
+    /// For each call, the factor is 1 up to [`EXPECTED_CALL`], and falls to `least` over the next eight points.
+    #[inline]
+    pub(super) fn probability(&self, placed: &[(Spot, usize)], points: &[f64]) -> f64 {
+        const FALLS_OVER: f64 = 8.0;
+        let mut probability = 1.0;
+        for seat in self.callers.iter_from(self.observer) {
+            let of_seat = placed.iter().filter(|(spot, _)| spot.seat() == seat && self.spots.contains(*spot));
+            let sum: f64 = of_seat.map(|&(_, card)| points[card]).sum();
+            let over = sum + self.rest[seat.index()] - EXPECTED_CALL;
+            probability *= (1.0 - over / FALLS_OVER).clamp(self.least, 1.0);
+        }
+        probability
+    }
 }

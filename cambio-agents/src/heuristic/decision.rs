@@ -8,7 +8,7 @@ use cambio_core::rules::PowerStep;
 use cambio_core::rules::knob::{CallerTie, Cap, Gift, Late, Redrop};
 use cambio_core::{Action, Card, Phase, Seat, Spot, SpotSet, View};
 
-use super::params::HeuristicParams;
+use super::HeuristicParams;
 use crate::card_model::{CardModel, mean_elsewhere};
 use crate::tie::{LeastSpots, least_of, one_of};
 

@@ -177,7 +177,7 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
         let choices = world.choices();
         let swap = Action::swap(mine, theirs);
         if choices.contains(swap) && world.table().seen(Seat::B).contains(mine) && world.face(mine) == card {
-            world.apply(swap, &mut Dice(crate::bits::Bits::new(1, 1_u32)), &mut ()).unwrap();
+            world.apply(swap, &mut Dice(cambio_core::rng::SplitMix::new(1, 1_u32)), &mut ()).unwrap();
             assert!(world.table().seen(Seat::B).contains(theirs), "seat b knows where its card went");
             assert_eq!(world.view(Seat::B).face(theirs), card);
             found = true;
@@ -190,7 +190,11 @@ fn who_knows_a_card_still_knows_it_after_it_was_swapped_away() {
         let action =
             action.or_else(|| choices.contains(Action::Skip).then_some(Action::Skip)).or(choices.nth(0)).unwrap();
         world
-            .apply(action, &mut Dice(crate::bits::Bits::new(actor as u64, world.table().turns() as u32)), &mut ())
+            .apply(
+                action,
+                &mut Dice(cambio_core::rng::SplitMix::new(actor as u64, world.table().turns() as u32)),
+                &mut (),
+            )
             .unwrap();
     }
     assert!(found && !before.is_empty(), "such a swap was legal");

@@ -1,17 +1,17 @@
 //! The values of matches: the chance of each seat to win a match, computed from the totals.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cambio_core::rng::Bounded as _;
+use cambio_core::engine::{Dice, Setup};
+use cambio_core::play::RoundResult;
+use cambio_core::rng::{Bounded as _, Key, Purpose, SplitMix};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::{Best, MatchEnd, Score as ScoreKnob};
-use cambio_core::{Rules, Score, Seat};
+use cambio_core::{Match, Rules, Score, Seat, State};
 
-use super::iteration::ValueTable;
-use super::logistic::{Sample, exponential, slope};
-use super::rounds::{RoundOutcome, SEED, sample};
-use crate::bits::Bits;
+use crate::heuristic::HeuristicParams;
+use crate::policy::Policy as _;
 
 /// Matches to more points than this use the fitted curve, because they have too many pairs of totals.
 const LARGEST: u16 = 200;
@@ -56,10 +56,9 @@ impl MatchValues {
     /// If the rules do not allow this number of seats.
     pub fn of(rules: &Rules, seats: usize) -> Arc<MatchValues> {
         type MatchValueCache = BTreeMap<(String, usize), Arc<MatchValues>>;
-        static MADE: OnceLock<Mutex<MatchValueCache>> = OnceLock::new();
-        let made = MADE.get_or_init(Mutex::default);
+        static MADE: Mutex<MatchValueCache> = Mutex::new(BTreeMap::new());
         let key = (rules.spec().to_json().to_string(), seats);
-        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(made.entry(key).or_insert_with(|| Arc::new(MatchValues::compute(rules, seats))))
     }
 
@@ -156,7 +155,7 @@ impl MatchValues {
         const MATCHES: u32 = 3000;
         const MOST_ROUNDS: usize = 1000;
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); STAGES];
-        let mut bits = Bits::new(SEED, 1_u32);
+        let mut bits = SplitMix::new(SEED, 1_u32);
         let sign = if self.fewest_wins { -1.0 } else { 1.0 };
         for _ in 0..MATCHES {
             let mut totals = vec![Score::default(); self.seats];
@@ -184,4 +183,138 @@ impl MatchValues {
         }
         samples.iter().map(|samples| slope(samples, self.seats)).collect()
     }
+}
+
+/// The number of sampled rounds.
+const ROUNDS: u64 = 20_000;
+/// The seed of the sampled rounds.
+const SEED: u64 = 0x0ca3_b105;
+
+/// The outcome of one round.
+#[derive(Clone, Copy, Debug)]
+struct RoundOutcome {
+    /// The scores that the round added, in playing order from its starter.
+    added: [Score; MAX_SEATS],
+    /// The distance from the round's starter to the starter of the next round.
+    next: usize,
+}
+
+/// Plays rounds with the default heuristic in every seat.
+fn sample(rules: &Rules, seats: usize) -> Vec<RoundOutcome> {
+    let mut policy = HeuristicParams::default();
+    let mut deck = rules.deck().to_vec();
+    let round = |number: u64| {
+        let key = Key::new(SEED, number);
+        deck.copy_from_slice(rules.deck());
+        key.stream(Purpose::Deck, 0).shuffle(&mut deck);
+        let mut dice = Dice(SplitMix::new(SEED, number as u32));
+        let setup = Setup::new(rules, seats);
+        let mut state = State::deal(&setup, &deck, &mut dice, &mut ()).expect("the rules fit the seats");
+        // The default heuristic does not snap unknown cards.
+        state.ask_knowing_only();
+        policy.play_out(&mut state, &mut (), &mut dice);
+        let result = RoundResult::of(&state).expect("the round is over");
+        let mut game = Match::new(rules, seats, Seat::A).expect("the rules fit the seats");
+        game.add(&result);
+        let mut added = [Score::default(); MAX_SEATS];
+        added[..seats].copy_from_slice(result.scores());
+        RoundOutcome { added, next: game.setup().starter.index() }
+    };
+    (0..ROUNDS).map(round).collect()
+}
+
+/// The lowest total in the table; lower totals are clamped to this value.
+const LOWEST: i32 = -30;
+
+/// The chance of a seat to win a match, by its total, the other seat's total, and whether it starts the next round.
+#[derive(Clone, Debug)]
+struct ValueTable {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl ValueTable {
+    /// Computes the table of a match to `most` points by value iteration (Bellman 1957). Each sweep begins with the highest totals, so
+    /// that a few sweeps converge.
+    fn compute(outcomes: &[RoundOutcome], most: i32) -> ValueTable {
+        const SWEEPS: usize = 8;
+        let width = (most - LOWEST).max(1) as usize;
+        let mut table = ValueTable { width, values: vec![0.5; width * width * 2] };
+        let mut distinct: BTreeMap<(i32, i32, usize), f64> = BTreeMap::new();
+        for RoundOutcome { added, next } in outcomes {
+            let points = |index: usize| added[index].units().div_euclid(Score::UNITS);
+            *distinct.entry((points(0), points(1), *next)).or_default() += 1.0 / outcomes.len() as f64;
+        }
+        let mut pairs: Vec<(i32, i32)> =
+            (LOWEST..most).flat_map(|own| (LOWEST..most).map(move |other| (own, other))).collect();
+        pairs.sort_by_key(|(own, other)| -(own + other));
+        for _ in 0..SWEEPS {
+            for &(own, other) in &pairs {
+                for starts in [false, true] {
+                    let mut value = 0.0;
+                    for (&(first, second, next), weight) in &distinct {
+                        let (mine, theirs) = if starts { (first, second) } else { (second, first) };
+                        let (own, other) = (own + mine, other + theirs);
+                        // `next` counts from the starter, so 0 means that the starter also starts the next round.
+                        let starts_next = (next == 0) == starts;
+                        value += weight
+                            * if own >= most || other >= most {
+                                if own == other { 0.5 } else { f64::from(u8::from(own < other)) }
+                            } else {
+                                table.chance(own, other, starts_next)
+                            };
+                    }
+                    let index = table.index(own, other, starts);
+                    table.values[index] = value;
+                }
+            }
+        }
+        table
+    }
+
+    /// The chance to win the match for a seat with `own` points against a seat with `other` points.
+    fn chance(&self, own: i32, other: i32, starts: bool) -> f64 {
+        self.values[self.index(own, other, starts)]
+    }
+
+    fn index(&self, own: i32, other: i32, starts: bool) -> usize {
+        let clamp = |total: i32| (total - LOWEST).clamp(0, self.width as i32 - 1) as usize;
+        (clamp(own) * self.width + clamp(other)) * 2 + usize::from(starts)
+    }
+}
+
+/// One observation of a logistic model, in which a seat's chance is proportional to exp(β x): each seat's x (0 for the
+/// leader, negative for a seat that is behind), and its win share.
+type Sample = ([f64; MAX_SEATS], [f64; MAX_SEATS]);
+
+/// The maximum likelihood estimate of β, by Newton's method: the log-likelihood is concave.
+fn slope(samples: &[Sample], seats: usize) -> f64 {
+    const STEPS: usize = 30;
+    let mut slope = 0.0;
+    for _ in 0..STEPS {
+        // A weak prior keeps β near 0 if there are few samples.
+        let (mut gradient, mut curvature) = (-slope, 1.0);
+        for (behind, shares) in samples {
+            let weights = behind.map(|behind| exponential(slope * behind));
+            let all: f64 = weights[..seats].iter().sum();
+            let chance = |seat: usize| weights[seat] / all;
+            let mean: f64 = (0..seats).map(|seat| chance(seat) * behind[seat]).sum();
+            let square: f64 = (0..seats).map(|seat| chance(seat) * behind[seat] * behind[seat]).sum();
+            gradient += (0..seats).map(|seat| shares[seat] * behind[seat]).sum::<f64>() - mean;
+            curvature += square - mean * mean;
+        }
+        slope += gradient / curvature;
+    }
+    slope
+}
+
+/// eˣ by its Taylor series after repeated halving of the argument: the result is the same on every machine.
+fn exponential(power: f64) -> f64 {
+    const HALVINGS: i32 = 10;
+    let small = power.clamp(-200.0, 200.0) / f64::from(1 << HALVINGS);
+    let mut result = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    for _ in 0..HALVINGS {
+        result *= result;
+    }
+    result
 }

@@ -44,11 +44,11 @@ fn decisions_tell_of_cards() {
                     faces.clone()
                 };
                 let truth = fill(&state);
-                let worlds: Vec<_> =
-                    (0..20_u32).map(|number| fill(&knowledge.sample(&view, &mut Bits::new(deal, number)))).collect();
+                let worlds: Vec<_> = (0..20_u32)
+                    .map(|number| fill(&knowledge.sample(&view, &mut SplitMix::new(deal, number))))
+                    .collect();
                 for mut evidence in evidence(&moments, &unknown, 3) {
-                    let mut others = DecisionModel { policy: &mut policy, epsilon: 0.01 };
-                    let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut others, faces);
+                    let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut policy, 0.01, faces);
                     let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                     gain += libm::log(of(&truth) / mean);
                     told += 1;
