@@ -5,13 +5,14 @@
 
 mod declare;
 
+use std::any::Any;
 use std::fmt;
 use std::ops::RangeInclusive;
 
 /// The parameters of an agent: a struct that [`params!`](crate::params) declares.
 ///
 /// The macro implements this trait. A declaration may override [`Params::is_reproducible`] after the struct.
-pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
+pub trait Params: Any + fmt::Debug + Send + Sync {
     /// The parameters in the order of their declaration, with the values of `self` as their defaults.
     fn declared(&self) -> Vec<Param>;
 
@@ -24,6 +25,9 @@ pub trait Params: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'stati
     /// Whether the same seed gives the same play. By default this is true if it is true for every group of parameters
     /// in the declaration.
     fn is_reproducible(&self) -> bool;
+
+    /// A copy of the parameters.
+    fn boxed(&self) -> Box<dyn Params>;
 }
 
 /// The parameters of an agent without parameters.
@@ -41,6 +45,10 @@ impl Params for NoParams {
 
     fn is_reproducible(&self) -> bool {
         true
+    }
+
+    fn boxed(&self) -> Box<dyn Params> {
+        Box::new(NoParams)
     }
 }
 

@@ -118,6 +118,10 @@ macro_rules! params {
                 Err($crate::ParamError::Unknown)
             }
 
+            fn boxed(&self) -> Box<dyn $crate::Params> {
+                Box::new(*self)
+            }
+
             $crate::params!(@methods [$($form $field)*] $methods);
         }
     };

@@ -6,54 +6,10 @@ use std::sync::Arc;
 
 use cambio_core::Agent;
 
-use crate::params::{Param, ParamError, Params, Text};
+use crate::params::{Param, Params, Text};
 
-/// Parameters and the function that makes an agent from them, with their type erased.
-pub(super) trait ErasedFactory: fmt::Debug + Send + Sync {
-    fn declared(&self) -> Vec<Param>;
-    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
-    fn is_reproducible(&self) -> bool;
-    fn make(&self, text: &str) -> Box<dyn Agent>;
-    fn params(&self) -> &dyn Any;
-    fn to_box(&self) -> Box<dyn ErasedFactory>;
-}
-
-struct TypedFactory<P, F> {
-    params: P,
-    make: Arc<F>,
-}
-
-impl<P: Params, F> fmt::Debug for TypedFactory<P, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.params.fmt(f)
-    }
-}
-
-impl<P: Params, F: Fn(&str, &P) -> Box<dyn Agent> + Send + Sync + 'static> ErasedFactory for TypedFactory<P, F> {
-    fn declared(&self) -> Vec<Param> {
-        self.params.declared()
-    }
-
-    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
-        self.params.set(name, text)
-    }
-
-    fn is_reproducible(&self) -> bool {
-        self.params.is_reproducible()
-    }
-
-    fn make(&self, text: &str) -> Box<dyn Agent> {
-        (self.make)(text, &self.params)
-    }
-
-    fn params(&self) -> &dyn Any {
-        &self.params
-    }
-
-    fn to_box(&self) -> Box<dyn ErasedFactory> {
-        Box::new(TypedFactory { params: self.params, make: Arc::clone(&self.make) })
-    }
-}
+/// Makes an agent from its text and its parameters.
+pub(super) type Make = dyn Fn(&str, &dyn Params) -> Box<dyn Agent> + Send + Sync;
 
 /// An agent of a roster.
 #[derive(Clone)]
@@ -62,8 +18,9 @@ pub struct RosterEntry {
     pub(super) about: String,
     pub(super) text: Option<Text>,
     pub(super) sees_all: bool,
-    /// The factory with the default parameters.
-    pub(super) recipe: Arc<dyn ErasedFactory>,
+    /// The default parameters.
+    pub(super) params: Arc<dyn Params>,
+    pub(super) make: Arc<Make>,
 }
 
 impl RosterEntry {
@@ -102,7 +59,7 @@ impl RosterEntry {
     ///     "agent `mine`: parameter `number` must be a whole number from 0 to 1000, found `2.5`",
     /// );
     /// ```
-    pub fn new<P: Params, A: Agent + 'static>(
+    pub fn new<P: Params + Default, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
@@ -117,21 +74,31 @@ impl RosterEntry {
         defaults: P,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
     ) -> RosterEntry {
-        let make = Arc::new(move |_: &str, params: &P| -> Box<dyn Agent> { Box::new(make(params)) });
-        let recipe = Arc::new(TypedFactory { params: defaults, make });
-        RosterEntry { name: name.into(), about: about.into(), text: None, sees_all: false, recipe }
+        RosterEntry::of(name.into(), about.into(), None, defaults, move |_, params| make(params))
     }
 
     /// An agent that takes a text in quotes before its parameters.
-    pub fn with_text<P: Params, A: Agent + 'static>(
+    pub fn with_text<P: Params + Default, A: Agent + 'static>(
         name: impl Into<String>,
         about: impl Into<String>,
         text: Text,
         make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
     ) -> RosterEntry {
-        let make = Arc::new(move |text: &str, params: &P| -> Box<dyn Agent> { Box::new(make(text, params)) });
-        let recipe = Arc::new(TypedFactory { params: P::default(), make });
-        RosterEntry { name: name.into(), about: about.into(), text: Some(text), sees_all: false, recipe }
+        RosterEntry::of(name.into(), about.into(), Some(text), P::default(), make)
+    }
+
+    fn of<P: Params, A: Agent + 'static>(
+        name: String,
+        about: String,
+        text: Option<Text>,
+        defaults: P,
+        make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
+    ) -> RosterEntry {
+        let make = move |text: &str, params: &dyn Params| -> Box<dyn Agent> {
+            let params: &dyn Any = params;
+            Box::new(make(text, params.downcast_ref().expect("an entry makes agents from its own parameters")))
+        };
+        RosterEntry { name, about, text, sees_all: false, params: Arc::new(defaults), make: Arc::new(make) }
     }
 
     /// Marks the agent as one that sees every card, through its [observer](Agent::observer). Such an agent is not a
@@ -153,7 +120,7 @@ impl RosterEntry {
 
     /// The agent's parameters, with their defaults.
     pub fn params(&self) -> Vec<Param> {
-        self.recipe.declared()
+        self.params.declared()
     }
 
     /// The text in quotes that a spec of the agent has before the parameters; `None` if the agent takes no text.
@@ -175,6 +142,6 @@ impl RosterEntry {
 
 impl fmt::Debug for RosterEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RosterEntry").field("name", &self.name).field("params", &self.recipe).finish_non_exhaustive()
+        f.debug_struct("RosterEntry").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
     }
 }

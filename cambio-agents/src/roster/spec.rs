@@ -1,11 +1,13 @@
 //! Parses and writes spec strings: an agent and its parameters.
 
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use cambio_core::Agent;
 use cambio_core::text::{did_you_mean, excerpt};
 
-use super::entry::{ErasedFactory, RosterEntry};
+use super::entry::RosterEntry;
 use crate::params::{Param, ParamError, ParamValue, Params, Range};
 
 /// The maximum length of an agent's text, such as the command of a bot, in bytes.
@@ -22,12 +24,13 @@ const MOST_TEXT: usize = 4096;
 /// assert_eq!(spec.params::<RolloutParams>().unwrap().n, 20);
 /// assert!(!spec.is_reproducible());
 /// ```
+#[derive(Clone)]
 pub struct AgentSpec {
     entry: RosterEntry,
     text: Option<String>,
     /// For each declared parameter whether the spec gives it.
     given: Vec<bool>,
-    recipe: Box<dyn ErasedFactory>,
+    params: Arc<dyn Params>,
 }
 
 impl AgentSpec {
@@ -59,7 +62,7 @@ impl AgentSpec {
             }
         };
         let names: Vec<&str> = entry.params().iter().map(|param| param.name).collect();
-        let mut recipe = entry.recipe.to_box();
+        let mut params = entry.params.boxed();
         let mut given = vec![false; names.len()];
         for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (param, value) = part.split_once('=').ok_or_else(form)?;
@@ -70,7 +73,7 @@ impl AgentSpec {
             if std::mem::replace(&mut given[index], true) {
                 return Err(SpecError::Twice { agent: agent(), param: param.to_owned() });
             }
-            recipe.set(param, value).map_err(|refusal| {
+            params.set(param, value).map_err(|refusal| {
                 let (agent, param) = (agent(), param.to_owned());
                 match refusal {
                     ParamError::Unknown => SpecError::Param { agent, param, known: entry.names() },
@@ -78,14 +81,14 @@ impl AgentSpec {
                 }
             })?;
         }
-        Ok(AgentSpec { entry: entry.clone(), text, given, recipe })
+        Ok(AgentSpec { entry: entry.clone(), text, given, params: params.into() })
     }
 
     /// Whether both specs name the same agent with the same parameter values, given or default.
     pub fn is(&self, other: &AgentSpec) -> bool {
         self.entry.name == other.entry.name
             && self.text == other.text
-            && self.recipe.declared() == other.recipe.declared()
+            && self.params.declared() == other.params.declared()
     }
 
     /// The spec with the value of every parameter, given or default. Two specs have the same full form if and only if
@@ -103,7 +106,7 @@ impl AgentSpec {
             other => other,
         };
         let show = |param: Param| param.default.map(|default| format!("{}={}", param.name, value(default)));
-        let params = self.recipe.declared().into_iter().filter_map(show);
+        let params = self.params.declared().into_iter().filter_map(show);
         let list: Vec<String> = self.text.as_deref().map(quote).into_iter().chain(params).collect();
         format!("{}({})", self.entry.name, list.join(","))
     }
@@ -118,18 +121,19 @@ impl AgentSpec {
     #[must_use]
     pub fn with_defaults(&self) -> AgentSpec {
         let given = vec![false; self.given.len()];
-        AgentSpec { entry: self.entry.clone(), text: self.text.clone(), given, recipe: self.entry.recipe.to_box() }
+        AgentSpec { given, params: Arc::clone(&self.entry.params), ..self.clone() }
     }
 
     /// Makes an agent. An agent with an [observer](Agent::observer) fails at its first decision if the match does not
     /// include the observer.
     pub fn make(&self) -> Box<dyn Agent> {
-        self.recipe.make(self.text.as_deref().unwrap_or_default())
+        (self.entry.make)(self.text.as_deref().unwrap_or_default(), &*self.params)
     }
 
     /// The parameters, if they are of this type.
     pub fn params<P: Params>(&self) -> Option<&P> {
-        self.recipe.params().downcast_ref()
+        let params: &dyn Any = &*self.params;
+        params.downcast_ref()
     }
 
     /// The files that the agent's text names and that the agent depends on.
@@ -145,19 +149,12 @@ impl AgentSpec {
 
     /// Whether the same seed gives the same play, as declared by the agent's parameters.
     pub fn is_reproducible(&self) -> bool {
-        self.recipe.is_reproducible()
+        self.params.is_reproducible()
     }
 
     /// Whether the agent depends on this program alone. An agent with a text also depends on another program or a file.
     pub fn is_self_contained(&self) -> bool {
         self.text.is_none()
-    }
-}
-
-impl Clone for AgentSpec {
-    fn clone(&self) -> AgentSpec {
-        let AgentSpec { entry, text, given, recipe } = self;
-        AgentSpec { entry: entry.clone(), text: text.clone(), given: given.clone(), recipe: recipe.to_box() }
     }
 }
 
@@ -170,7 +167,7 @@ impl fmt::Debug for AgentSpec {
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |param: Param| param.default.map(|value| format!("{}={value}", param.name));
-        let declared = self.recipe.declared();
+        let declared = self.params.declared();
         let given = declared.into_iter().zip(&self.given).filter(|(_, given)| **given);
         let given = given.filter_map(|(param, _)| show(param));
         let list: Vec<String> = self.text.as_deref().map(quote).into_iter().chain(given).collect();
