@@ -236,6 +236,11 @@ pub trait WordEnum: Copy + 'static {
 
     /// The word for the value in specs.
     fn word(self) -> &'static str;
+
+    /// The value with this word.
+    fn named(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.word() == word)
+    }
 }
 
 impl<W: WordEnum> Field for W {
@@ -246,7 +251,7 @@ impl<W: WordEnum> Field for W {
     }
 
     fn read(text: &str, _: Range) -> Option<W> {
-        W::ALL.iter().copied().find(|value| value.word() == text)
+        W::named(text)
     }
 
     fn value(self) -> Option<ParamValue> {

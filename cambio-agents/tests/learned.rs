@@ -1,7 +1,8 @@
 //! Networks as players: they conform at every table, and a damaged file is rejected.
 
 use cambio_agents::{
-    FloatNetwork, InputGroup, Learned, Lookahead, LookaheadParams, Network, NetworkError, NetworkInputs, roster,
+    FloatNetwork, InputGroup, Learned, Lookahead, LookaheadParams, Network, NetworkError, NetworkInputs, WordEnum as _,
+    roster,
 };
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
@@ -98,8 +99,8 @@ fn a_file_names_its_groups_of_inputs_and_the_bundled_networks_can_still_be_read(
     for seats in [2, 4] {
         assert!(Network::shipped(&rules, seats).is_some());
     }
-    for group in InputGroup::ALL {
-        assert_eq!(InputGroup::named(group.name()), Some(group));
+    for &group in InputGroup::ALL {
+        assert_eq!(InputGroup::named(group.word()), Some(group));
     }
     assert_eq!(InputGroup::named("colours"), None);
 }

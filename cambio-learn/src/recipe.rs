@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, ExternalParams, InputGroup, NetworkInputs, NetworkMetadata, Roster};
+use cambio_agents::{AgentSpec, ExternalParams, InputGroup, NetworkInputs, NetworkMetadata, Roster, WordEnum as _};
 use cambio_core::rng::Key;
 use cambio_core::text::read_toml;
 use cambio_core::{Deal, Players, Rules, Seat};
@@ -281,7 +281,7 @@ fn group(name: &str) -> Result<InputGroup, RecipeError> {
     InputGroup::named(name).ok_or_else(|| RecipeError::Field {
         field: "inputs",
         found: format!("`{name}`"),
-        allowed: format!("a list of {}", InputGroup::ALL.map(InputGroup::name).join(", ")),
+        allowed: format!("a list of {}", InputGroup::WORDS.join(", ")),
     })
 }
 
@@ -511,7 +511,7 @@ impl Recipe {
             (None, None) => InputGroup::ALL.to_vec(),
         };
         let inputs = NetworkInputs::with(rules, &groups);
-        let names = |inputs: &NetworkInputs| inputs.groups().iter().map(|group| group.name()).collect::<Vec<_>>();
+        let names = |inputs: &NetworkInputs| inputs.groups().iter().map(|group| group.word()).collect::<Vec<_>>();
         if let Some(from) = from
             && from.groups() != inputs.groups()
         {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{InputGroup, JointKnowledge, Network, NetworkMetadata, OutcomeModel, roster};
+use cambio_agents::{InputGroup, JointKnowledge, Network, NetworkMetadata, OutcomeModel, WordEnum as _, roster};
 use cambio_core::rng::Key;
 use cambio_core::{Action, Agent, AgentError, MatchSetup, Observation, Recorder, Rules, play_match};
 use cambio_exec::{CancelToken, Executor};
@@ -153,7 +153,7 @@ fn a_network_keeps_the_inputs_of_its_recipe_and_of_its_beginning() {
     };
     let with =
         |names: &[&str]| Recipe { inputs: Some(names.iter().map(|&name| name.to_owned()).collect()), ..recipe() };
-    assert_eq!(groups(recipe(), None).unwrap().0, InputGroup::ALL.map(InputGroup::name));
+    assert_eq!(groups(recipe(), None).unwrap().0, InputGroup::WORDS);
     let (names, network) = groups(with(&["pairs", "matches", "pairs"]), None).unwrap();
     assert_eq!(names, ["matches", "pairs"]);
     assert_eq!(

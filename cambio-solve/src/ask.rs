@@ -133,7 +133,7 @@ impl Game {
         policy: &mut dyn InfosetPolicy,
         progress: &mut dyn FnMut(SolverProgress),
     ) -> Result<PolicyAnswers, SolveError> {
-        self.ask_where(policy, None, progress)
+        self.ask_where(&[Seat::A, Seat::B], policy, None, progress)
     }
 
     /// Like [`Game::ask`], but only at information sets that the policy can reach if the other seat plays `against`.
@@ -146,33 +146,21 @@ impl Game {
         against: &Strategy,
         progress: &mut dyn FnMut(SolverProgress),
     ) -> Result<PolicyAnswers, SolveError> {
-        self.ask_where(policy, Some(against), progress)
+        self.ask_where(&[Seat::A, Seat::B], policy, Some(against), progress)
     }
 
     fn ask_where(
         &self,
+        seats: &[Seat],
         policy: &mut dyn InfosetPolicy,
         against: Option<&Strategy>,
         progress: &mut dyn FnMut(SolverProgress),
     ) -> Result<PolicyAnswers, SolveError> {
         let mut answers = PolicyAnswers { strategy: self.uniform(), asked: [0; SEATS] };
-        for seat in [Seat::A, Seat::B] {
+        for &seat in seats {
             let known = vec![false; self.information_sets(seat)];
-            let total = answers.asked.iter().sum();
-            let mut asker = PolicyWalk {
-                game: self,
-                seat,
-                policy,
-                against,
-                progress,
-                known,
-                asked: 0,
-                total,
-                answers: &mut answers,
-            };
+            let mut asker = PolicyWalk { game: self, seat, policy, against, progress, known, answers: &mut answers };
             walk(self.rules(), (), &mut asker)?;
-            let asked = asker.asked;
-            answers.asked[seat.index()] = asked;
         }
         Ok(answers)
     }
@@ -187,20 +175,7 @@ impl Game {
             let len = moment.view.choices().len();
             vec![1.0 / len as f64; len]
         };
-        let mut answers = PolicyAnswers { strategy: self.uniform(), asked: [0; SEATS] };
-        let known = vec![false; self.information_sets(seat)];
-        let mut asker = PolicyWalk {
-            game: self,
-            seat,
-            policy: &mut uniform,
-            against: None,
-            progress: &mut |_| {},
-            known,
-            asked: 0,
-            total: 0,
-            answers: &mut answers,
-        };
-        walk(self.rules(), (), &mut asker)
+        self.ask_where(&[seat], &mut uniform, None, &mut |_| {}).map(drop)
     }
 
     /// Measures the exploitability of a strategy, and its payoff against an equilibrium.
@@ -255,9 +230,6 @@ struct PolicyWalk<'p> {
     against: Option<&'p Strategy>,
     progress: &'p mut dyn FnMut(SolverProgress),
     known: Vec<bool>,
-    asked: usize,
-    /// The number of information sets of the other seat that were queried earlier.
-    total: usize,
     answers: &'p mut PolicyAnswers,
 }
 
@@ -276,8 +248,8 @@ impl PolicyWalk<'_> {
         }
         self.game.set_probabilities(&mut self.answers.strategy, self.seat, set, &probabilities);
         self.known[set] = true;
-        self.asked += 1;
-        (self.progress)(SolverProgress::Asked { sets: (self.total + self.asked) as u64 });
+        self.answers.asked[self.seat.index()] += 1;
+        (self.progress)(SolverProgress::Asked { sets: self.answers.asked.iter().sum::<usize>() as u64 });
         Ok(())
     }
 }
@@ -285,10 +257,6 @@ impl PolicyWalk<'_> {
 impl Visitor for PolicyWalk<'_> {
     type Path = ();
     const TRAIL: bool = true;
-
-    fn terminal(&mut self, _: &HistoryNode<()>, _: &Trail) -> Result<(), SolveError> {
-        Ok(())
-    }
 
     fn decision(
         &mut self,

@@ -152,7 +152,7 @@ impl Visitor for EfgWriter<'_, '_> {
         EfgWriter::fork(self, outcomes).map_err(|error| unwritten(&error))
     }
 
-    fn terminal(&mut self, node: &HistoryNode<()>, _: &Trail) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<()>) -> Result<(), SolveError> {
         self.end(&node.state).map_err(|error| unwritten(&error))
     }
 

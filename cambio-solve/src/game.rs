@@ -8,6 +8,7 @@
 //! probability and the probabilities of both seats' sequences.
 
 use cambio_core::play::RoundResult;
+use cambio_core::rng::mix;
 use cambio_core::rules::knob::Best;
 use cambio_core::{Action, Card, Rules, Score, Seat, State};
 
@@ -369,7 +370,7 @@ impl Visitor for Compiler<'_> {
         self.histories += nodes;
     }
 
-    fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>, _: &Trail) -> Result<(), SolveError> {
+    fn terminal(&mut self, node: &HistoryNode<[u32; SEATS]>) -> Result<(), SolveError> {
         self.terminals += 1;
         let value = node.chance * self.worth.of(&node.state);
         if value != 0.0 {
@@ -440,11 +441,7 @@ pub(crate) fn lead(world: &State, best: Best) -> i32 {
 /// cards in each layout, the pool of the unseen cards, the callers and the reason for the end.
 pub(crate) fn ending(state: &State) -> HistoryKey {
     // Sums of these mixed numbers distinguish multisets of kinds.
-    let number = |card: Card| {
-        let mut word = (card.kind() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word ^ (word >> 27)
-    };
+    let number = |card: Card| mix(card.kind() as u64 + 1);
     let mut key = HistoryKey::START;
     let table = state.table();
     for seat in [Seat::A, Seat::B] {

@@ -34,16 +34,6 @@ impl Posterior {
         }
         Some(marginal.into_iter().collect())
     }
-
-    /// The total variation distance, from 0 to 1, between the marginal at one of the spots and another distribution
-    /// over cards. `None` if `spot` is not one of `spots`.
-    pub fn total_variation(&self, spot: Spot, other: &[(Card, f64)]) -> Option<f64> {
-        let mut difference: BTreeMap<Card, f64> = self.marginal(spot)?.into_iter().collect();
-        for &(card, probability) in other {
-            *difference.entry(card).or_insert(0.0) -= probability;
-        }
-        Some(difference.values().map(|gap| gap.abs()).sum::<f64>() / 2.0)
-    }
 }
 
 impl Game {
@@ -104,10 +94,6 @@ impl Visitor for PosteriorVisitor<'_> {
     /// The product of the probabilities of the other seat's decisions.
     type Path = f64;
     const TRAIL: bool = false;
-
-    fn terminal(&mut self, _: &HistoryNode<f64>, _: &Trail) -> Result<(), SolveError> {
-        Ok(())
-    }
 
     fn decision(
         &mut self,

@@ -37,7 +37,10 @@ pub(crate) trait Visitor {
     }
 
     /// Called at the end of a round.
-    fn terminal(&mut self, node: &HistoryNode<Self::Path>, trail: &Trail) -> Result<(), SolveError>;
+    fn terminal(&mut self, node: &HistoryNode<Self::Path>) -> Result<(), SolveError> {
+        let _ = node;
+        Ok(())
+    }
 
     /// Called at a decision with several choices. Pushes one path for each choice, in order; `None` skips the choice.
     fn decision(
@@ -258,7 +261,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
         }
         let below = walk.waiting.len();
         let Some(seat) = node.state.actor() else {
-            walk.visitor.terminal(&node, &walk.trail)?;
+            walk.visitor.terminal(&node)?;
             continue;
         };
         let choices = node.state.choices();

@@ -12,6 +12,7 @@ use super::features::{Features, InputGroup, LayoutSummary};
 use super::network::{Accumulator, FloatNetwork, LOGIT_ONE, NetworkWeights, WIDTH, add, subtract};
 use super::position::{Callers, DecisionContext, RelativeTotals};
 use super::vectors::Vectors;
+use crate::WordEnum as _;
 use crate::tie::index;
 
 /// The standing of a match when a round begins, as a network sees it from one seat.
@@ -44,7 +45,7 @@ pub struct NetworkInputs {
 impl NetworkInputs {
     /// All inputs for these rules.
     pub fn new(rules: &Rules) -> NetworkInputs {
-        NetworkInputs::with(rules, &InputGroup::ALL)
+        NetworkInputs::with(rules, InputGroup::ALL)
     }
 
     /// The basic inputs for these rules and these groups.

@@ -13,6 +13,7 @@ use super::card::{DeckClasses, TableCard, UNKNOWN};
 use super::position::{
     Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
 };
+use crate::words;
 
 /// The number of relative positions of seats: self, next, previous, between.
 const SEATINGS: usize = 4;
@@ -53,148 +54,96 @@ fn seating(distance: usize, seats: usize) -> usize {
     }
 }
 
-/// A group of inputs that a network may have beyond the basic ones.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum InputGroup {
-    /// The seat's own cards that each other seat has seen.
-    Witnesses,
-    /// The known cards of each seat that have the rank of the pile's top after the decision.
-    Matches,
-    /// The ranks of which the seat holds two known cards, or one and the card in its hand.
-    Pairs,
-    /// The number of cards that the seat has not seen of the rank of the pile's top and of the card in its hand.
-    Unseen,
-    /// The exact distance of the first caller.
-    Caller,
+words! {
+    /// A group of inputs that a network may have beyond the basic ones. Its word is the name in recipes and network files.
+    #[derive(PartialOrd, Ord)]
+    pub enum InputGroup {
+        /// The seat's own cards that each other seat has seen.
+        Witnesses = "witnesses",
+        /// The known cards of each seat that have the rank of the pile's top after the decision.
+        Matches = "matches",
+        /// The ranks of which the seat holds two known cards, or one and the card in its hand.
+        Pairs = "pairs",
+        /// The number of cards that the seat has not seen of the rank of the pile's top and of the card in its hand.
+        Unseen = "unseen",
+        /// The exact distance of the first caller.
+        Caller = "caller",
+    }
 }
 
-impl InputGroup {
-    /// All groups.
-    pub const ALL: [InputGroup; 5] =
-        [InputGroup::Witnesses, InputGroup::Matches, InputGroup::Pairs, InputGroup::Unseen, InputGroup::Caller];
-
-    /// The groups of networks whose files do not name their groups.
-    pub(super) const FORMER: [InputGroup; 1] = [InputGroup::Witnesses];
-
-    /// The name in recipes and network files.
-    pub fn name(self) -> &'static str {
-        match self {
-            InputGroup::Witnesses => "witnesses",
-            InputGroup::Matches => "matches",
-            InputGroup::Pairs => "pairs",
-            InputGroup::Unseen => "unseen",
-            InputGroup::Caller => "caller",
+/// Declares the blocks of inputs, in order, with their sizes. The fields are the first input of each block; a block of a
+/// group that a network does not have is empty.
+macro_rules! blocks {
+    (|$deck:ident, $groups:ident| { $($sizes:tt)* } $($block:ident: $size:expr,)+) => {
+        #[derive(Clone, Debug)]
+        struct Blocks {
+            $($block: usize,)+
+            len: usize,
         }
-    }
 
-    /// The group with this name.
-    pub fn named(name: &str) -> Option<InputGroup> {
-        InputGroup::ALL.into_iter().find(|group| group.name() == name)
-    }
+        impl Blocks {
+            fn new($deck: &DeckClasses, $groups: &[InputGroup]) -> Blocks {
+                $($sizes)*
+                let mut len = 0;
+                $(
+                    let $block = len;
+                    len += $size;
+                )+
+                Blocks { $($block,)+ len }
+            }
+        }
+    };
 }
 
-/// The first input of each block. A block of a group that a network does not have is empty.
-#[derive(Clone, Debug)]
-struct Blocks {
-    // The part that no candidate changes.
-    pile: usize,
-    turns: usize,
-    turn: usize,
-    step: usize,
-    seats: usize,
-    totals: usize,
-    leads: usize,
-    // Each layout.
-    cards: usize,
-    open_to: usize,
-    sum: usize,
-    size: usize,
-    dark: usize,
-    // The comparison of the layouts.
-    least_difference: usize,
-    difference: usize,
-    caller_difference: usize,
-    own_known: usize,
-    sizes: usize,
-    callers: usize,
-    rank: usize,
-    lead_differences: usize,
-    match_difference: usize,
-    least_match_difference: usize,
-    projected: usize,
-    // The candidate.
-    sort_caller: usize,
-    sort_turn: usize,
-    held: usize,
-    top: usize,
-    target: usize,
-    ends: usize,
-    total_pairs: usize,
-    // The groups that are optional.
-    own_matches: usize,
-    other_matches: usize,
-    pairs: usize,
-    held_pairs: usize,
-    unseen_top: usize,
-    unseen_held: usize,
-    caller_distance: usize,
-    len: usize,
-}
-
-impl Blocks {
-    fn new(deck: &DeckClasses, groups: &[InputGroup]) -> Blocks {
-        let mut len = 0;
-        let mut block = |size: usize| {
-            len += size;
-            len - size
-        };
+blocks! {
+    |deck, groups| {
         let faces = deck.classes() + 2;
         let ranks = deck.ranks();
         let with = |group, size: usize| if groups.contains(&group) { size } else { 0 };
         let in_match = |size: usize| if deck.target.is_some() { size } else { 0 };
-        let mut blocks = Blocks {
-            pile: block(deck.classes() * 5),
-            turns: block(TURNS * SEATINGS),
-            turn: block(SEATINGS),
-            step: block(5),
-            seats: block(7),
-            totals: block(in_match(SEATINGS * TOTAL_POINTS)),
-            leads: block(in_match(SEATINGS * LEADS)),
-            cards: block(SEATINGS * deck.categories() * COPIES),
-            open_to: block(with(InputGroup::Witnesses, (SEATINGS - 1) * (deck.classes() + 1) * 2)),
-            sum: block(SEATINGS * SUMS),
-            size: block(SEATINGS * CARDS),
-            dark: block(SEATINGS * UNKNOWNS * CARDS),
-            least_difference: block(CALLERS * DIFFERENCES),
-            difference: block(SEATINGS * DIFFERENCES),
-            caller_difference: block(DIFFERENCES),
-            own_known: block(UNKNOWNS * SUMS),
-            sizes: block(CARDS * CARDS),
-            callers: block(SEATINGS * 2),
-            rank: block(RANKS * CALLERS),
-            lead_differences: block(in_match((2 * TOTALS - 1) * DIFFERENCES)),
-            match_difference: block(in_match(SEATINGS * DIFFERENCES)),
-            least_match_difference: block(in_match(CALLERS * DIFFERENCES)),
-            projected: block(in_match(SEATINGS * PROJECTIONS)),
-            sort_caller: block(SORTS * CALLERS),
-            sort_turn: block(SORTS * SEATINGS),
-            held: block(faces),
-            top: block(faces),
-            target: block(5 * deck.categories()),
-            ends: block(2 * UNKNOWNS * SUMS),
-            total_pairs: block(in_match(4 * TOTALS * TOTALS)),
-            own_matches: block(with(InputGroup::Matches, ranks * 4)),
-            other_matches: block(with(InputGroup::Matches, (SEATINGS - 1) * ranks * 2)),
-            pairs: block(with(InputGroup::Pairs, ranks)),
-            held_pairs: block(with(InputGroup::Pairs, ranks)),
-            unseen_top: block(with(InputGroup::Unseen, ranks * UNSEEN)),
-            unseen_held: block(with(InputGroup::Unseen, ranks * UNSEEN)),
-            caller_distance: block(with(InputGroup::Caller, MAX_SEATS)),
-            len: 0,
-        };
-        blocks.len = len;
-        blocks
     }
+    // The part that no candidate changes.
+    pile: deck.classes() * 5,
+    turns: TURNS * SEATINGS,
+    turn: SEATINGS,
+    step: 5,
+    seats: 7,
+    totals: in_match(SEATINGS * TOTAL_POINTS),
+    leads: in_match(SEATINGS * LEADS),
+    // Each layout.
+    cards: SEATINGS * deck.categories() * COPIES,
+    open_to: with(InputGroup::Witnesses, (SEATINGS - 1) * (deck.classes() + 1) * 2),
+    sum: SEATINGS * SUMS,
+    size: SEATINGS * CARDS,
+    dark: SEATINGS * UNKNOWNS * CARDS,
+    // The comparison of the layouts.
+    least_difference: CALLERS * DIFFERENCES,
+    difference: SEATINGS * DIFFERENCES,
+    caller_difference: DIFFERENCES,
+    own_known: UNKNOWNS * SUMS,
+    sizes: CARDS * CARDS,
+    callers: SEATINGS * 2,
+    rank: RANKS * CALLERS,
+    lead_differences: in_match((2 * TOTALS - 1) * DIFFERENCES),
+    match_difference: in_match(SEATINGS * DIFFERENCES),
+    least_match_difference: in_match(CALLERS * DIFFERENCES),
+    projected: in_match(SEATINGS * PROJECTIONS),
+    // The candidate.
+    sort_caller: SORTS * CALLERS,
+    sort_turn: SORTS * SEATINGS,
+    held: faces,
+    top: faces,
+    target: 5 * deck.categories(),
+    ends: 2 * UNKNOWNS * SUMS,
+    total_pairs: in_match(4 * TOTALS * TOTALS),
+    // The groups that are optional.
+    own_matches: with(InputGroup::Matches, ranks * 4),
+    other_matches: with(InputGroup::Matches, (SEATINGS - 1) * ranks * 2),
+    pairs: with(InputGroup::Pairs, ranks),
+    held_pairs: with(InputGroup::Pairs, ranks),
+    unseen_top: with(InputGroup::Unseen, ranks * UNSEEN),
+    unseen_held: with(InputGroup::Unseen, ranks * UNSEEN),
+    caller_distance: with(InputGroup::Caller, MAX_SEATS),
 }
 
 /// The inputs of networks for one rule system.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::evaluation::{Network, NetworkInputs};
 use super::features::InputGroup;
 use super::network::{NetworkWeights, SECOND, SecondLayer, WIDTH, WeightRow};
-use crate::params::Text;
+use crate::params::{Text, WordEnum as _};
 
 /// The first line of a file. The number changes when the meaning of inputs or weights changes.
 const FORMAT: &str = "cambio network 2\n";
@@ -112,7 +112,7 @@ impl Network {
     /// Serializes the network. `made` describes how it was made.
     pub fn to_bytes(&self, made: &Value) -> Vec<u8> {
         let rules = self.inputs().rules().spec().to_json();
-        let groups: Vec<&str> = self.inputs().groups().iter().map(|group| group.name()).collect();
+        let groups: Vec<&str> = self.inputs().groups().iter().map(|group| group.word()).collect();
         let count = self.inputs().count();
         let policy = self.is_policy();
         let facts =
@@ -133,7 +133,8 @@ impl Network {
         let rules = RulesSpec::from_json(rules).and_then(RulesSpec::validate);
         let rules = rules.map_err(|_| damaged("its rules are invalid"))?;
         let groups = match facts.get("groups").and_then(Value::as_array) {
-            None => Some(InputGroup::FORMER.to_vec()),
+            // The groups of networks whose files do not name their groups.
+            None => Some(vec![InputGroup::Witnesses]),
             Some(names) => names.iter().map(|name| InputGroup::named(name.as_str()?)).collect(),
         };
         let groups = groups.ok_or(damaged("this program does not know one of its groups of inputs"))?;
