@@ -24,13 +24,6 @@ use evidence::Evidence;
 use sampler::{Calls, Sampler};
 
 /// The play that belief assumes of the other seats.
-///
-/// ```
-/// use cambio_agents::{Likelihood, Preset};
-///
-/// let bold = Likelihood { blueprint: Preset::Bold.params(), ..Likelihood::default() };
-/// assert_eq!(bold.epsilon, 0.15);
-/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Likelihood {
     /// The parameters of the assumed heuristic.

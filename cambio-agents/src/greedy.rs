@@ -19,15 +19,6 @@ params! {
 /// The player remembers every card that it saw, and values each unknown card at the mean of the unseen cards. It calls
 /// once its expected sum is at most `call_at`, and snaps only cards that it knows to match. It does not look ahead. It
 /// breaks ties between cards by a hash of the pile, so that it prefers no seat and no slot.
-///
-/// ```
-/// use cambio_agents::{Greedy, GreedyParams};
-/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
-///
-/// let mut agents = [3, 12].map(|call_at| Greedy::new(&GreedyParams { call_at }));
-/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert_eq!(play_match(&match_setup, &mut agents, &mut ()).unwrap().ranks.len(), 2);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Greedy {
     call_at: f64,

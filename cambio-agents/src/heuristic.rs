@@ -62,10 +62,6 @@ macro_rules! presets {
 
         impl Preset {
             /// A description in one sentence.
-            ///
-            /// ```
-            /// assert_eq!(cambio_agents::Preset::Bold.about(), "Calls early.");
-            /// ```
             pub fn about(self) -> &'static str {
                 match self {
                     $(Preset::$variant => const { concat!($($about),+).trim_ascii() },)+

@@ -11,13 +11,6 @@ use crate::policy::{Policy, PublicHistory};
 use decisions::{DecisionLog, RecordedDecision};
 
 /// The settings for drawing worlds.
-///
-/// ```
-/// use cambio_agents::SamplingSettings;
-///
-/// let draw = SamplingSettings { worlds: 100, ..SamplingSettings::default() };
-/// assert_eq!((draw.proposals, draw.last), (1500, 64));
-/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SamplingSettings {
     /// The number of worlds to draw.

@@ -51,15 +51,6 @@ impl LearnedParams {
 ///
 /// The network evaluates one candidate for each class of decisions that it cannot distinguish. Ties between candidates
 /// and within a class are broken by a hash of the pile, as in the heuristics, so no seat and no slot is preferred.
-///
-/// ```
-/// use cambio_agents::{Learned, roster};
-/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
-///
-/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(Learned::shipped()), roster().parse("sharp").unwrap().make()];
-/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
-/// ```
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The network that the caller gave; `None` for the bundled network.

@@ -52,16 +52,6 @@ const PLAYOUTS: u64 = 0x5555;
 /// The learned player with a search.
 ///
 /// The player is a [spectator](Agent::is_spectator): without [`Notice::Table`] it infers nothing about other seats.
-///
-/// ```
-/// use cambio_agents::{Lookahead, LookaheadParams, roster};
-/// use cambio_core::{Agent, MatchSetup, Rules, play_match, rng::Key};
-///
-/// let lookahead = Lookahead::shipped(&LookaheadParams { worlds: 20, ..LookaheadParams::default() });
-/// let mut agents: [Box<dyn Agent>; 2] = [Box::new(lookahead), roster().parse("learned").unwrap().make()];
-/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&match_setup, &mut agents, &mut ()).is_ok());
-/// ```
 #[derive(Clone, Debug)]
 pub struct Lookahead {
     params: LookaheadParams,

@@ -75,13 +75,6 @@ pub struct Param {
 }
 
 /// The value of a parameter of any type. `Display` writes the value as in specs.
-///
-/// ```
-/// use cambio_agents::{Field as _, ParamValue, Preset};
-///
-/// assert_eq!(0.5.value(), Some(ParamValue::Real(0.5)));
-/// assert_eq!(Preset::Sharp.value().unwrap().to_string(), "sharp");
-/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ParamValue {
     /// A whole number.
@@ -103,13 +96,6 @@ impl fmt::Display for ParamValue {
 }
 
 /// The values that a parameter may have. The bounds are included.
-///
-/// ```
-/// use cambio_agents::Range;
-///
-/// assert_eq!(Range::Real(0.0, 1.0).to_string(), "a number from 0 to 1");
-/// assert_eq!(Range::Words(&["keep", "drop"]).to_string(), "one of keep, drop");
-/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Range {
     /// Whole numbers.

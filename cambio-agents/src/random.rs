@@ -18,15 +18,6 @@ params! {
 ///
 /// A window offers one pass and many cards, so uniform play snaps in nearly every window and collects many penalty
 /// cards. The games of `random(pass=0.9)` are longer and closer to human play.
-///
-/// ```
-/// use cambio_agents::{Random, RandomParams};
-/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key};
-///
-/// let mut agents = [Random::new(&RandomParams { pass: Some(0.9) }), Random::new(&RandomParams::default())];
-/// let match_setup = MatchSetup { rules: Rules::preset("classic").unwrap(), seats: 2, key: Key::new(1, 0) };
-/// assert!(play_match(&match_setup, &mut agents, &mut ()).unwrap().rounds > 0);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Random {
     pass: Option<u32>,

@@ -59,10 +59,6 @@ pub struct MeanEstimate {
 
 impl MeanEstimate {
     /// The half-width of the 95 % interval.
-    ///
-    /// ```
-    /// assert_eq!(cambio_agents::MeanEstimate { mean: 0.5, error: 0.1 }.half(), 0.196);
-    /// ```
     pub fn half(&self) -> f64 {
         1.96 * self.error
     }
@@ -179,18 +175,6 @@ pub struct DecisionReview {
 impl DecisionReview {
     /// Whether the decision was a blunder: given the information of its seat, it cost at least `least`, even at the low
     /// end of the 95 % interval, and the cost is certain. [`Reviewer::blunder`] gives the usual `least`.
-    ///
-    /// ```
-    /// use cambio_agents::{DecisionReview, MeanEstimate, Regret};
-    /// use cambio_core::{Action, Phase, Seat};
-    ///
-    /// let cost = MeanEstimate { mean: 0.2, error: 0.05 };
-    /// let known = Some(Regret { best: Action::Call, cost, by_seat: Default::default(), is_certain: true });
-    /// let (chances, advantages) = (Vec::new(), Vec::new());
-    /// let (seat, phase, own_chance, open) = (Seat::A, Phase::Close, None, None);
-    /// let review = DecisionReview { seat, phase, chances, advantages, own_chance, known, open };
-    /// assert!(review.is_blunder(0.05) && !review.is_blunder(0.15));
-    /// ```
     pub fn is_blunder(&self, least: f64) -> bool {
         self.judged().is_some_and(|regret| regret.cost.mean - regret.cost.half() >= least)
     }

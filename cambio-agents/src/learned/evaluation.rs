@@ -28,14 +28,6 @@ pub(super) fn have_the_same_cards(one: &Rules, other: &Rules) -> bool {
 /// The inputs of networks for one rule system: encodes a seat's view and a decision as active inputs.
 ///
 /// Clones are cheap.
-///
-/// ```
-/// use cambio_agents::NetworkInputs;
-/// use cambio_core::Rules;
-///
-/// let inputs = NetworkInputs::new(&Rules::preset("classic").unwrap());
-/// assert!(inputs.count() > 1000);
-/// ```
 #[derive(Clone, Debug)]
 pub struct NetworkInputs {
     rules: Rules,

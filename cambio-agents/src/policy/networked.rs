@@ -12,13 +12,6 @@ use crate::learned::{MatchStanding, Network, NetworkEvaluation};
 /// The likelihood of a decision follows from the network's outputs: each candidate has a probability proportional to
 /// exp(logit / temperature), a quantal response (`McKelvey` and Palfrey 1998). For a network that is itself a policy
 /// ([`Network::into_policy`]) the temperature is 1.
-///
-/// ```
-/// use cambio_agents::{Inference, NetworkPolicy, Rollout, RolloutParams};
-///
-/// // A search over the bundled network.
-/// let search = Rollout::over(NetworkPolicy::shipped(), &RolloutParams { n: 100, ..RolloutParams::default() });
-/// ```
 #[derive(Clone, Debug)]
 pub struct NetworkPolicy {
     /// The network that the caller gave; `None` for the bundled network.

@@ -109,14 +109,6 @@ macro_rules! codes {
         impl Sighting {
             /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible
             /// face and one without it are different.
-            ///
-            /// ```
-            /// use cambio_core::{Card, Event, Seat};
-            ///
-            /// let event = Event::Drew { seat: Seat::A, face: Card::new(3).unwrap() };
-            /// assert_ne!(event.seen_from(Seat::A).code(), event.seen_from(Seat::B).code());
-            /// assert_eq!(event.seen_from(Seat::B).code(), event.public().code());
-            /// ```
             #[expect(clippy::inline_always, reason = "most callers just created the event, so the match folds away")]
             #[inline(always)]
             pub fn code(&self) -> u64 {

@@ -90,13 +90,6 @@ impl Race<'_> {
 }
 
 /// An order of seats, the fastest first.
-///
-/// ```
-/// use cambio_core::{Seat, engine::RaceOrder};
-///
-/// let order = RaceOrder::new([Seat::C, Seat::A]);
-/// assert!(order.seats().eq([Seat::C, Seat::A]));
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RaceOrder {
     /// Four bits per seat, the fastest seat in the lowest bits. A single word, because hot loops create orders.

@@ -283,13 +283,6 @@ pub trait View {
 }
 
 /// The points of some cards: their sum and their maximum.
-///
-/// ```
-/// use cambio_core::engine::PointSummary;
-///
-/// assert_eq!(PointSummary::of([3, -1, 10]), PointSummary { sum: 12, most: Some(10) });
-/// assert_eq!(PointSummary::of([]), PointSummary { sum: 0, most: None });
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PointSummary {
     /// The sum of the points.

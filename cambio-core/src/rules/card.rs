@@ -141,14 +141,6 @@ impl PowerStep {
     }
 
     /// `swap own`: one of the two cards is the player's own, the other belongs to another seat.
-    ///
-    /// ```
-    /// use cambio_core::rules::Power;
-    ///
-    /// let power: Power = "look other then swap own".parse().unwrap();
-    /// let step = power.step(1).unwrap();
-    /// assert!(step.swaps() && step.swaps_own() && !step.swaps_looked());
-    /// ```
     pub const fn swaps_own(self) -> bool {
         self.0 & PowerStep::SWAP_OWN != 0
     }

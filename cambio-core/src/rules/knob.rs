@@ -397,13 +397,6 @@ pub enum Bonus {
 
 impl Bonus {
     /// The caller's points after the change.
-    ///
-    /// ```
-    /// use cambio_core::rules::knob::Bonus;
-    ///
-    /// let becomes = [Bonus::Add(5), Bonus::Set(0), Bonus::Times(2)].map(|bonus| bonus.of(12));
-    /// assert_eq!(becomes, [17, 0, 24]);
-    /// ```
     pub const fn of(self, points: i32) -> i32 {
         match self {
             Bonus::Add(number) => points + number as i32,
