@@ -370,8 +370,8 @@ fn check_foresight<A: Agent>(
     let rules = spec.validate().expect("every rule system allows one round");
     let mut sums = [[(0_i64, 0_i64); 3]; 2];
     for (seed, sums) in [Seed::Number(0), secret].into_iter().zip(&mut sums) {
-        let mut agents = vec![TestPlayer::Tested(make())];
-        agents.resize_with(seats, || TestPlayer::Patient(Box::default()));
+        let mut agents: Vec<Box<dyn Agent + '_>> = vec![Box::new(make())];
+        agents.resize_with(seats, || Box::new(Patient::default()));
         for deal in 0..matches {
             let match_setup = MatchSetup { rules, seats, key: Key::new(seed, deal) };
             let mut game = RoundSample::default();
@@ -414,43 +414,23 @@ impl Observer for RoundSample {
     }
 }
 
-/// A player at the table of the foresight check: the tested agent, or a random player that never calls.
-enum TestPlayer<A> {
-    Tested(A),
-    Patient(Box<RandomAgent>),
-}
+/// A random player that hardly ever calls, so that rounds are long.
+#[derive(Default)]
+struct Patient(RandomAgent);
 
-impl<A: Agent> Agent for TestPlayer<A> {
+impl Agent for Patient {
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        match self {
-            TestPlayer::Tested(agent) => agent.begin(briefing),
-            TestPlayer::Patient(agent) => agent.begin(briefing),
-        }
-    }
-
-    fn notice(&mut self, notice: Notice<'_>) {
-        if let TestPlayer::Tested(agent) = self {
-            agent.notice(notice);
-        }
+        self.0.begin(briefing)
     }
 
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
-        match self {
-            TestPlayer::Tested(agent) => agent.decide(view),
-            TestPlayer::Patient(agent) => {
-                for _ in 0..16 {
-                    let action = agent.decide(view)?;
-                    if action != Action::Call {
-                        return Ok(action);
-                    }
-                }
-                Ok(view.choices().nth(0).expect("a seat that decides has a choice"))
+        for _ in 0..16 {
+            let action = self.0.decide(view)?;
+            if action != Action::Call {
+                return Ok(action);
             }
         }
-    }
-
-    fn is_spectator(&self) -> bool {
-        matches!(self, TestPlayer::Tested(agent) if agent.is_spectator())
+        Ok(view.choices().nth(0).expect("a seat that decides has a choice"))
     }
 }
 

@@ -209,23 +209,3 @@ impl Chance for RoundChance {
         race.draw(self.races.get_or_insert_with(|| key.stream(Purpose::Race, round)))
     }
 }
-
-impl<C: Chance + ?Sized> Chance for &mut C {
-    #[inline]
-    fn settles(&self) -> bool {
-        (**self).settles()
-    }
-
-    #[inline]
-    fn draw(&mut self, pool: &[Card]) -> usize {
-        (**self).draw(pool)
-    }
-
-    fn shuffle(&mut self, stock: &mut [Card]) {
-        (**self).shuffle(stock);
-    }
-
-    fn race(&mut self, race: &Race<'_>) -> RaceOrder {
-        (**self).race(race)
-    }
-}
