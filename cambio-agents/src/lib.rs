@@ -71,8 +71,8 @@ pub use heuristic::{Heuristic, HeuristicParams, Preset};
 pub use inference::{Inference, SamplingSettings};
 pub use ismcts::{CallTrial, Ismcts, IsmctsParams, Playout};
 pub use learned::{
-    FloatNetwork, InputGroup, Learned, LearnedParams, MatchStanding, Network, NetworkError, NetworkEvaluation,
-    NetworkInputs, NetworkMetadata, missing_networks, provide_network, read_network,
+    FloatNetwork, InputGroup, MatchStanding, Network, NetworkError, NetworkEvaluation, NetworkInputs, NetworkMetadata,
+    missing_networks, provide_network, read_network,
 };
 pub use lookahead::{Lookahead, LookaheadParams};
 pub use luck::Luck;
@@ -83,7 +83,9 @@ pub use outcome::{JointKnowledge, OutcomeFeatures, OutcomeModel};
 pub use params::set_field;
 pub use params::{Field, NoParams, Param, ParamError, ParamValue, Params, Range, Text, WordEnum};
 pub use playout::PlayoutKnowledge;
-pub use policy::{Blueprint, BlueprintHistory, NetworkPolicy, Policy, PolicyAgent, PublicHistory};
+pub use policy::{
+    Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
+};
 pub use random::{Random, RandomParams};
 pub use review::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};

@@ -12,7 +12,7 @@ use cambio_core::{
 };
 
 pub use blueprint::{Blueprint, BlueprintHistory};
-pub use networked::NetworkPolicy;
+pub use networked::{Learned, LearnedParams, NetworkPolicy};
 
 /// A way to play: it gives the decision of a seat from the information that the seat may have.
 ///

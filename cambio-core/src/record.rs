@@ -8,6 +8,7 @@ pub use replay::replay;
 pub use save::RestoreError;
 pub use unknown::MadeUp;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::chance::RaceOrder;
@@ -43,18 +44,20 @@ pub(crate) const TRACE: &str = "x-trace";
 /// A record of one match.
 ///
 /// A record that is read from a file keeps unknown fields and writes them back.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
     /// All fields except the rounds, in the order in which they are written.
+    #[serde(flatten)]
     pub fields: Map<String, Value>,
     /// The rounds.
     pub rounds: Vec<RoundRecord>,
 }
 
 /// One round of a record.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RoundRecord {
     /// The seat with the first turn; `None` if the record does not contain it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub starter: Option<String>,
     /// The labels of the shuffled deck in the order of dealing.
     pub deck: Vec<String>,
@@ -65,6 +68,7 @@ pub struct RoundRecord {
     /// The new stock of each reshuffle, top card first.
     pub reshuffles: Vec<Vec<String>>,
     /// All other fields: results and unknown fields.
+    #[serde(flatten)]
     pub fields: Map<String, Value>,
 }
 
@@ -104,8 +108,6 @@ impl InvalidRecord {
         InvalidRecord { decision: Some(decision), ..self }
     }
 }
-
-const ROUND_LISTS: [&str; 5] = ["starter", "deck", "decisions", "races", "reshuffles"];
 
 impl Record {
     /// Reads one line of JSON.
@@ -147,10 +149,7 @@ impl Record {
 
     /// The record as one line of JSON.
     pub fn to_json(&self) -> String {
-        let mut fields = self.fields.clone();
-        let rounds: Value = self.rounds.iter().map(RoundRecord::to_value).collect();
-        fields.insert("rounds".to_owned(), rounds);
-        Value::Object(fields).to_string()
+        serde_json::to_value(self).expect("every record can be written as JSON").to_string()
     }
 }
 
@@ -196,23 +195,6 @@ impl RoundRecord {
         let (races, reshuffles) = (lists("races")?, lists("reshuffles")?);
         Ok(RoundRecord { starter, deck, decisions, races, reshuffles, fields })
     }
-
-    fn to_value(&self) -> Value {
-        let mut fields = Map::new();
-        if let Some(starter) = &self.starter {
-            fields.insert("starter".to_owned(), Value::from(starter.clone()));
-        }
-        for (name, value) in ROUND_LISTS[1..].iter().zip([
-            Value::from(self.deck.clone()),
-            Value::from(self.decisions.clone()),
-            Value::from(self.races.clone()),
-            Value::from(self.reshuffles.clone()),
-        ]) {
-            fields.insert((*name).to_owned(), value);
-        }
-        fields.extend(self.fields.clone());
-        Value::Object(fields)
-    }
 }
 
 fn texts(name: &str, list: Vec<Value>) -> Result<Vec<String>, InvalidRecord> {
@@ -230,7 +212,7 @@ pub(crate) fn brief(value: &Value) -> String {
 }
 
 /// The results of a round as the fields of a record.
-pub(crate) fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
+pub fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
     [
         ("ended", Value::from(result.ended.word())),
         ("callers", result.callers_in_order().map(|seat| Value::from(seat.to_string())).collect()),
@@ -239,7 +221,8 @@ pub(crate) fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
     ]
 }
 
-pub(crate) fn scores(scores: &[Score]) -> Value {
+/// Scores as a list of numbers.
+pub fn scores(scores: &[Score]) -> Value {
     let number = |score: &Score| serde_json::from_str::<Value>(&score.to_string()).expect("a score is a number");
     scores.iter().map(number).collect()
 }

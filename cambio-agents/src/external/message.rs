@@ -2,6 +2,7 @@
 
 use cambio_core::engine::SnapOutcome;
 use cambio_core::play::RoundResult;
+use cambio_core::record::{results, scores};
 use cambio_core::rng::Stream;
 use cambio_core::{
     Action, Briefing, Card, Event, Observation, Phase, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
@@ -129,11 +130,9 @@ pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
 }
 
 pub(super) fn round_end(result: &RoundResult) -> Value {
-    json!({
-        "type": "round_end", "ended": result.ended.word(),
-        "callers": result.callers_in_order().map(|seat| seat.to_string()).collect::<Vec<_>>(),
-        "points": result.points(), "scores": scores(result.scores()),
-    })
+    let mut message = json!({"type": "round_end"});
+    results(result).into_iter().for_each(|(name, value)| message[name] = value);
+    message
 }
 
 pub(super) fn end(totals: &[Score]) -> Value {
@@ -142,11 +141,6 @@ pub(super) fn end(totals: &[Score]) -> Value {
 
 fn seats(seats: impl Iterator<Item = Seat>) -> Value {
     seats.map(|seat| seat.to_string()).collect()
-}
-
-fn scores(scores: &[Score]) -> Value {
-    let number = |score: &Score| serde_json::from_str::<Value>(&score.to_string()).expect("a score is a number");
-    scores.iter().map(number).collect()
 }
 
 /// Reads an answer as a JSON object.

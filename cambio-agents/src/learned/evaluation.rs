@@ -192,7 +192,7 @@ impl NetworkEvaluation {
 
     /// A decision drawn from a softmax of the values: each candidate has a probability proportional to
     /// exp(logit / temperature).
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         inputs: &NetworkInputs,
         view: &impl View,
@@ -225,7 +225,7 @@ impl NetworkEvaluation {
     }
 
     /// The probability of each of the choices in a softmax of the values: see [`NetworkEvaluation::draw`].
-    pub(super) fn probabilities(&self, inputs: &NetworkInputs, view: &impl View, temperature: f64) -> Vec<f64> {
+    pub(crate) fn probabilities(&self, inputs: &NetworkInputs, view: &impl View, temperature: f64) -> Vec<f64> {
         let shares = self.shares(temperature);
         let all = f64::from(shares.iter().sum::<u32>());
         let mut probabilities = vec![0.0; view.choices().len()];
