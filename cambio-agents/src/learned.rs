@@ -1,5 +1,7 @@
 //! Networks that evaluate the result of each decision.
 
+#![expect(clippy::inline_always, reason = "only inlined code uses the vector instructions of the machine")]
+
 mod candidates;
 mod card;
 mod evaluation;

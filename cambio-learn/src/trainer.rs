@@ -3,6 +3,8 @@
 //! Every number is computed in a fixed order with operations that IEEE 754 defines exactly, so the same samples give
 //! the same bits on every machine and for every SIMD width.
 
+#![expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+
 mod steps;
 
 use std::ops::Range;
@@ -265,21 +267,8 @@ impl Trainer {
         self.arch.dispatch(Prediction { trainer: self, samples })
     }
 
-    /// Adds the gradient of one sample, and returns its loss.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-    #[inline(always)]
-    fn learn<S: Simd>(&mut self, simd: S, on: &[u16], target: f32) -> f32 {
-        let mut forward = Activations::NONE;
-        self.forward(simd, on, &mut forward);
-        let share = sigmoid(forward.logit);
-        self.backward(simd, on, &forward, share - target);
-        let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
-        -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
-    }
-
     /// Computes the activations for each candidate of a decision, and returns the highest logit and the sum of
     /// exp(logit − highest).
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn softmax<S: Simd>(
         &self,
@@ -299,63 +288,7 @@ impl Trainer {
         (most, sum)
     }
 
-    /// Adds the gradient of one decision, with the cross-entropy of a softmax over its candidates; returns the loss.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-    #[inline(always)]
-    fn imitate<S: Simd>(
-        &mut self,
-        simd: S,
-        choices: &ChoiceSamples,
-        number: usize,
-        forward: &mut Vec<Activations>,
-    ) -> f32 {
-        let (most, sum) = self.softmax(simd, choices, number, forward);
-        let mut loss = 0.0;
-        for ((on, taken), forward) in choices.get(number).zip(&*forward) {
-            let probability = libm::expf(forward.logit - most) / sum;
-            self.backward(simd, on, forward, probability - taken);
-            loss -= taken * libm::logf(probability.max(1e-7));
-        }
-        loss
-    }
-
-    /// Adds the gradient of one decision of a policy; returns the entropy of its probabilities in nats.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
-    #[inline(always)]
-    fn improve<S: Simd>(
-        &mut self,
-        simd: S,
-        samples: &PolicySamples,
-        number: usize,
-        advantage: f32,
-        surrogate: Surrogate,
-        forward: &mut Vec<Activations>,
-    ) -> f32 {
-        let (most, sum) = self.softmax(simd, &samples.choices, number, forward);
-        let log_sum = most + libm::logf(sum);
-        let (mut entropy, mut ratio) = (0.0, 1.0);
-        for ((_, taken), forward) in samples.choices.get(number).zip(&*forward) {
-            let log = forward.logit - log_sum;
-            entropy -= libm::expf(log) * log;
-            if taken > 0.0 {
-                ratio = libm::expf(log) / samples.chances[number].max(1e-7);
-            }
-        }
-        let Surrogate { clip, entropy: weight } = surrogate;
-        // The clipped objective has no slope where the ratio has moved far enough in the direction of the advantage.
-        let is_clipped = if advantage > 0.0 { ratio > 1.0 + clip } else { ratio < 1.0 - clip };
-        let pull = if is_clipped { 0.0 } else { ratio * advantage };
-        for ((on, taken), forward) in samples.choices.get(number).zip(&*forward) {
-            let log = forward.logit - log_sum;
-            let probability = libm::expf(log);
-            let slope = pull * (probability - taken) + weight * probability * (log + entropy);
-            self.backward(simd, on, forward, slope);
-        }
-        entropy
-    }
-
     /// Computes the output and the activations for these inputs.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn forward<S: Simd>(&self, simd: S, on: &[u16], forward: &mut Activations) {
         let parts = self.parts;
@@ -387,7 +320,6 @@ impl Trainer {
     }
 
     /// Adds the gradient for these inputs, from the activations and the slope of the loss with respect to the output.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn backward<S: Simd>(&mut self, simd: S, on: &[u16], forward: &Activations, slope: f32) {
         let parts = self.parts;
@@ -433,7 +365,6 @@ impl Trainer {
     }
 
     /// An Adam step on the parameters that the batch touched.
-    #[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
     #[inline(always)]
     fn update(&mut self, batch: usize, rate: f32) {
         self.steps += 1;
@@ -502,7 +433,6 @@ pub(crate) struct Surrogate {
 }
 
 /// Adds `by` times the numbers of `from` to `to`. Numbers that do not fill a whole SIMD vector are skipped.
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 #[inline(always)]
 fn add_scaled<S: Simd>(simd: S, to: &mut [f32], by: f32, from: &[f32]) {
     let by = simd.splat_f32s(by);
@@ -518,7 +448,6 @@ fn across(by_input: &[f32]) -> Vec<f32> {
 }
 
 /// The sum of the numbers, in an order that does not depend on the SIMD width.
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 #[inline(always)]
 fn total(numbers: &[f32; SECOND]) -> f32 {
     let mut lanes = [0.0_f32; 8];

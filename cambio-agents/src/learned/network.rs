@@ -96,7 +96,6 @@ impl SecondLayer {
 }
 
 /// Clamps the sums of a layer to the range of activations.
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
 pub(super) fn activations(sums: &Accumulator) -> Accumulator {
     sums.map(|sum| sum.clamp(0, HIGHEST))
@@ -104,7 +103,6 @@ pub(super) fn activations(sums: &Accumulator) -> Accumulator {
 
 impl NetworkWeights {
     /// The output for these sums of the second layer.
-    #[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
     #[inline(always)]
     pub(super) fn output(&self, second: &[i32; SECOND]) -> i32 {
         let mut output = self.last_bias;

@@ -45,7 +45,6 @@ struct Add<'a> {
     on: &'a [u16],
 }
 
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl WithSimd for Add<'_> {
     type Output = ();
 
@@ -65,7 +64,6 @@ struct WideValue<'a, L> {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
     type Output = i32;
 
@@ -77,7 +75,6 @@ impl<L: Lanes> NullaryFnOnce for WideValue<'_, L> {
 }
 
 /// The sums plus the rows of the active inputs `on`.
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 #[inline(always)]
 fn with_rows(weights: &NetworkWeights, sums: &Accumulator, on: &[u16]) -> Accumulator {
     // With a copy, the compiler knows that the sums do not overlap the rows.
@@ -119,7 +116,6 @@ trait Lanes {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V3 {
     #[inline(always)]
     fn second(self, second: &SecondLayer, first: &Accumulator) -> [i32; SECOND] {
@@ -138,7 +134,6 @@ impl Lanes for V3 {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(clippy::inline_always, reason = "only then does it use the vector instructions of the machine")]
 impl Lanes for V4 {
     #[inline(always)]
     fn second(self, second: &SecondLayer, first: &Accumulator) -> [i32; SECOND] {

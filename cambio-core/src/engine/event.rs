@@ -1,5 +1,7 @@
 //! Events at the table, as the referee sees them and as a seat perceives them.
 
+#![expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
+
 use crate::{Card, Seat, SeatSet, Spot};
 
 /// Something that happened at the table.
@@ -108,21 +110,18 @@ impl EndReason {
 
 impl Event<Card> {
     /// The event as `seat` perceives it: with the private face only if `seat` drew, looked or peeked.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn seen_from(&self, seat: Seat) -> Sighting {
         self.with_faces(|witness, card| (witness == seat).then_some(card))
     }
 
     /// The public part of the event, without the face that only one seat sees.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn public(&self) -> Sighting {
         self.with_faces(|_, _| None)
     }
 
     /// The face that only one seat sees, with that seat; `None` if the event has no such face.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn private(&self) -> Option<(Seat, Card)> {
         let mut found = None;
@@ -134,7 +133,6 @@ impl Event<Card> {
     }
 
     /// Replaces the private face, if any: `shown(seat, card)` returns the new face, where only `seat` sees the card.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn with_faces(self, shown: impl FnMut(Seat, Card) -> Option<Card>) -> Sighting {
         self.map(|seat| seat, |spot| spot, shown)
@@ -143,7 +141,6 @@ impl Event<Card> {
 
 impl<Face> Event<Face> {
     /// The event with other seats, spots and private faces. `seen` gets the seat that sees the face, as it was before.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub(crate) fn map<To>(
         self,

@@ -1,5 +1,7 @@
 //! The public history of each card on the table: its origin, and what its owners' decisions suggest about its points.
 
+#![expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
+
 use crate::Rules;
 use crate::engine::event::{Event, Sink};
 use crate::engine::motion::Motion;
@@ -266,7 +268,6 @@ impl CardHistory {
     }
 
     /// Updates the history with an event.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
@@ -283,7 +284,6 @@ impl CardHistory {
     }
 
     /// Updates the traces and the sets of seen spots when cards move or are seen.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn follow<Face: Copy>(&mut self, event: &Event<Face>) {
         match event.motion() {
@@ -403,7 +403,6 @@ impl CardHistory {
 
 /// The referee's events give the same history as any seat's sightings.
 impl Sink for CardHistory {
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);

@@ -1,5 +1,7 @@
 //! The public history of a round: the history of each card, when each seat saw it, and the last public events.
 
+#![expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
+
 use crate::Rules;
 use crate::engine::event::{Event, Sink, SnapOutcome};
 use crate::engine::motion::Motion;
@@ -78,7 +80,6 @@ impl PublicEvent {
     }
 
     /// The public part of an event that concerns one seat; `None` for other events, such as a deal or a reshuffle.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn of<Face: Copy>(event: &Event<Face>, turn: Seat) -> Option<PublicEvent> {
         let (code, seat, spots, card) = match *event {
@@ -329,7 +330,6 @@ impl RoundHistory {
     }
 
     /// Updates the history with an event.
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
@@ -398,7 +398,6 @@ impl RoundHistory {
 
 /// The referee's events give the same history as any seat's sightings.
 impl Sink for RoundHistory {
-    #[expect(clippy::inline_always, reason = "callers construct the event, so the match folds away")]
     #[inline(always)]
     fn event(&mut self, event: &Event<Card>) {
         self.notice(event);

@@ -21,7 +21,6 @@ pub(super) struct Step<'a, L> {
     pub(super) rate: f32,
 }
 
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl<L: Lesson> WithSimd for Step<'_, L> {
     type Output = Loss;
 
@@ -40,30 +39,40 @@ impl<L: Lesson> WithSimd for Step<'_, L> {
 /// The lesson of [`Trainer::step_values`].
 pub(super) struct Values<'a>(pub(super) &'a Samples);
 
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl Lesson for Values<'_> {
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, trainer: &mut Trainer, number: usize) -> f32 {
         let (on, target) = self.0.get(number);
-        trainer.learn(simd, on, target)
+        let mut forward = Activations::NONE;
+        trainer.forward(simd, on, &mut forward);
+        let share = sigmoid(forward.logit);
+        trainer.backward(simd, on, &forward, share - target);
+        let (right, wrong) = (share.max(1e-7), (1.0 - share).max(1e-7));
+        -(target * libm::logf(right) + (1.0 - target) * libm::logf(wrong))
     }
 }
 
-/// The lesson of [`Trainer::step_choices`].
+/// The lesson of [`Trainer::step_choices`]: the cross-entropy of a softmax over the candidates.
 pub(super) struct Choices<'a> {
     pub(super) choices: &'a ChoiceSamples,
     pub(super) forward: Vec<Activations>,
 }
 
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl Lesson for Choices<'_> {
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, trainer: &mut Trainer, number: usize) -> f32 {
-        trainer.imitate(simd, self.choices, number, &mut self.forward)
+        let (most, sum) = trainer.softmax(simd, self.choices, number, &mut self.forward);
+        let mut loss = 0.0;
+        for ((on, taken), forward) in self.choices.get(number).zip(&self.forward) {
+            let probability = libm::expf(forward.logit - most) / sum;
+            trainer.backward(simd, on, forward, probability - taken);
+            loss -= taken * libm::logf(probability.max(1e-7));
+        }
+        loss
     }
 }
 
-/// The lesson of [`Trainer::step_policy`].
+/// The lesson of [`Trainer::step_policy`]. Its number is the entropy of the policy's probabilities in nats.
 pub(super) struct Policy<'a> {
     pub(super) samples: &'a PolicySamples,
     pub(super) advantages: &'a [f32],
@@ -71,11 +80,31 @@ pub(super) struct Policy<'a> {
     pub(super) forward: Vec<Activations>,
 }
 
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl Lesson for Policy<'_> {
     #[inline(always)]
     fn learn<S: Simd>(&mut self, simd: S, trainer: &mut Trainer, number: usize) -> f32 {
-        trainer.improve(simd, self.samples, number, self.advantages[number], self.surrogate, &mut self.forward)
+        let (choices, advantage) = (&self.samples.choices, self.advantages[number]);
+        let (most, sum) = trainer.softmax(simd, choices, number, &mut self.forward);
+        let log_sum = most + libm::logf(sum);
+        let (mut entropy, mut ratio) = (0.0, 1.0);
+        for ((_, taken), forward) in choices.get(number).zip(&self.forward) {
+            let log = forward.logit - log_sum;
+            entropy -= libm::expf(log) * log;
+            if taken > 0.0 {
+                ratio = libm::expf(log) / self.samples.chances[number].max(1e-7);
+            }
+        }
+        let Surrogate { clip, entropy: weight } = self.surrogate;
+        // The clipped objective has no slope where the ratio has moved far enough in the direction of the advantage.
+        let is_clipped = if advantage > 0.0 { ratio > 1.0 + clip } else { ratio < 1.0 - clip };
+        let pull = if is_clipped { 0.0 } else { ratio * advantage };
+        for ((on, taken), forward) in choices.get(number).zip(&self.forward) {
+            let log = forward.logit - log_sum;
+            let probability = libm::expf(log);
+            let slope = pull * (probability - taken) + weight * probability * (log + entropy);
+            trainer.backward(simd, on, forward, slope);
+        }
+        entropy
     }
 }
 
@@ -85,7 +114,6 @@ pub(super) struct Prediction<'a> {
     pub(super) samples: &'a Samples,
 }
 
-#[expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
 impl WithSimd for Prediction<'_> {
     type Output = Vec<f32>;
 

@@ -1,5 +1,6 @@
 use cambio_core::rules::MAX_SEATS;
 
+use super::steps::Lesson as _;
 use super::*;
 use crate::samples::{RoundEnd, RoundValues};
 
@@ -43,7 +44,8 @@ fn the_gradient_of_a_choice_is_the_slope_of_its_loss() {
     let (choices, mut trainer) = (choices(), Trainer::new(5, 3));
     let base = trainer.clone();
     let loss_of = |trainer: &mut Trainer| -> f32 {
-        (0..4).map(|number| trainer.imitate(pulp::Scalar::new(), &choices, number, &mut Vec::new())).sum()
+        let mut lesson = Choices { choices: &choices, forward: Vec::new() };
+        (0..4).map(|number| lesson.learn(pulp::Scalar::new(), trainer, number)).sum()
     };
     let loss = loss_of(&mut trainer);
     let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
@@ -76,8 +78,7 @@ fn the_gradient_is_the_slope_of_the_loss() {
     let base = trainer.clone();
     let mut loss = 0.0;
     for number in 0..4 {
-        let (on, target) = samples.get(number);
-        loss += trainer.learn(pulp::Scalar::new(), on, target);
+        loss += Values(&samples).learn(pulp::Scalar::new(), &mut trainer, number);
     }
     let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
     for place in places.into_iter().chain([trainer.parts.last + 2, trainer.parts.last_bias]) {
@@ -86,8 +87,7 @@ fn the_gradient_is_the_slope_of_the_loss() {
         moved.weights[place] += by;
         let mut other = 0.0;
         for number in 0..4 {
-            let (on, target) = samples.get(number);
-            other += moved.learn(pulp::Scalar::new(), on, target);
+            other += Values(&samples).learn(pulp::Scalar::new(), &mut moved, number);
         }
         let slope = (other - loss) / by;
         let given = trainer.gradient[place];
@@ -144,8 +144,9 @@ fn the_gradient_of_a_policy_is_the_slope_of_its_objective() {
         (0..4).zip(advantages).map(one).sum()
     };
     let free = Surrogate { clip: 1e9, ..SURROGATE };
-    for (number, advantage) in advantages.into_iter().enumerate() {
-        trainer.improve(pulp::Scalar::new(), &samples, number, advantage, free, &mut Vec::new());
+    let mut lesson = Policy { samples: &samples, advantages: &advantages, surrogate: free, forward: Vec::new() };
+    for number in 0..advantages.len() {
+        lesson.learn(pulp::Scalar::new(), &mut trainer, number);
     }
     let places = [0, WIDTH + 3, 2 * WIDTH + 7, trainer.parts.bias + 5, trainer.parts.second + 40];
     for place in places.into_iter().chain([trainer.parts.last + 2]) {
