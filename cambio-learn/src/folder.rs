@@ -16,7 +16,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{Network, Roster};
+use cambio_agents::{Network, NetworkMetadata, Roster};
 use cambio_core::Rules;
 use cambio_exec::{Claim, FileError, read_text, write_whole};
 use schemars::JsonSchema;
@@ -26,8 +26,7 @@ use crate::error::LearnError;
 use crate::evaluate::EvaluationResult;
 use crate::imitate::Agreement;
 use crate::learner::{LearnProgress, LearnThreads, Learner};
-use crate::recipe::{Bound, Recipe};
-use crate::start::starting_network;
+use crate::recipe::{Bound, Recipe, RecipeError};
 
 const RECIPE: &str = "recipe.toml";
 const CURVE: &str = "curve.csv";
@@ -37,6 +36,9 @@ const BOUND: &str = "bound.csv";
 const LEVELS: &str = "levels";
 const NETWORK: &str = "network.net";
 const CHECKPOINT: &str = "checkpoint";
+
+/// The maximum size of a starting network in bytes.
+const MOST: u64 = 1 << 26;
 
 /// A training run in a folder: a learner and its files.
 #[derive(Debug)]
@@ -460,4 +462,46 @@ fn read_rows<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, Lear
     let damaged = |error: csv::Error| LearnError::Folder(format!("{} is damaged: {error}", path.display()));
     let mut reader = csv::Reader::from_path(path).map_err(damaged)?;
     reader.deserialize().collect::<Result<_, _>>().map_err(damaged)
+}
+
+/// The starting network of a recipe and the metadata of its file: from a path, or, for [`Recipe::SHIPPED`], the bundled
+/// network for these cards and numbers of seats.
+///
+/// # Errors
+/// If the network does not exist, cannot be read, or is for different cards, or if the numbers of seats have different
+/// bundled networks.
+///
+/// ```
+/// use cambio_core::Rules;
+/// use cambio_learn::{Recipe, starting_network};
+///
+/// let (_, facts) = starting_network(Recipe::SHIPPED, &Rules::preset("classic")?, &[2])?;
+/// assert_eq!(facts.made["matches"], 10_000_000);
+/// assert!(starting_network(Recipe::SHIPPED, &Rules::preset("mini-m1")?, &[2]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(Network, NetworkMetadata), LearnError> {
+    let refuse = |found: String, allowed: &str| {
+        LearnError::Recipe(RecipeError::Field { field: "from", found, allowed: allowed.to_owned() })
+    };
+    let (network, facts) = if from == Recipe::SHIPPED {
+        let files: Vec<_> = seats.iter().map(|&seats| Network::shipped_file(rules, seats)).collect();
+        let Some(&Some(file)) = files.first() else {
+            let found = format!("`shipped` (no network is bundled for the cards of `{}`)", rules.name());
+            return Err(refuse(found, "a network file or unset"));
+        };
+        if files.iter().any(|other| !other.is_some_and(|other| std::ptr::eq(other, file))) {
+            let found = "`shipped` (the numbers of seats have different bundled networks)".to_owned();
+            return Err(refuse(found, "a network file or unset"));
+        }
+        Network::from_bytes(file)?
+    } else {
+        let path = Path::new(from);
+        let metadata = fs::metadata(path).map_err(FileError::unreadable(path))?;
+        if !metadata.is_file() || metadata.len() > MOST {
+            return Err(refuse(format!("`{from}`"), "a network file of at most 64 MiB"));
+        }
+        Network::from_bytes(&fs::read(path).map_err(FileError::unreadable(path))?)?
+    };
+    Ok((network.fitting(rules)?, facts))
 }

@@ -184,34 +184,35 @@ impl Learner {
             return Ok(None);
         }
         self.trainer.follow(&mut self.network);
-        let (training_data, tally) = match self.ahead.take() {
-            Some(ahead) => ahead,
-            None => self.source().generation(&threads.everybody, self.done)?,
-        };
         let rate = self.rate();
         let next = self.done + 1;
         // At a checkpoint no generation is played ahead, because a resumed learner cannot have one.
         let overlaps = next < self.generations() && !self.is_checkpoint(next);
         let entropy = self.recipe.policy.entropy_after(self.done as f32 / self.generations() as f32);
+        let Learner { trainer, critic, recipe, league, records, network, inputs, ahead, .. } = self;
+        let (recipe, records) = (&*recipe, records.as_ref());
+        let source = SampleSource { recipe, league, records, network, inputs };
+        let (training_data, tally) = match ahead.take() {
+            Some(ahead) => ahead,
+            None => source.generation(&threads.everybody, self.done)?,
+        };
+        let train = || train(trainer, critic.as_mut(), training_data, recipe, rate, entropy);
         let loss = if overlaps {
-            let Learner { trainer, critic, recipe, league, records, network, inputs, .. } = self;
-            let (recipe, records) = (&*recipe, records.as_ref());
-            let source = SampleSource { recipe, league, records, network, inputs };
-            let train = || train(trainer, critic.as_mut(), training_data, recipe, rate, entropy);
-            let (loss, ahead) = both(threads.everybody.threads(), train, || source.generation(&threads.players, next));
-            self.ahead = Some(ahead?);
+            let (loss, made) = both(threads.everybody.threads(), train, || source.generation(&threads.players, next));
+            *ahead = Some(made?);
             loss
         } else {
-            train(&mut self.trainer, self.critic.as_mut(), training_data, &self.recipe, rate, entropy)
+            train()
         };
         self.done = next;
         self.rounds += tally.rounds;
         self.samples += loss.samples;
-        let (mut judgements, mut agreement) = (Vec::new(), None);
+        let (mut judgements, mut agreed) = (Vec::new(), None);
         if self.is_judged() {
             let network = self.network();
             judgements = self.judge(&network, threads)?;
-            agreement = self.agree(&network, threads)?;
+            let agree = |records| agreement(records, &network, &threads.everybody);
+            agreed = self.records.as_ref().map(agree).transpose()?;
             if self.recipe.has_past() {
                 self.league.remember(network);
             }
@@ -226,7 +227,7 @@ impl Learner {
             turns: tally.turns as f64 / tally.rounds.max(1) as f64,
             rate,
             judgements,
-            agreement,
+            agreement: agreed,
             is_checkpoint: self.is_checkpoint(self.done),
         }))
     }
@@ -252,16 +253,6 @@ impl Learner {
         let (times, generations) = (self.recipe.evaluation.times, self.generations());
         self.done == generations
             || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
-    }
-
-    fn source(&self) -> SampleSource<'_> {
-        let Learner { recipe, league, records, network, inputs, .. } = self;
-        SampleSource { recipe, league, records: records.as_ref(), network, inputs }
-    }
-
-    /// The agreement of a network with the imitated agent, if there is one.
-    fn agree(&self, network: &Network, threads: &LearnThreads) -> Result<Option<Agreement>, LearnError> {
-        self.records.as_ref().map(|records| agreement(records, network, &threads.everybody)).transpose()
     }
 
     /// Evaluates a network as the recipe specifies.

@@ -16,15 +16,13 @@ mod recipe;
 mod records;
 mod rng;
 mod samples;
-mod start;
 mod trainer;
 
 pub use error::{CheckpointError, LearnError};
 pub use evaluate::{EvaluationResult, judge};
-pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, StoredResponder, stored_recipe};
+pub use folder::{AgreedRow, CurveRow, JudgedRow, LearnFolder, StoredResponder, starting_network, stored_recipe};
 pub use imitate::Agreement;
 pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use outcome::{OutcomeRecipe, train_outcome_model};
 pub use recipe::{Bound, Evaluation, Imitation, Method, Play, PolicyTraining, Recipe, RecipeError, Training};
 pub use records::Survey;
-pub use start::starting_network;
