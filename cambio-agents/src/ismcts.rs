@@ -94,7 +94,7 @@ impl Ismcts {
 }
 
 impl<P: Policy> Ismcts<P> {
-    /// A tree search with a policy of your own, in place of the blueprint that the parameters name. At a leaf
+    /// A tree search with any policy in place of the blueprint that the parameters name. At a leaf
     /// ([`SearchParams::leaf`]), the other seats share 1 minus the searching seat's value equally.
     pub fn over(policy: P, params: &IsmctsParams) -> Ismcts<P> {
         let is_policy = params.mode == TreeMode::Policy;

@@ -69,7 +69,7 @@ impl Rollout {
 }
 
 impl<P: Policy> Rollout<P> {
-    /// A rollout search over a policy of your own, in place of the blueprint that the parameters name. [`Policy`] has
+    /// A rollout search over any policy in place of the blueprint that the parameters name. [`Policy`] has
     /// another example.
     ///
     /// ```

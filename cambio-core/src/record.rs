@@ -148,6 +148,9 @@ impl Record {
     }
 
     /// The record as one line of JSON.
+    ///
+    /// # Panics
+    /// Does not panic: every record can be written as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_value(self).expect("every record can be written as JSON").to_string()
     }
@@ -212,6 +215,9 @@ pub(crate) fn brief(value: &Value) -> String {
 }
 
 /// The results of a round as the fields of a record.
+///
+/// # Panics
+/// Does not panic: every score is a number.
 pub fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
     [
         ("ended", Value::from(result.ended.word())),
@@ -222,6 +228,9 @@ pub fn results(result: &RoundResult) -> [(&'static str, Value); 4] {
 }
 
 /// Scores as a list of numbers.
+///
+/// # Panics
+/// Does not panic: every score is a number.
 pub fn scores(scores: &[Score]) -> Value {
     let number = |score: &Score| serde_json::from_str::<Value>(&score.to_string()).expect("a score is a number");
     scores.iter().map(number).collect()

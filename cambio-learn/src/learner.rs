@@ -57,7 +57,7 @@ pub struct LearnProgress {
 pub struct LearnThreads {
     /// The threads that play while another thread trains.
     players: Executor,
-    everybody: Executor,
+    all: Executor,
 }
 
 impl LearnThreads {
@@ -66,9 +66,9 @@ impl LearnThreads {
     /// # Errors
     /// If the operating system cannot start the threads.
     pub fn new(threads: usize, cancel: &CancelToken) -> Result<LearnThreads, ThreadsError> {
-        let everybody = Executor::new(threads)?.with_cancel(cancel.clone());
-        let players = Executor::new((everybody.threads() - 1).max(1))?.with_cancel(cancel.clone());
-        Ok(LearnThreads { players, everybody })
+        let all = Executor::new(threads)?.with_cancel(cancel.clone());
+        let players = Executor::new((all.threads() - 1).max(1))?.with_cancel(cancel.clone());
+        Ok(LearnThreads { players, all })
     }
 }
 
@@ -194,11 +194,11 @@ impl Learner {
         let source = SampleSource { recipe, league, records, network, inputs };
         let (training_data, tally) = match ahead.take() {
             Some(ahead) => ahead,
-            None => source.generation(&threads.everybody, self.done)?,
+            None => source.generation(&threads.all, self.done)?,
         };
         let train = || train(trainer, critic.as_mut(), training_data, recipe, rate, entropy);
         let loss = if overlaps {
-            let (loss, made) = both(threads.everybody.threads(), train, || source.generation(&threads.players, next));
+            let (loss, made) = both(threads.all.threads(), train, || source.generation(&threads.players, next));
             *ahead = Some(made?);
             loss
         } else {
@@ -211,7 +211,7 @@ impl Learner {
         if self.is_judged() {
             let network = self.network();
             judgements = self.judge(&network, threads)?;
-            let agree = |records| agreement(records, &network, &threads.everybody);
+            let agree = |records| agreement(records, &network, &threads.all);
             agreed = self.records.as_ref().map(agree).transpose()?;
             if self.recipe.has_past() {
                 self.league.remember(network);
@@ -273,7 +273,7 @@ impl Learner {
         tables.sort_unstable();
         tables.dedup();
         let judge = |(seats, spec)| {
-            judge(network, spec, seats, seed, deals, &threads.everybody)
+            judge(network, spec, seats, seed, deals, &threads.all)
                 .map_err(|error| error.map_or(LearnError::Interrupted, LearnError::Match))
         };
         tables.iter().flat_map(|&seats| self.judges.iter().map(move |spec| (seats, spec))).map(judge).collect()

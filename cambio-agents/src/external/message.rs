@@ -131,7 +131,9 @@ pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
 
 pub(super) fn round_end(result: &RoundResult) -> Value {
     let mut message = json!({"type": "round_end"});
-    results(result).into_iter().for_each(|(name, value)| message[name] = value);
+    for (name, value) in results(result) {
+        message[name] = value;
+    }
     message
 }
 

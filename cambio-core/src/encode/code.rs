@@ -109,7 +109,7 @@ macro_rules! codes {
         impl Sighting {
             /// The code of the sighting, in 56 bits. Different sightings have different codes; a sighting with a visible
             /// face and one without it are different.
-            #[expect(clippy::inline_always, reason = "most callers just created the event, so the match folds away")]
+            // Most callers just created the event, so the match folds away.
             #[inline(always)]
             pub fn code(&self) -> u64 {
                 match *self {
