@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use cambio_agents::{FloatNetwork, Network};
+use cambio_agents::{FloatNetwork, Network, WordEnum as _};
 use cambio_core::Rules;
 use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         ("last", Floats(vec![second], &floats.last)),
         ("last_bias", Floats(vec![], std::slice::from_ref(&floats.last_bias))),
     ];
-    let groups: Vec<&str> = inputs.groups().iter().map(|group| group.name()).collect();
+    let groups: Vec<&str> = inputs.groups().iter().map(|group| group.word()).collect();
     // One field, because the fields have no fixed order in the file.
     let about = serde_json::json!({
         "inputs": count, "groups": groups, "highest": FloatNetwork::HIGHEST, "step": FloatNetwork::STEP,
