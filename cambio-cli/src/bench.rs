@@ -133,12 +133,12 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         return Ok(exit);
     }
     let result = BenchResult::of(out, roster)?;
-    let line = serde_json::to_string(&result)?;
-    write_whole(&out.join(RESULT), (line.clone() + "\n").as_bytes())?;
+    let line = result.line();
+    write_whole(&out.join(RESULT), line.as_bytes())?;
     if !args.quiet {
         say::lines(&board::text(&board::leaderboard(&suite, &[result])));
     }
-    writeln!(std::io::stdout(), "{line}")?;
+    write!(std::io::stdout(), "{line}")?;
     Ok(Exit::Done)
 }
 
@@ -393,8 +393,8 @@ fn verify_result(folder: &Path, roster: &Roster) -> CliResult {
         writeln!(out, "the benchmark is not complete; `cambio bench --resume` continues it")?;
         return Ok(Exit::Interrupted);
     }
-    if found != read_json(&file)? {
-        writeln!(out, "wrong: {} does not match the runs", file.display())?;
+    if let Err(error) = found.check_file(folder) {
+        writeln!(out, "wrong: {}", plain(&error.to_string()))?;
         return Ok(Exit::Wrong);
     }
     writeln!(out, "{}: verified", file.display())?;

@@ -148,6 +148,9 @@ fn a_changed_responder_fails_the_check() {
     // As after an interruption before the second responder.
     fs::remove_dir_all(place.join("g/robust/nothing")).unwrap();
     done(&place, "bench greedy --out g --quick --quiet --parts robust --resume");
+    let robust = result(&place.join("g"))["robust"].clone();
+    let [low, wins, high] = ["low", "responder_wins", "high"].map(|name| robust[name].as_f64().unwrap());
+    assert!(low < wins && wins < high, "{robust}");
     let lines = |of: &str| -> Vec<String> {
         let text = said(&cambio(&place, "verify g --all"));
         text.lines().filter(|line| line.contains(of)).map(str::to_owned).collect()
@@ -168,7 +171,8 @@ fn a_changed_responder_fails_the_check() {
 #[test]
 fn an_agent_without_a_network_forfeits_and_has_no_exploitability() {
     let place = folder("bench-forfeits");
-    done(&place, "bench learned --out l --quick --quiet --parts transfer exact");
+    let shown = said(&cambio(&place, "bench learned --out l --quick --parts transfer exact"));
+    assert!(shown.contains("learned (1ms, quick; forfeits: 25.0 % of transfer)\n"), "{shown}");
     let found = result(&place.join("l"));
     let forfeits = |table: &Value| table["forfeits"].as_u64().unwrap();
     let forfeits = found["parts"]["transfer"].as_object().unwrap().values().map(forfeits).collect::<Vec<_>>();
@@ -177,6 +181,9 @@ fn an_agent_without_a_network_forfeits_and_has_no_exploitability() {
     let plausible = found["parts"]["transfer"].as_object().unwrap().values().all(has_plausible_intervals);
     assert!(plausible, "formerly lost matches had an interval without a width: {found}");
     assert!(found["exact"].as_object().unwrap().values().all(Value::is_null), "{found}");
+    let reasons = found["exact_errors"].as_object().unwrap();
+    assert_eq!(reasons.len(), 9, "{found}");
+    assert!(reasons["mini-p"].as_str().unwrap().contains("no network comes with the cards of `mini-p`"), "{found}");
 }
 
 #[test]

@@ -11,11 +11,13 @@ duel, table, match, transfer: wins in percent, with 95 % intervals. Equal player
 win 50 % at two seats, and 25 % at the table of four. Duel: single rounds of
 classic against six opponents. Table: among three copies of another agent. Match:
 whole matches of original and faessler. Transfer: twelve rule systems that no
-bundled network knows; an agent that cannot play one forfeits its matches.
-exact: the mean exploitability in the mini games, 0 is perfect. responder: the
-wins in percent of a network that learned to beat the agent in five minutes on
-one core; 50 is perfect. time: of a decision in the duel, with `!` if it is longer
-than the slower search of the class takes.";
+bundled network knows. forfeits: the matches that the agent lost by a fault, for
+example because it has no network for the rules; they count in the means. exact:
+the mean exploitability in the mini games, 0 is perfect. responder: the wins in
+percent of a network that learned to beat the agent in five minutes of one core,
+with a 95 % interval; 50 is perfect, and more training can find more. time: of a
+decision in the duel, with `!` if it is longer than the slower search of the class
+takes.";
 
 /// The results of several agents in one benchmark, the best first.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,9 +25,9 @@ pub struct Leaderboard {
     /// The name of the benchmark.
     pub title: String,
     /// The names of the columns. The first is the agent.
-    pub columns: [&'static str; 9],
+    pub columns: [&'static str; 10],
     /// One row for each agent.
-    pub rows: Vec<[String; 9]>,
+    pub rows: Vec<[String; 10]>,
 }
 
 #[derive(Serialize)]
@@ -43,7 +45,7 @@ pub fn of_leaderboard(board: &Leaderboard) -> String {
         Some([best, _, duel, ..]) => format!("{} wins most duels: {duel} %.", code(best)),
         None => "No agent has been measured.".into(),
     };
-    let row = |[agent, rest @ ..]: &[String; 9]| TableRow::new(code(agent), rest.iter().map(String::as_str));
+    let row = |[agent, rest @ ..]: &[String; 10]| TableRow::new(code(agent), rest.iter().map(String::as_str));
     let shown = LeaderboardPage {
         title: board.title.clone(),
         headline,

@@ -10,8 +10,8 @@ use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
 use cambio_stats::is_even;
 
-use super::result::{BenchRequest, BenchResult, RESULT, WinShare, read_json};
-use super::suite::Suite;
+use super::result::{BenchRequest, BenchResult, RobustResult, WinShare};
+use super::suite::{RUN_PARTS, Suite};
 use crate::exit::{CliResult, Exit};
 use crate::say::plain;
 use crate::tables::Format;
@@ -59,9 +59,7 @@ fn checked(folder: &Path, suite: &Suite, roster: &Roster) -> Result<BenchResult,
     if !result.complete {
         return Err(format!("{shown} is not complete; `cambio bench --resume` continues it").into());
     }
-    if result != read_json(&folder.join(RESULT))? {
-        return Err(RunError::damaged(&folder.join(RESULT), "it does not match the runs").into());
-    }
+    result.check_file(folder)?;
     for table in result.request.tables(suite, roster)? {
         let stored = StoredRun::open(&folder.join(&table.name))?;
         let findings = verify(&stored, &stored.playable(roster)?, ReplayScope::Sample(1));
@@ -86,39 +84,49 @@ pub(super) fn leaderboard(suite: &Suite, results: &[BenchResult]) -> Leaderboard
     let row = |result: &BenchResult| {
         let BenchRequest { agent, class, quick, .. } = result.request.clone();
         let class = if quick { format!("{class}, quick") } else { class };
-        let [duel, table, matches, transfer] =
-            ["duel", "table", "match", "transfer"].map(|part| share(result.part(part)));
+        let [duel, table, matches, transfer] = RUN_PARTS.map(|part| share(result.part(part)));
+        let forfeits: Vec<String> = RUN_PARTS.into_iter().filter_map(|part| forfeited(result, part)).collect();
+        let forfeits = if forfeits.is_empty() { "0".to_owned() } else { forfeits.join(", ") };
         let exact = result.exploitability().map_or("–".to_owned(), |(mean, games)| match games {
             all if all == suite.exact.games.len() => format!("{mean:.3}"),
             some => format!("{mean:.3} in {some}"),
         });
-        let wins = result.robust.as_ref().map(|robust| 100.0 * robust.responder_wins);
-        let responder = wins.map_or("–".to_owned(), |wins| format!("{wins:.1}"));
+        let responder = share(result.robust.as_ref().map(RobustResult::wins));
         let time = result.time.map_or("–".to_owned(), |time| {
             let over = if time.of_class > 1.0 { "!" } else { "" };
             format!("{}{over}", duration(time.ms / 1000.0))
         });
-        [agent, class, duel, table, matches, transfer, exact, responder, time]
+        [agent, class, duel, table, matches, transfer, forfeits, exact, responder, time]
     };
     Leaderboard {
         title: suite.name.clone(),
-        columns: ["agent", "class", "duel", "table", "match", "transfer", "exact", "responder", "time"],
+        columns: ["agent", "class", "duel", "table", "match", "transfer", "forfeits", "exact", "responder", "time"],
         rows: results.iter().map(row).collect(),
     }
 }
 
-/// The leaderboard as aligned text, at most 80 columns wide: two lines for each agent.
+/// The share of a part's matches that the agent forfeited, in words; `None` without forfeits.
+fn forfeited(result: &BenchResult, part: &str) -> Option<String> {
+    let percent = 100.0 * result.forfeited(part);
+    let shown = if percent < 0.1 { "<0.1".to_owned() } else { format!("{percent:.1}") };
+    (percent > 0.0).then(|| format!("{shown} % of {part}"))
+}
+
+/// The leaderboard as aligned text, at most 80 columns wide: two lines for each agent. The forfeits are in the first.
 pub(super) fn text(board: &Leaderboard) -> String {
+    const FORFEITS: usize = 6;
     let headings = board.columns.map(str::to_owned);
     let width = |column: usize| {
         let cells = board.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
         cells.max().unwrap_or(0)
     };
-    let cells = |row: &[String; 9]| {
-        let cells = (2..row.len()).map(|column| format!("{:>width$}", row[column], width = width(column)));
+    let cells = |row: &[String; 10]| {
+        let columns = (2..row.len()).filter(|&column| column != FORFEITS);
+        let cells = columns.map(|column| format!("{:>width$}", row[column], width = width(column)));
         format!("  {}\n", cells.collect::<Vec<_>>().join("  "))
     };
-    let named = |row: &[String; 9]| format!("{} ({})\n{}", plain(&row[0]), row[1], cells(row));
+    let named =
+        |row: &[String; 10]| format!("{} ({}; forfeits: {})\n{}", plain(&row[0]), row[1], row[FORFEITS], cells(row));
     let rows: String = board.rows.iter().map(named).collect();
     format!("{}\n{}{rows}\n{LEADERBOARD_LEGEND}\n", board.title, cells(&headings))
 }

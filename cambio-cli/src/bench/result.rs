@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Roster, SpecError};
 use cambio_exec::read_text;
-use cambio_learn::StoredResponder;
+use cambio_learn::{JudgedRow, StoredResponder};
 use cambio_sim::{LuckShare, RunError, StoredRun};
 use cambio_stats::{Interval, Moments, Support};
 use serde::de::DeserializeOwned;
@@ -69,7 +69,7 @@ impl BenchRequest {
 
 /// A mean win share with its 95 % interval.
 #[expect(clippy::struct_field_names, reason = "the field names are keys of the JSON object")]
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub(super) struct WinShare {
     pub(super) win_share: f64,
     pub(super) low: Option<f64>,
@@ -77,11 +77,12 @@ pub(super) struct WinShare {
 }
 
 /// The result at one table.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct TableResult {
     #[serde(flatten)]
     pub(super) mean: WinShare,
-    /// The matches that the agent forfeited by a fault.
+    pub(super) matches: u64,
+    /// The matches that the agent forfeited by a fault. They count as losses.
     pub(super) forfeits: u64,
     pub(super) against: BTreeMap<String, WinShare>,
 }
@@ -97,17 +98,25 @@ pub(super) struct ExactResult {
 }
 
 /// The best responder. The deals that chose it are not the deals of its result.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct RobustResult {
     pub(super) responder: String,
     pub(super) matches: u64,
     pub(super) responder_wins: f64,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
     /// The one-sided 95 % lower limit of the win share.
     pub(super) at_least: Option<f64>,
 }
 
+impl RobustResult {
+    pub(super) fn wins(&self) -> WinShare {
+        WinShare { win_share: self.responder_wins, low: self.low, high: self.high }
+    }
+}
+
 /// The time of the agent's decisions in the duel. It depends on the machine.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub(super) struct DecisionTime {
     pub(super) ms: f64,
     /// The time divided by the time of the slower search of the class in the same run.
@@ -115,7 +124,7 @@ pub(super) struct DecisionTime {
 }
 
 /// The result of a benchmark: the content of `result.json`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct BenchResult {
     #[serde(flatten)]
     pub(super) request: BenchRequest,
@@ -124,6 +133,8 @@ pub(super) struct BenchResult {
     /// By part, then by table.
     pub(super) parts: BTreeMap<String, BTreeMap<String, TableResult>>,
     pub(super) exact: BTreeMap<String, Option<f64>>,
+    /// Why a mini game has no exploitability.
+    pub(super) exact_errors: BTreeMap<String, String>,
     pub(super) robust: Option<RobustResult>,
     /// Why no responder was trained.
     pub(super) robust_error: Option<String>,
@@ -139,6 +150,7 @@ impl BenchResult {
             complete: true,
             parts: BTreeMap::new(),
             exact: BTreeMap::new(),
+            exact_errors: BTreeMap::new(),
             robust: None,
             robust_error: None,
             time: None,
@@ -171,13 +183,30 @@ impl BenchResult {
         for game in &suite.exact.games {
             let file = exact_file(folder, game);
             if file.exists() {
-                result.exact.insert(game.clone(), read_json::<ExactResult>(&file)?.exploitability);
+                let ExactResult { exploitability, error, .. } = read_json(&file)?;
+                result.exact.insert(game.clone(), exploitability);
+                result.exact_errors.extend(error.map(|error| (game.clone(), error)));
             } else {
                 result.complete = false;
             }
         }
         result.add_robust(folder)?;
         Ok(result)
+    }
+
+    /// The content of `result.json`.
+    pub(super) fn line(&self) -> String {
+        serde_json::to_string(self).expect("a result can be written as JSON") + "\n"
+    }
+
+    /// Fails if the file `result.json` of a folder does not have this result.
+    pub(super) fn check_file(&self, folder: &Path) -> Result<(), RunError> {
+        let file = folder.join(RESULT);
+        if read_text(&file).map_err(RunError::unreadable(&file))? == self.line() {
+            return Ok(());
+        }
+        let what = "it is not the result of the runs in this version; `cambio bench --resume` writes it again";
+        Err(RunError::damaged(&file, what))
     }
 
     fn add_robust(&mut self, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
@@ -198,8 +227,8 @@ impl BenchResult {
             let row = bound.first().ok_or("a responder without a result")?;
             if best.as_ref().is_none_or(|(other, _)| selected > *other) {
                 let responder = format!("from {name}");
-                let (matches, responder_wins, at_least) = (row.matches, row.win_share, row.at_least);
-                best = Some((selected, RobustResult { responder, matches, responder_wins, at_least }));
+                let &JudgedRow { matches, win_share: responder_wins, low, high, at_least, .. } = row;
+                best = Some((selected, RobustResult { responder, matches, responder_wins, low, high, at_least }));
             }
         }
         self.robust = best.map(|(_, robust)| robust);
@@ -216,6 +245,14 @@ impl BenchResult {
         };
         let win_share = mean(&|share| Some(share.win_share))?;
         Some(WinShare { win_share, low: mean(&|share| share.low), high: mean(&|share| share.high) })
+    }
+
+    /// The share of a part's matches that the agent forfeited.
+    pub(super) fn forfeited(&self, part: &str) -> f64 {
+        let tables = self.parts.get(part).into_iter().flat_map(BTreeMap::values);
+        let (forfeits, matches) =
+            tables.fold((0, 0), |(forfeits, matches), table| (forfeits + table.forfeits, matches + table.matches));
+        forfeits as f64 / matches.max(1) as f64
     }
 
     /// The mean exploitability in the games that the agent can play, and their number.
@@ -237,7 +274,7 @@ fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<O
     // A share is stored in millionths of a win, like the luck.
     const UNITS: f64 = LuckShare::UNITS as f64;
     let number = stored.plan.agent(agent);
-    let (mut total, mut forfeits) = (BTreeMap::<u64, (i64, i64)>::new(), 0);
+    let (mut total, mut matches, mut forfeits) = (BTreeMap::<u64, (i64, i64)>::new(), 0, 0);
     let mut against: BTreeMap<String, Moments> = BTreeMap::new();
     for read in stored.blocks()? {
         let (block, rows) = read?;
@@ -246,6 +283,7 @@ fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<O
         let (mut count, mut sum) = (0, 0);
         for row in rows.players.iter().filter(|row| row.agent == agent) {
             count += 1;
+            matches += 1;
             sum += (UNITS * row.win_share).round_ties_even() as i64 - i64::from(row.luck.units().unwrap_or(0));
             forfeits += u64::from(row.total.is_none());
         }
@@ -278,7 +316,7 @@ fn table_result(table: &BenchTable, agent: &str, stored: &StoredRun) -> Result<O
     let with_itself = |share: f64| (played * share + (of - played) * par) / of;
     let WinShare { win_share, low, high } = share(&mean);
     let mean = WinShare { win_share: with_itself(win_share), low: low.map(with_itself), high: high.map(with_itself) };
-    Ok(Some(TableResult { mean, forfeits, against }))
+    Ok(Some(TableResult { mean, matches, forfeits, against }))
 }
 
 fn decision_time(

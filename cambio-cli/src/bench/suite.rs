@@ -18,6 +18,9 @@ macro_rules! suite_files {
 
 const SUITE: &str = include_str!("../../benchmark/1/suite.toml");
 
+/// The parts that are runs, in the order of the leaderboard.
+pub(super) const RUN_PARTS: [&str; 4] = ["duel", "table", "match", "transfer"];
+
 /// The rule files of the suite, by name.
 const RULE_FILES: [(&str, &str); 12] = suite_files![
     "six-cards.toml",
@@ -85,7 +88,7 @@ pub(super) struct RobustPart {
 /// One table of the suite, which is played as a run of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct BenchTable {
-    /// `duel`, `table`, `match` or `transfer`.
+    /// One of [`RUN_PARTS`].
     pub(super) part: String,
     /// The name of the run's folder, and of the experiment file without its extension.
     pub(super) name: String,
