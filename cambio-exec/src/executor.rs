@@ -163,6 +163,24 @@ impl Executor {
         self.pool.current_num_threads()
     }
 
+    /// Runs a function on a thread of the pool. If the pool has one thread, all work of this executor that the function starts
+    /// is done on the same thread, so that [`thread_cpu_time`] measures it.
+    ///
+    /// ```
+    /// use cambio_exec::Executor;
+    ///
+    /// let executor = Executor::new(1)?;
+    /// let here = || std::thread::current().id();
+    /// executor.install(|| {
+    ///     let caller = here();
+    ///     executor.run_ordered(0..9, |_| here(), |_, thread| Ok::<(), ()>(assert_eq!(thread, caller)))
+    /// }).unwrap();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     /// Calls `work` with each number of the range and commits the results in order. `work` runs on many threads at
     /// once, `commit` on one thread at a time.
     ///
@@ -249,6 +267,28 @@ impl Executor {
             RunEnd::Cancelled => look(state, done).map_err(ExecutorError::Failed).and(Err(ExecutorError::Cancelled)),
         }
     }
+}
+
+/// The CPU time that this thread has used; `None` if the system does not measure it. Unlike wall time, it does not pass while
+/// other programs use the CPU.
+///
+/// ```
+/// use std::time::Duration;
+/// use cambio_exec::thread_cpu_time;
+///
+/// let before = thread_cpu_time().expect("Unix measures the CPU time");
+/// std::thread::sleep(Duration::from_millis(50));
+/// assert!(thread_cpu_time().unwrap() - before < Duration::from_millis(50));
+/// ```
+#[cfg(unix)]
+pub fn thread_cpu_time() -> Option<Duration> {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
+}
+
+/// The CPU time that this thread has used; `None`, because only Unix measures it here.
+#[cfg(not(unix))]
+pub fn thread_cpu_time() -> Option<Duration> {
+    None
 }
 
 /// The handle that a work item uses to check for cancellation and to report progress.

@@ -67,8 +67,16 @@ impl LearnThreads {
     /// If the operating system cannot start the threads.
     pub fn new(threads: usize, cancel: &CancelToken) -> Result<LearnThreads, ThreadsError> {
         let all = Executor::new(threads)?.with_cancel(cancel.clone());
-        let players = Executor::new((all.threads() - 1).max(1))?.with_cancel(cancel.clone());
+        let players = match all.threads() {
+            1 => all.clone(),
+            threads => Executor::new(threads - 1)?.with_cancel(cancel.clone()),
+        };
         Ok(LearnThreads { players, all })
+    }
+
+    /// Runs a function on one of the threads, as [`Executor::install`].
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.all.install(work)
     }
 }
 

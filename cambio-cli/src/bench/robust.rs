@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use cambio_agents::{AgentSpec, Network, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, read_bytes, write_whole};
+use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, read_bytes, thread_cpu_time, write_whole};
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network};
 use cambio_sim::{Worker, read_rules};
 
@@ -73,13 +73,18 @@ impl Responder<'_> {
         Learner::new(recipe, self.rules, self.roster, start.as_ref().map(|(network, _)| network))
     }
 
-    /// The number of matches in this training time on one core of this machine. The first generation is not measured.
-    fn matches_in(&self, from: &str, seconds: f64, threads: &LearnThreads) -> Result<u64, LearnError> {
+    /// The number of matches in this training time on one core of this machine. The first generation is not measured. The
+    /// time is CPU time, so that other programs do not shorten the training, or wall time if the system has no CPU time.
+    fn matches_in(&self, from: &str, seconds: f64, thread: &LearnThreads) -> Result<u64, LearnError> {
         let mut learner = self.learner(from)?;
-        learner.step(threads)?;
-        let (begun, before) = (Instant::now(), learner.matches());
-        while begun.elapsed().as_secs_f64() < PILOT * seconds && learner.step(threads)?.is_some() {}
-        let rate = (learner.matches() - before) as f64 / begun.elapsed().as_secs_f64();
+        learner.step(thread)?;
+        let (wall, cpu, before) = (Instant::now(), thread_cpu_time(), learner.matches());
+        let spent = || {
+            let cpu = cpu.zip(thread_cpu_time()).map(|(begun, now)| now - begun);
+            cpu.unwrap_or_else(|| wall.elapsed()).as_secs_f64()
+        };
+        while spent() < PILOT * seconds && learner.step(thread)?.is_some() {}
+        let rate = (learner.matches() - before) as f64 / spent();
         Ok(((rate * seconds) as u64).max(1))
     }
 
@@ -121,7 +126,7 @@ impl Responder<'_> {
         let mut folder = if path.exists() {
             LearnFolder::resume(path, None, self.rules, self.roster)?
         } else {
-            let matches = self.matches_in(from, seconds, &threads)?;
+            let matches = threads.install(|| self.matches_in(from, seconds, &threads))?;
             note(&format!("responder from {from}: {matches} matches"));
             LearnFolder::create(path, self.recipe(from)?.lasting(matches), self.rules, self.roster)?
         };

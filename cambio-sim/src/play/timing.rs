@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use cambio_core::play::Explanation;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Observer};
+use cambio_exec::thread_cpu_time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -178,7 +179,7 @@ pub(super) struct ThreadClock {
 
 impl ThreadClock {
     pub(super) fn start() -> ThreadClock {
-        ThreadClock { wall: Instant::now(), cpu: cpu_time() }
+        ThreadClock { wall: Instant::now(), cpu: thread_cpu_time() }
     }
 
     /// The time without a CPU since the start or the last call; 0 if the CPU time is not available.
@@ -187,17 +188,6 @@ impl ThreadClock {
         let cpu = before.cpu.zip(self.cpu).map(|(before, now)| now.saturating_sub(before));
         cpu.map_or(Duration::ZERO, |cpu| (self.wall - before.wall).saturating_sub(cpu))
     }
-}
-
-/// The CPU time of this thread; `None` if the system does not have it.
-#[cfg(unix)]
-fn cpu_time() -> Option<Duration> {
-    nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
-}
-
-#[cfg(not(unix))]
-fn cpu_time() -> Option<Duration> {
-    None
 }
 
 /// An agent in its seat with a stopwatch. It decides like the agent.
