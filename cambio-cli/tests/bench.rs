@@ -155,7 +155,30 @@ fn a_changed_responder_fails_the_check() {
         let text = said(&cambio(&place, "verify g --all"));
         text.lines().filter(|line| line.contains(of)).map(str::to_owned).collect()
     };
-    assert_eq!(lines("responder"), ["responder from shipped: verified", "responder from nothing: verified"]);
+    let verified = "verified, except its training and curve.csv, which this command repeats:";
+    let both = ["shipped", "nothing"].map(|name| format!("responder from {name}: {verified}"));
+    assert_eq!(lines("responder"), both);
+    done(&place, "learn g/robust/nothing/recipe.toml --out again --quiet");
+    for file in ["network.net", "curve.csv", "judged.csv", "bound.csv"] {
+        let [first, again] = ["g/robust/nothing", "again"].map(|run| fs::read(place.join(run).join(file)).unwrap());
+        assert_eq!(first, again, "{file}");
+    }
+
+    // Without the best level, a weaker responder would be chosen; another result would choose another level.
+    let judged = place.join("g/robust/nothing/judged.csv");
+    let rows = fs::read_to_string(&judged).unwrap();
+    let without_a_level: String = rows.split_inclusive('\n').filter(|row| !row.contains(",3,greedy,")).collect();
+    let other = rows.replacen(",3,greedy,2,0", ",3,greedy,2,1", 1);
+    assert!(without_a_level != rows && other != rows, "{rows}");
+    for (changed, what) in [
+        (without_a_level, "its levels are not those of the recipe"),
+        (other, "the network of level 3 gets another result"),
+    ] {
+        fs::write(&judged, changed).unwrap();
+        let wrong = format!("responder from nothing: wrong: g/robust/nothing/judged.csv: {what}");
+        assert_eq!(lines("responder from nothing"), [wrong]);
+    }
+    fs::write(&judged, rows).unwrap();
 
     let [recipe, network] = ["recipe.toml", "network.net"].map(|name| place.join("g/robust/shipped").join(name));
     let (text, bytes) = (fs::read_to_string(&recipe).unwrap(), fs::read(&network).unwrap());

@@ -346,8 +346,7 @@ impl LearnFolder {
 
     /// Evaluates the starting network of a responder as level 0, because it may be the best level.
     fn judge_the_beginning(&mut self, threads: &LearnThreads) -> Result<(), LearnError> {
-        let recipe = self.learner.recipe();
-        if recipe.bound.is_none() || recipe.from.is_none() {
+        if !judges_the_beginning(self.learner.recipe()) {
             return Ok(());
         }
         let judgements = self.learner.judge(&self.learner.network(), threads)?;
@@ -359,7 +358,7 @@ impl LearnFolder {
         match self.learner.recipe().bound {
             None => self.write_network(Path::new(NETWORK))?,
             Some(Bound { deals, seed }) => {
-                let (level, matches) = self.best_level();
+                let (level, matches) = best_level(&self.judged);
                 let file = self.path.join(level_file(level));
                 let bytes = fs::read(&file).map_err(FileError::unreadable(&file))?;
                 let (network, _) = Network::from_bytes(&bytes)?;
@@ -378,18 +377,6 @@ impl LearnFolder {
         }
     }
 
-    /// The level with the highest mean win share (of equal levels, the first), and the number of matches before it.
-    fn best_level(&self) -> (u64, u64) {
-        let mut best: Option<(f64, u64, u64)> = None;
-        for rows in self.judged.chunk_by(|one, other| one.level == other.level) {
-            let share = mean_share(rows);
-            if best.is_none_or(|(highest, ..)| share > highest) {
-                best = Some((share, rows[0].level, rows[0].matches));
-            }
-        }
-        best.map(|(_, level, matches)| (level, matches)).expect("training ends with an evaluation")
-    }
-
     fn write_network(&self, name: &Path) -> Result<(), LearnError> {
         let made = serde_json::json!({
             "recipe": self.learner.recipe(),
@@ -398,6 +385,28 @@ impl LearnFolder {
         });
         Ok(write_whole(&self.path.join(name), &self.learner.network().to_bytes(&made))?)
     }
+}
+
+/// Whether the starting network is level 0.
+fn judges_the_beginning(recipe: &Recipe) -> bool {
+    recipe.bound.is_some() && recipe.from.is_some()
+}
+
+/// The rows of each level.
+fn by_level(judged: &[JudgedRow]) -> impl Iterator<Item = &[JudgedRow]> {
+    judged.chunk_by(|one, other| one.level == other.level)
+}
+
+/// The level with the highest mean win share (of equal levels, the first), and the number of matches before it.
+fn best_level(judged: &[JudgedRow]) -> (u64, u64) {
+    let mut best: Option<(f64, u64, u64)> = None;
+    for rows in by_level(judged) {
+        let share = mean_share(rows);
+        if best.is_none_or(|(highest, ..)| share > highest) {
+            best = Some((share, rows[0].level, rows[0].matches));
+        }
+    }
+    best.map(|(_, level, matches)| (level, matches)).expect("training ends with an evaluation")
 }
 
 /// The mean win share of a level over its agents and numbers of seats.
@@ -426,6 +435,8 @@ pub struct StoredResponder {
     pub recipe: Recipe,
     /// The mean win share of the best level on the deals on which it was chosen.
     pub selected: f64,
+    /// The results of each level on these deals, one row for each agent and number of seats.
+    pub judged: Vec<JudgedRow>,
     /// The results of the best level on fresh deals, one row for each agent and number of seats.
     pub bound: Vec<JudgedRow>,
 }
@@ -440,9 +451,67 @@ impl StoredResponder {
             (read_rows(&path.join(BOUND))?, read_rows(&path.join(JUDGED))?);
         let incomplete = || LearnError::Folder(format!("{} is not a complete training of a responder", path.display()));
         let level = bound.first().ok_or_else(incomplete)?.level;
-        let mut levels = judged.chunk_by(|one, other| one.level == other.level);
-        let selected = levels.find(|rows| rows[0].level == level).map(mean_share).ok_or_else(incomplete)?;
-        Ok(StoredResponder { recipe: stored_recipe(path)?, selected, bound })
+        let best = by_level(&judged).find(|rows| rows[0].level == level);
+        let selected = best.map(mean_share).ok_or_else(incomplete)?;
+        Ok(StoredResponder { recipe: stored_recipe(path)?, selected, judged, bound })
+    }
+
+    /// Repeats the evaluations of the stored networks in the folder: of every level on the deals that choose the best one,
+    /// and of the best one on the fresh deals. Does not repeat the training.
+    ///
+    /// # Errors
+    /// If a file is not as the recipe and the networks require, if a match cannot be played, or if the threads are cancelled.
+    pub fn verify(
+        &self,
+        path: &Path,
+        rules: &Rules,
+        roster: &Roster,
+        threads: &LearnThreads,
+    ) -> Result<(), LearnError> {
+        let StoredResponder { recipe, judged, bound, .. } = self;
+        let wrong = |file: &Path, what: &str| Err(LearnError::Folder(format!("{}: {what}", path.join(file).display())));
+        let read = |file: &Path| fs::read(path.join(file)).map_err(FileError::unreadable(&path.join(file)));
+        let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats)).transpose()?;
+        let learner = Learner::new(recipe.clone(), rules, roster, from.as_ref().map(|(network, _)| network))?;
+        let begins = judges_the_beginning(recipe).then_some((0, 0));
+        let wanted = begins.into_iter().chain((1..).zip(learner.evaluations()));
+        if !by_level(judged).map(|rows| (rows[0].level, rows[0].matches)).eq(wanted) {
+            return wrong(Path::new(JUDGED), "its levels are not those of the recipe");
+        }
+        for rows in by_level(judged) {
+            let (level, matches) = (rows[0].level, rows[0].matches);
+            let file = level_file(level);
+            let (network, facts) = match Network::from_bytes(&read(&file)?) {
+                Ok(read) => read,
+                Err(error) => return wrong(&file, &error.to_string()),
+            };
+            let weights = |network: &Network| network.to_bytes(&serde_json::Value::Null);
+            if level == 0 && weights(&network) != weights(&learner.network()) {
+                return wrong(&file, "it is not the starting network");
+            }
+            let made_by = serde_json::from_value::<Recipe>(facts.made["recipe"].clone()).ok();
+            if made_by.as_ref() != Some(recipe) || facts.made["matches"] != matches {
+                return wrong(&file, "it was trained with another recipe, or for another number of matches");
+            }
+            let found = learner.judge(&network, threads)?;
+            if !rows.iter().cloned().eq(found.iter().map(|judgement| JudgedRow::of(matches, level, judgement))) {
+                return wrong(Path::new(JUDGED), &format!("the network of level {level} gets another result"));
+            }
+        }
+        let (level, matches) = best_level(judged);
+        let bytes = read(&level_file(level))?;
+        if read(Path::new(NETWORK))? != bytes {
+            return wrong(Path::new(NETWORK), &format!("it is not the network of level {level}, the best one"));
+        }
+        let Some(Bound { deals, seed }) = recipe.bound else {
+            return wrong(Path::new(RECIPE), "it has no fresh deals");
+        };
+        let (network, _) = Network::from_bytes(&bytes)?;
+        let found = learner.judge_on(&network, seed, deals, threads)?;
+        if !bound.iter().cloned().eq(found.iter().map(|judgement| JudgedRow::of(matches, level, judgement))) {
+            return wrong(Path::new(BOUND), "the best network gets another result on the fresh deals");
+        }
+        Ok(())
     }
 }
 

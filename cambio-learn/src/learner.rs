@@ -159,7 +159,11 @@ impl Learner {
 
     /// The number of matches trained on so far.
     pub fn matches(&self) -> u64 {
-        (self.done * self.recipe.generation).min(self.recipe.matches)
+        self.matches_after(self.done)
+    }
+
+    fn matches_after(&self, done: u64) -> u64 {
+        (done * self.recipe.generation).min(self.recipe.matches)
     }
 
     fn generations(&self) -> u64 {
@@ -216,7 +220,7 @@ impl Learner {
         self.rounds += tally.rounds;
         self.samples += loss.samples;
         let (mut judgements, mut agreed) = (Vec::new(), None);
-        if self.is_judged() {
+        if self.is_judged_after(self.done) {
             let network = self.network();
             judgements = self.judge(&network, threads)?;
             let agree = |records| agreement(records, &network, &threads.all);
@@ -257,10 +261,14 @@ impl Learner {
         training.final_rate + (training.rate - training.final_rate) * 0.5 * (1.0 + libm::cosf(angle))
     }
 
-    fn is_judged(&self) -> bool {
+    fn is_judged_after(&self, done: u64) -> bool {
         let (times, generations) = (self.recipe.evaluation.times, self.generations());
-        self.done == generations
-            || (times > 0 && self.done * times / generations != (self.done - 1) * times / generations)
+        done == generations || (times > 0 && done * times / generations != (done - 1) * times / generations)
+    }
+
+    /// The numbers of matches after which the training evaluates the network.
+    pub(crate) fn evaluations(&self) -> impl Iterator<Item = u64> {
+        (1..=self.generations()).filter(|&done| self.is_judged_after(done)).map(|done| self.matches_after(done))
     }
 
     /// Evaluates a network as the recipe specifies.

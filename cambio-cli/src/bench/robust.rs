@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use cambio_agents::{AgentSpec, Network, Roster};
+use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, ExecutorError, FileError, read_bytes, thread_cpu_time, write_whole};
-use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, judge, starting_network};
+use cambio_exec::{CancelToken, ExecutorError, FileError, thread_cpu_time, write_whole};
+use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
 use cambio_sim::{Worker, read_rules};
 
 use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
@@ -88,26 +88,15 @@ impl Responder<'_> {
         Ok(((rate * seconds) as u64).max(1))
     }
 
-    /// Fails if the folder is not a complete training of this responder, or its fresh deals have another result.
-    fn check(&self, path: &Path, from: &str) -> Result<(), Box<dyn std::error::Error>> {
-        let StoredResponder { recipe, bound, .. } = StoredResponder::read(path)?;
+    /// Fails if the folder is not a complete training of this responder, or its evaluations have other results.
+    fn check(&self, path: &Path, from: &str) -> Result<(), LearnError> {
+        let stored = StoredResponder::read(path)?;
+        let recipe = &stored.recipe;
         let wanted = Recipe { inputs: recipe.inputs.clone(), ..self.recipe(from)?.lasting(recipe.matches) };
-        if recipe != wanted {
-            return Err("its recipe is not the recipe of the benchmark".into());
+        if *recipe != wanted {
+            return Err(LearnError::Folder("its recipe is not the recipe of the benchmark".to_owned()));
         }
-        let file = path.join("network.net");
-        let read = Network::from_bytes(&read_bytes(&file, 1 << 30)?);
-        let (network, facts) = read.map_err(|error| format!("{}: {error}", file.display()))?;
-        if serde_json::from_value::<Recipe>(facts.made["recipe"].clone()).ok().as_ref() != Some(&recipe) {
-            return Err(format!("{} was trained with another recipe", file.display()).into());
-        }
-        let fresh = recipe.bound.ok_or("its recipe has no fresh deals")?;
-        let found = judge(&network, self.agent, self.part.seats, fresh.seed, fresh.deals, &Executor::new(0)?);
-        let found = found.map_err(|error| error.map_or("interrupted".to_owned(), |error| error.to_string()))?;
-        if bound.first().is_none_or(|row| row.win_share.to_bits() != found.share.mean.to_bits()) {
-            return Err("its fresh deals give another win share than the one in bound.csv".into());
-        }
-        Ok(())
+        stored.verify(path, self.rules, self.roster, &LearnThreads::new(0, &CancelToken::new())?)
     }
 
     /// Trains a responder to the end, or continues its training.
@@ -137,14 +126,19 @@ impl Responder<'_> {
     }
 }
 
-/// Checks the recipe and the network of each responder, and repeats its fresh deals.
+/// Checks the recipe and the networks of each responder, and repeats their evaluations.
 pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &Roster) -> CliResult {
     let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
-    if refusal_file(folder).exists() {
-        return Ok(exit);
-    }
     let rules = read_rules(&suite.robust.rules, Path::new("."))?;
     let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
+    if refusal_file(folder).exists() {
+        if responder.learner("shipped").is_ok() {
+            writeln!(out, "responders: wrong: {} exists, but they can be trained", refusal_file(folder).display())?;
+            return Ok(Exit::Wrong);
+        }
+        writeln!(out, "responders: cannot be trained")?;
+        return Ok(exit);
+    }
     for name in RESPONDERS {
         match trained(folder, name).map(|path| responder.check(&path, name)) {
             None => {
@@ -155,7 +149,14 @@ pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &R
                 writeln!(out, "responder from {name}: wrong: {error}")?;
                 exit = Exit::Wrong;
             }
-            Some(Ok(())) => writeln!(out, "responder from {name}: verified")?,
+            Some(Ok(())) => {
+                let shown = folder.join(ROBUST).join(name);
+                writeln!(
+                    out,
+                    "responder from {name}: verified, except its training and curve.csv, which this command repeats:"
+                )?;
+                writeln!(out, "    cambio learn {}/recipe.toml --out OTHER", shown.display())?;
+            }
         }
     }
     Ok(exit)
