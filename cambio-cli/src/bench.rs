@@ -8,7 +8,7 @@ mod suite;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{AgentSpec, Guarded, Roster};
+use cambio_agents::{AgentSpec, ExternalParams, Guarded, Roster};
 use cambio_core::rng::Key;
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Agent as _, AgentError, Playing, Rules, Seat};
@@ -122,10 +122,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         out,
         suite: &suite,
         agent: &agent,
+        tables: &tables,
         roster,
         executor: Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?),
     };
-    let exit = bench.play_all(&tables)?;
+    let exit = bench.play_all()?;
     if exit == Exit::Interrupted {
         say!("interrupted; the same command with --resume continues the benchmark");
     }
@@ -149,8 +150,10 @@ fn check_start(agent: &AgentSpec) -> Result<(), Box<dyn std::error::Error>> {
         let mut playing = Playing::new(&rules, 2, Key::new(0, 0))?;
         Ok(Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))?)
     };
+    let is_bot = agent.params::<ExternalParams>().is_some();
     match begin("classic") {
-        Err(error) if PRESETS.into_iter().chain(MINI_GAMES).all(|name| begin(name).is_err()) => {
+        // Whether a bot can be started does not depend on the rules.
+        Err(error) if is_bot || PRESETS.into_iter().chain(MINI_GAMES).all(|name| begin(name).is_err()) => {
             Err(format!("`{agent}` cannot begin a match of classic, or of any other preset: {error}").into())
         }
         _ => Ok(()),
@@ -210,6 +213,7 @@ struct Bench<'a> {
     out: &'a Path,
     suite: &'a Suite,
     agent: &'a AgentSpec,
+    tables: &'a [BenchTable],
     roster: &'a Roster,
     executor: Executor,
 }
@@ -222,8 +226,8 @@ impl Bench<'_> {
     }
 
     /// Plays the missing runs of the chosen parts.
-    fn play_all(&self, tables: &[BenchTable]) -> CliResult {
-        let chosen: Vec<&BenchTable> = tables.iter().filter(|table| self.args.has_run(table)).collect();
+    fn play_all(&self) -> CliResult {
+        let chosen: Vec<&BenchTable> = self.tables.iter().filter(|table| self.args.has_run(table)).collect();
         for (number, table) in chosen.iter().enumerate() {
             self.note(&format!("{} (run {} of {})", table.name, number + 1, chosen.len()));
             match self.play(table)? {
@@ -244,6 +248,7 @@ impl Bench<'_> {
         {
             return Ok(Exit::Done);
         }
+        self.refuse_changed_agent()?;
         let (experiment, text) = Experiment::read(&experiments.join(format!("{}.toml", table.name)))?;
         let plan = experiment.plan(self.roster, &experiments)?.with_toml(text);
         let begin = if folder.exists() { RunFolder::reopen } else { RunFolder::create };
@@ -256,12 +261,32 @@ impl Bench<'_> {
         }
     }
 
+    /// Fails if a file of the agent has changed since a run of the benchmark began.
+    fn refuse_changed_agent(&self) -> Result<(), Box<dyn std::error::Error>> {
+        let folders = self.tables.iter().map(|table| self.out.join(&table.name)).filter(|folder| folder.exists());
+        for stored in
+            folders.filter(|_| !self.agent.files().is_empty()).filter_map(|folder| StoredRun::open(&folder).ok())
+        {
+            let changes = stored.changed_files(std::slice::from_ref(self.agent));
+            if !changes.is_empty() {
+                let (shown, changes) = (stored.path.display(), changes.join(", "));
+                return Err(
+                    format!("since {shown} was played, {changes}; choose another --out for the new agent").into()
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Computes the exploitability in each mini game. Returns whether it was not interrupted.
     fn exploit(&self) -> Result<bool, Box<dyn std::error::Error>> {
         let folder = self.out.join(EXACT);
         std::fs::create_dir_all(&folder).map_err(FileError::unwritable(&folder))?;
         let missing: Vec<&String> =
             self.suite.exact.games.iter().filter(|game| !exact_file(self.out, game).exists()).collect();
+        if !missing.is_empty() {
+            self.refuse_changed_agent()?;
+        }
         let cancel = self.executor.cancel_token();
         let work = |number: u64, _: &cambio_sim::Worker<'_>| {
             exact(missing[number as usize], self.agent, self.suite.exact.streams, &cancel).transpose()

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use cambio_agents::Network;
+use cambio_core::Rules;
 use serde_json::Value;
 
 use crate::command::{cambio, command, done, said};
@@ -189,6 +191,34 @@ fn a_changed_responder_fails_the_check() {
     let found = cambio(&place, "verify g --all");
     assert!(said(&found).contains("responder from shipped: wrong: g/robust/shipped/network.net: "), "{}", said(&found));
     assert_eq!(found.status.code(), Some(4), "{}", said(&found));
+}
+
+#[test]
+fn a_benchmark_measures_one_version_of_the_agent() {
+    let place = folder("bench-versions");
+    let shipped = |rules: &str| Network::shipped_file(&Rules::preset(rules).unwrap(), 2).unwrap();
+    let bench = |words: &[&str]| {
+        let words = [&["learned(\"own.net\")", "--quick", "--quiet", "--out"][..], words].concat();
+        command(&place, "bench").args(words).output().unwrap()
+    };
+    fs::write(place.join("own.net"), shipped("classic")).unwrap();
+    assert_eq!(bench(&["o", "--parts", "table"]).status.code(), Some(0));
+    let other = Network::from_bytes(shipped("classic")).unwrap().0.to_bytes(&Value::from("trained for longer"));
+    fs::write(place.join("own.net"), other).unwrap();
+    let refused = bench(&["o", "--resume", "--parts", "transfer"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let what = "since o/table was played, the bot's file `own.net` has changed; choose another --out for the new agent";
+    assert!(said(&refused).contains(what), "{}", said(&refused));
+    // What is played can be summed up again.
+    assert_eq!(bench(&["o", "--resume", "--parts", "table"]).status.code(), Some(0));
+
+    // As after a run on another machine.
+    assert_eq!(bench(&["p", "--parts", "match"]).status.code(), Some(0));
+    for run in ["match-original", "match-faessler"] {
+        fs::rename(place.join("p").join(run), place.join("o").join(run)).unwrap();
+    }
+    let mixed = said(&cambio(&place, "verify o"));
+    assert!(mixed.contains("the files of its agent are not those in o/table"), "{mixed}");
 }
 
 #[test]

@@ -157,6 +157,7 @@ impl BenchResult {
             request,
         };
         let wanted = suite.plans(&tables, &result.request.agent, roster)?;
+        let mut first: Option<StoredRun> = None;
         for (table, wanted) in tables.iter().zip(wanted) {
             let path = folder.join(&table.name);
             if !path.exists() {
@@ -179,6 +180,14 @@ impl BenchResult {
                 result.time = decision_time(&stored, agent, [&class.rollout, &class.lookahead], roster)?;
             }
             result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
+            match &first {
+                Some(first) if !stored.has_files_of(first) => {
+                    let what = format!("the files of its agent are not those in {}", first.path.display());
+                    return Err(RunError::damaged(&path, what).into());
+                }
+                Some(_) => {}
+                None => first = Some(stored),
+            }
         }
         for game in &suite.exact.games {
             let file = exact_file(folder, game);

@@ -3,7 +3,7 @@
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use cambio_agents::Roster;
+use cambio_agents::{AgentSpec, Roster};
 use cambio_exec::{open_regular, read_line, read_up_to};
 use serde_json::Value;
 
@@ -205,6 +205,16 @@ impl StoredRun {
     /// Whether the rows of this run begin with the rows of `earlier`, which is the same run when it had fewer batches.
     pub fn continues(&self, earlier: &StoredRun) -> bool {
         self.plan.run_id() == earlier.plan.run_id() && self.entries.starts_with(&earlier.entries)
+    }
+
+    /// A message for each file of a bot or a network that has changed since the run began.
+    pub fn changed_files(&self, agents: &[AgentSpec]) -> Vec<String> {
+        self.programs.changes(&Programs::of(agents))
+    }
+
+    /// Whether the bots and networks of both runs had the same files.
+    pub fn has_files_of(&self, other: &StoredRun) -> bool {
+        self.programs == other.programs
     }
 
     /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read
