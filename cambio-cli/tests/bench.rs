@@ -173,7 +173,7 @@ fn a_changed_responder_fails_the_check() {
     let other = rows.replacen(",3,greedy,2,0", ",3,greedy,2,1", 1);
     assert!(without_a_level != rows && other != rows, "{rows}");
     for (changed, what) in [
-        (without_a_level, "its levels are not those of the recipe"),
+        (without_a_level, "its levels do not follow from the recipe"),
         (other, "the network of level 3 gets another result"),
     ] {
         fs::write(&judged, changed).unwrap();
@@ -209,7 +209,7 @@ fn a_benchmark_measures_one_version_of_the_agent() {
     assert_eq!(refused.status.code(), Some(1));
     let what = "since o/table was played, the bot's file `own.net` has changed; choose another --out for the new agent";
     assert!(said(&refused).contains(what), "{}", said(&refused));
-    // What is played can be summed up again.
+    // The complete parts can be summed up again.
     assert_eq!(bench(&["o", "--resume", "--parts", "table"]).status.code(), Some(0));
 
     // As after a run on another machine.

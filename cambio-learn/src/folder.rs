@@ -476,7 +476,7 @@ impl StoredResponder {
         let begins = judges_the_beginning(recipe).then_some((0, 0));
         let wanted = begins.into_iter().chain((1..).zip(learner.evaluations()));
         if !by_level(judged).map(|rows| (rows[0].level, rows[0].matches)).eq(wanted) {
-            return wrong(Path::new(JUDGED), "its levels are not those of the recipe");
+            return wrong(Path::new(JUDGED), "its levels do not follow from the recipe");
         }
         for rows in by_level(judged) {
             let (level, matches) = (rows[0].level, rows[0].matches);
