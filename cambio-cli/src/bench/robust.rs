@@ -80,7 +80,7 @@ impl Responder<'_> {
         learner.step(thread)?;
         let (wall, cpu, before) = (Instant::now(), thread_cpu_time(), learner.matches());
         let spent = || {
-            let cpu = cpu.zip(thread_cpu_time()).map(|(begun, now)| now - begun);
+            let cpu = cpu.zip(thread_cpu_time()).map(|(begun, now)| now.saturating_sub(begun));
             cpu.unwrap_or_else(|| wall.elapsed()).as_secs_f64()
         };
         while spent() < PILOT * seconds && learner.step(thread)?.is_some() {}
