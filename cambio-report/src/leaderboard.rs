@@ -7,17 +7,17 @@ use crate::template::page;
 
 /// What the columns of a leaderboard mean.
 pub const LEADERBOARD_LEGEND: &str = "\
-duel, table, match, transfer: wins in percent, with 95 % intervals. Equal players
-win 50 % at two seats, and 25 % at the table of four. Duel: single rounds of
-classic against six opponents. Table: among three copies of another agent. Match:
-whole matches of original and faessler. Transfer: twelve rule systems that no
-bundled network knows. forfeits: the matches that the agent lost by a fault, for
-example because it has no network for the rules; they count in the means. exact:
-the mean exploitability in the mini games, 0 is perfect. responder: the wins in
-percent of a network that learned to beat the agent in five minutes of one core,
-with a 95 % interval; 50 is perfect, and more training can find more. time: of a
-decision in the duel, with `!` if it is longer than the slower search of the class
-takes.";
+duel, table, match, transfer: wins in percent, with 95 % intervals. Equal
+players win 50 % at two seats, and 25 % at the table of four. Duel: single
+rounds of classic against six opponents. Table: among three copies of another
+agent. Match: whole matches of original and faessler. Transfer: twelve rule
+systems that no bundled network knows. forfeits: the matches that the agent lost
+by a fault, for example because it has no network for the rules; they count in
+the means. exact: the mean exploitability in the mini games, 0 is perfect.
+responder: the wins in percent of a network that learned to beat the agent in
+five minutes of one core, with a 95 % interval; 50 is perfect, and more training
+can find more. time: of a decision in the duel, with `!` if it is longer than
+the slower search of the class takes.";
 
 /// The results of several agents in one benchmark, the best first.
 #[derive(Clone, PartialEq, Debug)]
