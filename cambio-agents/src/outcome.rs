@@ -96,7 +96,7 @@ impl OutcomeModel {
     /// Does not panic: the bundled models are valid.
     pub fn shipped(rules: &Rules, seats: usize) -> Arc<OutcomeModel> {
         let read = |bytes: &[u8]| OutcomeModel::from_bytes(bytes).map(|(model, _)| Arc::new(model));
-        Arc::clone(shipped(rules, seats).content(read).expect("the models are bundled"))
+        Arc::clone(shipped(rules, seats).content(read))
     }
 
     /// The file of [`OutcomeModel::shipped`], for [`OutcomeModel::from_bytes`].

@@ -38,8 +38,13 @@ impl<T> Shipped<T> {
         self.seats.contains(&seats) && have_the_same_cards(self.rules.get_or_init(own), rules)
     }
 
+    /// The content of a file in the program, which is read once.
+    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> &T {
+        self.content.get_or_init(|| read(self.bytes).expect("the bundled files are valid"))
+    }
+
     /// The content of the file, which is read once; `None` if neither the program nor its embedder has the file.
-    pub(crate) fn content(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> Option<&T> {
+    fn content_if_available(&self, read: fn(&[u8]) -> Result<T, NetworkError>) -> Option<&T> {
         let bytes = self.available()?;
         Some(self.content.get_or_init(|| read(bytes).expect("bundled and provided files are valid")))
     }
@@ -121,7 +126,7 @@ impl Network {
     /// ```
     pub fn shipped(rules: &Rules, seats: usize) -> Option<Network> {
         let found = SHIPPED.iter().find(|shipped| shipped.fits(rules, seats))?;
-        let content = found.content(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
+        let content = found.content_if_available(|bytes| Network::from_bytes(bytes).map(|(network, _)| network));
         if content.is_none() {
             MISSING.lock().unwrap_or_else(PoisonError::into_inner).push(found.file());
         }
