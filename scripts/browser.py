@@ -240,6 +240,13 @@ class Checks:
         expect(not grave, f"{where}: {json.dumps(grave, indent=1)}")
         expect(not self.errors, f"{where}: {self.errors}")
 
+    def has_names(self, page, where):
+        """Checks that the texts beside a table name players and cards as the table does, without the letters of seats."""
+        texts = page.locator(".side, .caption, .legend, .chances").all_inner_texts()
+        found = re.findall(r"\b[a-h]\d\b.*|\b[b-h] [a-z]+.*|\b[a-h]['’].*", "\n".join(texts))
+        found = [one for one in found if "changes the view" not in one and "goes to the next" not in one]
+        expect(not found, f"{where}: letters of seats instead of names: {found}")
+
     def matches_of_every_preset(self):
         """A whole match on each preset against two agents, with clicks and keys, in both widths and colour schemes."""
         counts = []
@@ -725,7 +732,11 @@ class Checks:
         page.goto(f"{address}#round=1&decision=9")
         until(page, "document.querySelector('.caption').textContent.startsWith('Round 1, decision 9 ')")
         lines = page.locator(".transcript a").all_text_contents()
-        expect(all(re.match(r"the deal$|[a-h] [a-z]+s( |$)", line) for line in lines), f"these are not sentences: {lines}")
+        expect(
+            all(re.match(r"The deal$|(Greedy|Heuristic|Sharp) [a-z]+s( |$)", line) for line in lines),
+            f"these are not sentences: {lines}",
+        )
+        self.has_names(page, "the viewer")
         self.is_well(page, "the viewer")
         page.keyboard.press("ArrowRight")
         until(page, "location.hash === '#round=1&decision=10'")
@@ -756,7 +767,13 @@ class Checks:
         tags = page.evaluate(
             "[...document.querySelectorAll('.cell .card')].filter((card) => card.parentElement.querySelector('.seen')?.textContent.match(/^(all|.*b.*)$/)).map((card) => card.dataset.place).sort().join(', ')"
         )
-        expect(seen[1] == f"b has seen {tags or 'no card'}.", f"{seen}, but the tags say {tags}")
+        letters = page.evaluate(
+            "Object.fromEntries([...document.querySelectorAll('.seat')].map((seat) => [seat.querySelector('.name').textContent + '’s', seat.dataset.seat]))"
+        )
+        told = re.findall(r"(their own|\w+’s) cards? ([\d, and]+)", seen[1])
+        told = ", ".join(sorted(letters.get(owner, "b") + slot for owner, slots in told for slot in re.findall(r"\d", slots)))
+        expect(told == tags, f"{seen}, but the tags say {tags}")
+        self.has_names(page, "the explanation")
         self.is_well(page, "the explanation")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
@@ -844,6 +861,7 @@ class Checks:
         page.select_option(".chances select", "all")
         counted = page.locator(".summary li").all_text_contents()
         marked = sum(int(number) for line in counted for number in re.findall(r"(\d+) blunder", line))
+        self.has_names(page, "the analysis")
         expect(len(counted) == len(columns) and marked == blunders, f"{blunders} blunders are marked, {counted}")
         for width, scheme in [(1280, "light"), (400, "light"), (400, "dark"), (1280, "dark")]:
             page.set_viewport_size({"width": width, "height": 850})
@@ -941,7 +959,7 @@ class Checks:
             page.click("text=Analyse this round")
             until(page, "document.querySelector('.chances progress').hidden", seconds=180)
             found = page.text_content(".chances")
-            expect("judges 8 of 14 decisions" in found and "(a 8)" in found, found)
+            expect("judges 8 of 14 decisions" in found and "(me 8)" in found, found)
             expect("Luck of the deal" not in found, found)
             page.click(".blunders a >> nth=0")
             until(page, "document.querySelector('.legend .better')")
@@ -1454,7 +1472,7 @@ class SiteChecks(Checks):
         expect(sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"]), title)
         page.click("text=Analyse this round")
         until(page, "document.querySelector('.chances progress').hidden && document.querySelector('.costs')", seconds=180)
-        own = next(text for text in page.locator(".summary li").all_text_contents() if " You: " in text)
+        own = next(text for text in page.locator(".summary li").all_text_contents() if text.startswith("You: "))
         blunders = re.search(r"(\d+) blunder", own)
         expect(f", {blunders[1] if blunders else 0} blunder" in line, f"{line!r}, but the review says {own!r}")
         page.reload()

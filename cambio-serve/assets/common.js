@@ -1,7 +1,7 @@
 // Code that all pages share: the names of the players, and what this browser stores.
 
 import { LETTERS } from "./cards.js";
-export { counted, h, inWords, LETTERS, listed, s } from "./cards.js";
+export { counted, h, LETTERS, listed, s } from "./cards.js";
 
 // The levels of opponents, from the weakest to the strongest: name, description, and spec of the agent. A search takes longer with more
 // players, so a search has lighter specs for two to four opponents and for more.

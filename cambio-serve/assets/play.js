@@ -1,13 +1,13 @@
 // The page of a table. The server sends this page only what its seat may know.
 import { cardName } from "./cards.js";
 import { Board } from "./table.js";
-import { CHOICES, counted, h, inWords, levelOf, people, remember, remembered, rulesName } from "./common.js";
+import { CHOICES, counted, h, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { POINTS, result } from "./result.js";
 import { Company, WaitingRoom } from "./room.js";
 import { sounds } from "./sounds.js";
-import { prompt, story } from "./story.js";
+import { choiceOf, prompt, story } from "./story.js";
 import { endButtons } from "./links.js";
 import { ask, at, follow, isGuest, openTable, save } from "./transport.js";
 
@@ -385,7 +385,7 @@ async function hint() {
   try {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
-      const inSpots = (action) => inWords(action).replace(/\b[a-h]\d+/g, (spot) => board.spot(spot));
+      const inSpots = (action) => choiceOf(current.cast.you, action, current.cast);
       const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${one.value.toFixed(3)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
       advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");

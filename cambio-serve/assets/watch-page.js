@@ -31,7 +31,7 @@ function named(film, match) {
   const names = film.agents.map((spec, index) => (spec === "person" ? film.people?.[index] ?? "" : null));
   // If several people played, none of them is “You”, because each of them can open the replay.
   const players = people(film.agents, person, names);
-  return { ...film, players, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
+  return { ...film, players, you: person, title: players.map(({ name }) => name).join(" against ") + (about.practice === true ? " (practice)" : "") };
 }
 
 // Shows a replay. `isNew`: no address leads to the match yet, because it is from a file or was played for this page.

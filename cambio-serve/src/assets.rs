@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cambio_view::{CARDS_JS, CHANCES_JS, PARTS_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
+use cambio_view::{CARDS_JS, CHANCES_JS, PARTS_JS, STORY_JS, TABLE_JS, VIEWER_CSS, WATCH_JS};
 
 pub(crate) struct Asset {
     pub(crate) kind: &'static str,
@@ -40,7 +40,7 @@ pub(crate) fn file(name: &str) -> Option<Asset> {
         "common.js" => (JS, include_str!("../assets/common.js")),
         "chances.js" => (JS, CHANCES_JS),
         "parts.js" => (JS, PARTS_JS),
-        "story.js" => (JS, include_str!("../assets/story.js")),
+        "story.js" => (JS, STORY_JS),
         "sounds.js" => (JS, include_str!("../assets/sounds.js")),
         "guide.js" => (JS, include_str!("../assets/guide.js")),
         "deck.js" => (JS, include_str!("../assets/deck.js")),

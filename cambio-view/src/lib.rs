@@ -54,7 +54,8 @@ pub use narrator::Narrator;
 pub use page::{Feed, PageStep, Prompt, RoundEnd};
 pub use reaction::{MEDIANS, ReactionTimes};
 pub use replay::{
-    CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, TABLE_JS, VIEWER_CSS, WATCH_JS, quoted,
+    CARDS_JS, CHANCES_JS, EventLine, Frame, PARTS_JS, Replay, RoundReplay, STORY_JS, TABLE_JS, VIEWER_CSS, WATCH_JS,
+    quoted,
 };
 pub use requests::{
     ActionRequest, ExplainRequest, HintRequest, ReviewRequest, SUBSTITUTE, TableRequest, position_for_hint,

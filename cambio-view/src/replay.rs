@@ -257,6 +257,8 @@ pub const VIEWER_CSS: &str = include_str!("../viewer/viewer.css");
 pub const CARDS_JS: &str = include_str!("../viewer/cards.js");
 /// The JavaScript module that draws a table.
 pub const TABLE_JS: &str = include_str!("../viewer/table.js");
+/// The JavaScript module that describes events and decisions in sentences.
+pub const STORY_JS: &str = include_str!("../viewer/story.js");
 /// The JavaScript module that splits the result of a round into luck and decisions.
 pub const PARTS_JS: &str = include_str!("../viewer/parts.js");
 /// The JavaScript module that shows the analysis of a replay.
@@ -280,7 +282,7 @@ fn script_data(data: &impl Serialize) -> String {
 
 /// The modules as one self-contained script, with the module of the analysis if there is one.
 fn script(has_analysis: bool) -> String {
-    let mut modules = vec![CARDS_JS, TABLE_JS, WATCH_JS];
+    let mut modules = vec![CARDS_JS, STORY_JS, TABLE_JS, WATCH_JS];
     if has_analysis {
         modules.extend([PARTS_JS, CHANCES_JS]);
     }
@@ -354,7 +356,7 @@ impl Observer for ReplayBuilder {
             return;
         }
         let Setup { rules, seats, .. } = standing.setup;
-        let narrator = || Narrator::new(&rules);
+        let narrator = || Narrator::for_players(&rules);
         let stage =
             self.stage.get_or_insert_with(|| ReplayStage { rules, seats, narrator: narrator(), totals: Vec::new() });
         stage.totals = standing.totals.to_vec();

@@ -61,7 +61,7 @@ const SWISS = { A: "Ass", U: "Under", O: "Ober", K: "König", F: "Fässler" };
 
 const isFrench = (kind) => Boolean(SUITS[kind.suit]?.[3]);
 const isSwiss = (kind) => Boolean(SUITS[kind.suit]) && !isFrench(kind);
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // The rank in a sentence, with a capital letter: "9", "Jack", "Under", "Joker", "Swap".
 export function rankName(kind) {
@@ -75,9 +75,6 @@ export function cardName(kind) {
   if (isSwiss(kind)) return `${SUITS[kind.suit][1]} ${rankName(kind)}`;
   return kind.rank === "king" && kind.suit ? `${kind.suit} King` : kind.rank === "JK" || kind.rank === kind.label ? rankName(kind) : kind.label;
 }
-
-// The players of a replay, seat a first: a name, and the spec of an agent that has another name. A page can give them in `film.players`.
-export const playersOf = (film) => film.players ?? film.agents.map((spec, index) => ({ name: film.people?.[index] ?? spec }));
 
 // The letter of a person's seat, from the field of a record; null if the match has no such seat.
 export const seatOf = ({ agents }, person) => [...LETTERS.slice(0, agents.length)].find((letter) => letter === person?.seat) ?? null;
@@ -134,13 +131,6 @@ export const back = () => h("span", { class: "back", "aria-hidden": "true" });
 
 // A card that is only a picture, with its name for screen readers.
 export const picture = (kind) => h("span", { class: "card up", role: "img", "aria-label": spoken(kind), title: spoken(kind) }, front(kind));
-
-// A decision in the players' words; `action_in_words` in `words.rs` does the same.
-const VERBS = { keep: "keep it in place of", drop: "discard", look: "peek at", peek: "peek at", show: "turn up", take: "take the open card", end: "end the turn", cheat: "take a penalty card to peek at" };
-export const inWords = (action) => action.replace(/^(swap \S+)/, "$1 with").replace(/^\w+/, (verb) => VERBS[verb] ?? verb);
-
-// The decision of a seat as a sentence without its full stop: "a discards".
-export const deedOf = (by, action) => `${by} ${inWords(action).replace(/^\w+/, (verb) => verb + (/(s|ch)$/.test(verb) ? "es" : "s"))}`;
 
 // A number of things: "1 card", "2 cards".
 export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;

@@ -1,12 +1,15 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
-import { deedOf, h, inWords, LETTERS, playersOf, s, seatOf } from "./cards.js";
+import { h, LETTERS, s } from "./cards.js";
 import { compared, hundreds, judged, judgedOf, number, split, summary } from "./parts.js";
+import { castOf, choiceOf, deedOf, nameOf, ownerOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
 const AGAIN = 700;
 const HEIGHT = 190;
-const EDGE = { left: 40, right: 18, top: 10, bottom: 22 };
+const EDGE = { left: 40, top: 10, bottom: 22 };
+// The names at the ends of the lines: their number of letters, and the width of a letter in pixels.
+const NAME = { letters: 9, width: 6.5 };
 
 // The number of decisions in the list of the costliest ones.
 const COSTLIEST = 3;
@@ -36,7 +39,12 @@ export async function reviewOf(ask, record, round, shown) {
 // the rounds of a `record` come from requests with `ask`, or they are known: `reviews`, by round. `keep` receives each new one.
 export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const known = new Map(reviews.entries());
-  const players = playersOf(film);
+  const cast = castOf(film);
+  const person = cast.you;
+  const name = (seat) => nameOf(typeof seat === "number" ? LETTERS[seat] : seat, cast);
+  const names = cast.people.map((_, seat) => name(seat).slice(0, NAME.letters));
+  // The width right of the graph.
+  const right = 8 + NAME.width * Math.max(...names.map((one) => one.length));
   let at = [0, 0];
   const begin = h("button", { type: "button", onclick: () => work(at[0]) }, "Analyse this round");
   const state = h("p", { class: "facts", role: "status" });
@@ -98,7 +106,6 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const cost = judged(decision);
     return cost && cost.best !== decision.action && cost.mean > 0 ? cost : null;
   };
-  const person = seatOf(film, record?.["x-person"]);
 
   // The seat whose chance changed most by luck after a decision, if the change is clear: at least as large as the cost of a blunder,
   // even at the low end of the interval. Of equal changes, this is the change for the person, or for the seat which decided.
@@ -115,12 +122,12 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const { chances, decisions, of, parts } = review;
     const isOwn = review.made_up || kind.value === "own";
     const width = Math.max(graph.clientWidth, 260);
-    const x = (d) => EDGE.left + ((width - EDGE.left - EDGE.right) * d) / Math.max(of, 1);
+    const x = (d) => EDGE.left + ((width - EDGE.left - right) * d) / Math.max(of, 1);
     const y = (share) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - share);
     const seats = film.agents.length;
     const path = (points) => points.map(([d, share], place) => `${place ? "L" : "M"}${x(d).toFixed(1)} ${y(Math.min(1, Math.max(0, share))).toFixed(1)}`).join("");
     const shown = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
-      s("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: y(share), y2: y(share) }),
+      s("line", { class: "grid", x1: EDGE.left, x2: width - right, y1: y(share), y2: y(share) }),
       s("text", { x: EDGE.left - 6, y: y(share) + 4, "text-anchor": "end" }, `${100 * share} %`)]);
     const every = [10, 20, 50, 100].find((step) => of / step <= 8) ?? 200;
     for (let d = 0; d <= of; d += every) shown.push(s("text", { x: x(d), y: HEIGHT - 5, "text-anchor": "middle" }, d));
@@ -136,10 +143,10 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       shown.push(s("path", { class: `line s${seat}`, d: path(line.map(([d, { mean }]) => [d, mean])) }));
       if (isOwn) line.forEach(([d, { mean }]) => shown.push(s("circle", { class: `point s${seat}`, cx: x(d), cy: y(mean), r: 2.5 })));
     });
-    // The letters at the ends of the lines, moved apart so that they do not overlap.
+    // The names at the ends of the lines, moved apart so that they do not overlap.
     const ends = lines.flatMap((line, seat) => (line.length ? [{ seat, d: line.at(-1)[0], y: y(line.at(-1)[1].mean) }] : [])).sort((one, other) => one.y - other.y);
     ends.reverse().forEach((end, place) => { end.y = Math.min(end.y, place ? ends[place - 1].y - 11 : y(0)); });
-    ends.forEach((end) => shown.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(end.d) + 4, width - 12), y: end.y + 4 }, LETTERS[end.seat])));
+    ends.forEach((end) => shown.push(s("text", { class: `name s${end.seat}`, x: Math.min(x(end.d) + 4, width - right + 4), y: end.y + 4 }, names[end.seat])));
     shown.push(s("line", { class: "now", x1: x(at[1]), x2: x(at[1]), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }));
     const kinds = new Set();
     const put = (what, d, share, up) => { kinds.add(what); shown.push(mark(what, x(d), Math.min(HEIGHT - EDGE.bottom - 6, Math.max(EDGE.top + 6, y(share) + up)))); };
@@ -158,10 +165,10 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     isOwn ? h("span", {}, "A point is a decision of the player: the mean over possible deals that fit what the player had seen. Points are missing where too few deals fit.")
       : parts ? "" : h("span", {}, "Luck is marked when the analysis is complete."));
     const blunders = decisions.filter((decision) => decision.blunder).length;
-    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each seat ${isOwn ? "with what it knew, at its decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
+    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each player ${isOwn ? "with what it knew, at its decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
     drawing.addEventListener("click", (event) => {
       const { left, width: wide } = drawing.getBoundingClientRect();
-      const place = (((event.clientX - left) / wide) * width - EDGE.left) / (width - EDGE.left - EDGE.right);
+      const place = (((event.clientX - left) / wide) * width - EDGE.left) / (width - EDGE.left - right);
       viewer.go(at[0], Math.min(of, Math.max(0, Math.round(place * of))));
     });
     graph.replaceChildren(drawing);
@@ -173,9 +180,9 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
     if (!here && !(review.made_up && (decision || at[1] === 0))) { readout.textContent = "This decision is not analysed yet."; return; }
-    const cost = (name, regret) => (regret === null ? "" : regret.uncertain ? `${name}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${name}, this was the best choice found. ` : `${name}, “${inWords(regret.best)}” would win ${hundreds(regret)} more games in 100. `);
+    const cost = (words, regret) => (regret === null ? "" : regret.uncertain ? `${words}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${words}, this was the best choice found. ` : `${words}, “${choiceOf(decision.by, regret.best, cast)}” would win ${hundreds(regret)} more games in 100. `);
     const nothing = decision && decision.known === null && decision.open === null;
-    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${decision.by} had seen made-up cards. ` : nothing ? "There was no other choice." : cost(`With what ${decision.by} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
+    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${name(decision.by)} had seen made-up cards. ` : nothing ? "There was no other choice." : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
     const luck = decision && luckAfter(review, at[1] - 1);
     // Why the two costs differ, if one of them says that the decision was good.
     const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
@@ -183,11 +190,11 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
       : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? `After ${deedOf(decision.by, decision.action)}` : "After the deal"), !here ? ". " : `, the chances to win in % are: ${here.map((each, seat) => `${LETTERS[seat]} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
+      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), !here ? ". " : `. Then the chances to win in % were: ${here.map((each, seat) => `${name(seat)} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       verdict + why,
-      decision?.own ? `With what ${decision.by} could know, ${decision.by}'s chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
-      luck ? h("b", { class: "chance" }, `Cards that no player could foresee changed ${LETTERS[luck.seat]}'s chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
+      decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
+      luck ? h("b", { class: "chance" }, `Cards that no player could foresee changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
   }
 
   function write(review) {
@@ -201,19 +208,19 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions)} Luck and the chances with all cards are left out.`) : "",
+      isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions, cast)} Luck and the chances with all cards are left out.`) : "",
       h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with ${isMadeUp ? "possible cards" : "the real cards"} on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
-        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${deedOf(by, action)}`), `: this cost ${hundreds(cost)} wins in 100; “${inWords(cost.best)}” was better. `,
+        h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${deedOf(by, action, cast)}`), `: this cost ${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `,
           blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
-      ...split(review, person),
-      ...summary(review, players, person),
+      ...split(review, cast),
+      ...summary(review, cast),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
-          h("thead", {}, h("tr", {}, ...["seat", "cost with what the player could know", "cost if all cards were visible"].slice(0, isMadeUp ? 2 : 3).map((head) => h("th", { scope: "col" }, head)))),
-          h("tbody", {}, ...players.map(({ name }, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, LETTERS[seat]), ` ${name}`),
+          h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].slice(0, isMadeUp ? 2 : 3).map((head) => h("th", { scope: "col" }, head)))),
+          h("tbody", {}, ...cast.people.map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, name(seat))),
             h("td", {}, sum(seat, "known")), isMadeUp ? null : h("td", {}, sum(seat, "open"))))))),
         h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. A sum can exceed 100, because the same win can be missed at several decisions. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
@@ -231,7 +238,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     // How the analysis of a decision of the current round agrees with the choice of an agent, in a sentence.
     compare(d, choice) {
       const decision = known.get(at[0])?.decisions[d - 1];
-      return decision ? compared(decision, choice) : "";
+      return decision ? compared(decision, choice, cast) : "";
     },
     moved(round, decision) {
       at = [round, decision];

@@ -1,5 +1,6 @@
 // How the result of a round came about: luck and decisions as parts that add up, and a summary of each player's decisions.
-import { counted, h, inWords, LETTERS, listed } from "./cards.js";
+import { capital, counted, h, LETTERS, listed } from "./cards.js";
+import { choiceOf, nameOf, ownerOf } from "./story.js";
 
 export const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 // A share of the win with its interval, in wins in 100.
@@ -12,11 +13,11 @@ const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mea
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
 
 // How many decisions of a round with made-up cards are judged, and of whom, in a sentence.
-export function judgedOf(decisions) {
+export function judgedOf(decisions, cast) {
   const real = decisions.filter((decision) => !decision.made_up);
   const seats = [...new Set(real.map(({ by }) => by))].sort();
   return `The analysis judges ${real.length} of ${counted(decisions.length, "decision")}: ${seats.length === 0 ? "every player had seen made-up cards."
-    : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${seat} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
+    : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${nameOf(seat, cast)} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
 }
 
 // The parts for one seat in whole percent of a win. The rest contains the rounding errors.
@@ -28,30 +29,28 @@ function rounded(parts, seat) {
   return { before, deal, draws, decisions, result, rest: result - before - deal - draws - decisions.reduce((all, one) => all + one, 0) };
 }
 
-// The split of the result into luck and decisions: a sentence about one seat, and a table of all seats. `person` is the letter of the
-// person's seat or null.
-export function split({ parts, one_round: isRound, player }, person) {
+// The split of the result into luck and decisions: a sentence about the person, or else the winner, and a table of all players.
+export function split({ parts, one_round: isRound, player }, cast) {
   if (!parts) return [];
   const seats = parts.result.map((_, seat) => seat);
   const winner = parts.result.indexOf(Math.max(...parts.result));
-  const seat = person ? LETTERS.indexOf(person) : winner;
+  const seat = cast.you ? LETTERS.indexOf(cast.you) : winner;
+  const [name, owner] = [nameOf, ownerOf].map((words) => (one) => words(LETTERS[one], cast));
   const { before, deal, draws, decisions, rest, result } = rounded(parts, seat);
-  const isYou = Boolean(person);
-  const own = isYou ? "your" : `${LETTERS[seat]}'s own`;
-  const others = decisions.flatMap((change, by) => (by === seat ? [] : [`${LETTERS[by]}'s decisions ${signed(change)}`]));
-  const sentence = `Before the deal, ${isYou ? "you" : LETTERS[seat]} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${own} decisions ${signed(decisions[seat])}, ${listed([...others, `unknown cards and the rest ${signed(rest)}`])}: ${result} % after the round.`;
+  const others = decisions.flatMap((change, by) => (by === seat ? [] : [`${owner(by)} decisions ${signed(change)}`]));
+  const sentence = `Before the deal, ${name(seat)} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${owner(seat)} ${cast.you ? "" : "own "}decisions ${signed(decisions[seat])}, ${listed([...others, `unknown cards and the rest ${signed(rest)}`])}: ${result} % after the round.`;
   const all = seats.map((one) => rounded(parts, one));
   const row = (name, estimates, shown) => h("tr", {}, h("th", { scope: "row" }, name), ...seats.map((one) => h("td", {}, shown(one), estimates?.[one].half ? h("small", {}, ` ± ${number(100 * estimates[one].half, 0)}`) : "")));
   return [
     h("h3", {}, "Luck and decisions"),
     h("p", { class: "split" }, sentence),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Luck and decisions" }, h("table", { class: "costs parts" },
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "in % of a win"), ...seats.map((one) => h("th", { scope: "col" }, h("span", { class: `key s${one}` }, LETTERS[one]))))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "in % of a win"), ...seats.map((one) => h("th", { scope: "col" }, h("span", { class: `key s${one}` }, capital(name(one))))))),
       h("tbody", {},
         row("Chance before the deal", parts.before, (one) => all[one].before),
         row("Luck of the deal", parts.deal, (one) => signed(all[one].deal)),
         row("Luck of the draws", parts.draws, (one) => signed(all[one].draws)),
-        ...seats.map((by) => row(`Decisions of ${LETTERS[by]}`, parts.decisions[by], (one) => signed(all[one].decisions[by]))),
+        ...seats.map((by) => row(`${capital(owner(by))} decisions`, parts.decisions[by], (one) => signed(all[one].decisions[by]))),
         row("Unknown cards, rest", parts.rest, (one) => signed(all[one].rest)),
         row(isRound ? "Result" : "Chance after the round", null, (one) => all[one].result)))),
     h("details", {}, h("summary", {}, "How are luck and decisions separated?"),
@@ -62,7 +61,7 @@ export function split({ parts, one_round: isRound, player }, person) {
 
 // One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
 // because some rounds ask harder questions than others.
-export function summary({ decisions, parts }, players, person) {
+export function summary({ decisions, parts }, { people, you }) {
   const line = ({ name, spec }, seat) => {
     const letter = LETTERS[seat];
     const own = decisions.filter((decision) => decision.by === letter && decision.known);
@@ -79,18 +78,18 @@ export function summary({ decisions, parts }, players, person) {
         : wrong.length === certain.length ? `: ${listed(found)}.` : `, of which ${listed(found)} cost ${cost(wrong)}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
-    return h("li", {}, h("span", { class: `key s${seat}` }, letter), " ", h("span", { title: spec }, letter === person ? "You" : name), ": ", verdict,
+    return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
       unjudged ? ` ${counted(unjudged, "decision")} not judged: cards are made up.` : "",
       parts ? ` Luck of the deal and the draws: ${whole(sum([parts.deal[seat], parts.draws[seat]]))}.` : "");
   };
-  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...players.map(line)),
+  return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
     h("p", { class: "facts" }, "These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval.")];
 }
 
 // Compares the choice of an agent with the analysis of the decision in a sentence.
-export function compared(decision, { agent, decided }) {
-  const { known, action } = decision;
+export function compared({ by, known, action }, { agent, decided }, cast) {
+  const quoted = (choice) => `“${choiceOf(by, choice, cast)}”`;
   if (!known) return "";
   if (known.uncertain) return "The analysis cannot judge this decision: too few possible deals explain how the others played.";
   const isBetter = known.best !== action && known.mean > 0;
@@ -98,9 +97,9 @@ export function compared(decision, { agent, decided }) {
   const doubt = known.mean - known.half > 0 ? "" : ", which may be chance";
   if (!isBetter) {
     return decided === action ? "The analysis agrees: it found no better choice."
-      : `The analysis found no better choice than the one played, so “${inWords(decided)}” is not measurably better.`;
+      : `The analysis found no better choice than the one played, so ${quoted(decided)} is not measurably better.`;
   }
-  if (decided === known.best) return `The analysis agrees: “${inWords(known.best)}” ${gain}${doubt}.`;
-  if (decided !== action) return `The analysis also found a better choice than the one played: “${inWords(known.best)}” ${gain}${doubt}.`;
-  return `The analysis disagrees with ${agent}: “${inWords(known.best)}” ${gain} than the choice played${doubt}. It plays each choice out in many possible deals; ${agent} decides by its own estimate.`;
+  if (decided === known.best) return `The analysis agrees: ${quoted(known.best)} ${gain}${doubt}.`;
+  if (decided !== action) return `The analysis also found a better choice than the one played: ${quoted(known.best)} ${gain}${doubt}.`;
+  return `The analysis disagrees with ${agent}: ${quoted(known.best)} ${gain} than the choice played${doubt}. It plays each choice out in many possible deals; ${agent} decides by its own estimate.`;
 }

@@ -31,9 +31,10 @@ function ends(action) {
 
 export class Board {
   // `people` has the name of each player, seat a first, and if there is one a title and a spec; `hand` is the number of dealt cards,
-  // `me` the letter of the seat at the bottom, and `you` the letter of the person if the person plays.
-  constructor(root, { kinds, hand = 4, people, me = "a", you = null }) {
-    Object.assign(this, { root, kinds, hand, people, me, you, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], size: {}, chosen: () => {} });
+  // `me` the letter of the seat at the bottom, and `you` the letter of the person if the person plays. In a replay, the person's eye is
+  // also below cards that are face up.
+  constructor(root, { kinds, hand = 4, people, me = "a", you = null, isReplay = false }) {
+    Object.assign(this, { root, kinds, hand, people, me, you, isReplay, spots: new Map(), tags: new Map(), seats: new Map(), ghosts: [], size: {}, chosen: () => {} });
     const side = (name) => h("div", { class: `others ${name}` });
     this.sides = ["left", "top", "right"].map(side);
     this.own = h("div", { class: "own" });
@@ -250,8 +251,8 @@ export class Board {
         seat.cards.append(h("div", { class: "cell" }, card, tag));
       }
       const isShown = kind !== null && sees({ letter, slot, seenBy });
-      // A visible face already shows that the person has seen the card.
-      const watchers = [...seenBy].filter((one) => !(isShown && one === this.you));
+      // At a table, a visible face already shows that the person has seen the card.
+      const watchers = [...seenBy].filter((one) => this.isReplay || !(isShown && one === this.you));
       const seen = watchers.length ? `, seen by ${watchers.map((one) => this.name(one)).join(" and ")}` : "";
       this.face(card, isShown ? kind : null, `${this.spot(spot)}${seen}${isShown ? "" : ", face down"}`);
       card.parentElement.title = card.dataset.label;

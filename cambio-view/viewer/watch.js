@@ -1,5 +1,6 @@
 // The replay viewer: steps through a finished match with every card.
-import { deedOf, h, inWords, LETTERS, playersOf, withNames } from "./cards.js";
+import { capital, h, LETTERS, listed } from "./cards.js";
+import { castOf, choiceOf, deedOf, doing, inCards, nameOf, ownerOf, scored, story } from "./story.js";
 import { Board } from "./table.js";
 
 // Shows a replay inside an element. The address contains the position: #round=2&decision=17&view=b.
@@ -26,9 +27,11 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const lines = h("ul", { class: "lines" });
   const slider = h("input", { type: "range", min: 0, max: places.length - 1, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
   const seats = film.agents.map((name, index) => LETTERS[index]);
-  const players = playersOf(film);
+  const cast = castOf(film);
+  const players = cast.people;
+  const name = (seat) => nameOf(seat, cast);
   const viewer = h("select", { onchange: () => look(viewer.value) },
-    h("option", { value: "all" }, "all cards"), ...seats.map((seat, index) => h("option", { value: seat }, `only what ${seat} knows (${players[index].name})`)));
+    h("option", { value: "all" }, "all cards"), ...seats.map((seat) => h("option", { value: seat }, `only what ${doing(seat, "knows", cast)}`)));
   const rounds = h("select", { onchange: () => go(place(Number(rounds.value), 0)) },
     ...film.rounds.map((_, r) => h("option", { value: r }, `round ${r + 1}`)));
   const speed = h("select", {}, ...[["slow", 2400], ["normal", 1200], ["fast", 500], ["very fast", 150]].map(([word, time]) =>
@@ -67,8 +70,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   root.replaceChildren(
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
-      film.ranks.length ? `; final places: ${film.ranks.map((rank, index) => `${LETTERS[index]} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
-    film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${film.writer} has only real cards.` : ""}`) : "",
+      film.ranks.length ? `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
+    film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${name(film.writer)} has only real cards.` : ""}`) : "",
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
@@ -80,7 +83,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         h("h2", {}, "The round"), transcript,
         h("details", { class: "rules" }, h("summary", {}, "How to play"), ...film.in_short.map((line) => h("p", {}, line))),
         h("p", { class: "keys" }, "Keys: the arrows go to the next or previous decision, with Shift to the next or previous turn. Space plays or pauses. Home and End go to the start and the end. v changes the view. o shows the cards before or after the decision.", panel ? " b goes to the next blunder, Shift and b to the previous one." : ""))));
-  const table = new Board(board, { kinds: film.kinds, hand: film.hand, people: players });
+  const table = new Board(board, { ...cast, hand: film.hand, isReplay: true });
 
   function place(round, decision) {
     const r = Math.min(Math.max(round, 0), film.rounds.length - 1);
@@ -90,15 +93,15 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
 
   // The text of a line in the current view.
   function words(line) {
-    if (typeof line === "string") return withNames(line, film.kinds);
+    if (typeof line === "string") return story(line, cast).text;
     const [full, seat, blind] = line;
-    return withNames(view === "all" || view === seat ? full : blind, film.kinds);
+    return story(view === "all" || view === seat ? full : blind, cast).text;
   }
 
   // The decision in the players' words. In the view of one seat, the declarations of other seats in snap windows are hidden.
   function decided(frame) {
-    if (!frame.by) return "the deal";
-    return frame.secret && view !== "all" && view !== frame.by ? `${frame.by} chose whether to snap (hidden)` : deedOf(frame.by, frame.action);
+    if (!frame.by) return "The deal";
+    return frame.secret && view !== "all" && view !== frame.by ? `${capital(name(frame.by))} chose whether to snap (hidden)` : deedOf(frame.by, frame.action, cast);
   }
 
   function go(to, moves = true) {
@@ -130,12 +133,12 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     reasons.replaceChildren();
     why.disabled = !frame.by;
     rounds.value = r;
-    onward.textContent = `Play on from here as ${decider()}`;
+    onward.textContent = `Play on from here${decider() === cast.you ? "" : ` as ${name(decider())}`}`;
     onward.disabled = at === places.length - 1 && !shownBefore();
     caption.textContent = `Round ${r + 1}, decision ${d} of ${frames.length - 1}: ${decided(frame)}`;
     slider.setAttribute("aria-valuetext", caption.textContent);
     lines.replaceChildren(...(frame.lines.length ? frame.lines.map(words) : [decided(frame)]).map((line) => h("li", {}, line)));
-    scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, line)));
+    scores.replaceChildren(...(isLast && !shownBefore() ? film.rounds[r].scores : []).map((line) => h("li", {}, scored(line, cast))));
     if (Number(transcript.dataset.round) !== r || transcript.dataset.view !== view) write(r);
     transcript.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const entry = transcript.children[d];
@@ -149,10 +152,12 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
 
   // Which cards on the board each seat has seen, and which no seat has seen, in sentences.
   function whoHasSeen({ layouts }) {
-    const cards = layouts.flatMap((layout, index) => layout.map(([slot, , seenBy]) => ({ spot: LETTERS[index] + slot, seenBy })));
-    const spots = (isShown) => cards.filter(isShown).map(({ spot }) => spot).join(", ");
-    const unseen = spots(({ seenBy }) => !seenBy);
-    return [...seats.map((seat) => `${seat} has seen ${spots(({ seenBy }) => seenBy.includes(seat)) || "no card"}.`),
+    const cards = (isShown, seat) => layouts.flatMap((layout, index) => {
+      const slots = layout.filter(([, , seenBy]) => isShown(seenBy)).map(([slot]) => slot);
+      return slots.length ? [`${ownerOf(LETTERS[index], cast, seat)} ${slots.length > 1 ? "cards" : "card"} ${listed(slots)}`] : [];
+    }).join(", ");
+    const unseen = cards((seenBy) => !seenBy);
+    return [...seats.map((seat) => `${capital(doing(seat, "has", cast))} seen ${cards((seenBy) => seenBy.includes(seat), seat) || "no card"}.`),
       ...(unseen ? [`No player has seen ${unseen}.`] : [])];
   }
 
@@ -174,9 +179,9 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const isHidden = secret && view !== "all" && view !== by;
     const shown = [];
     if (shownBefore() && !isHidden) {
-      shown.push({ by, action, kind: "played", words: deedOf(by, action) });
+      shown.push({ by, action, kind: "played", words: deedOf(by, action, cast) });
       const best = panel?.best(d);
-      if (best) shown.push({ by, action: best.action, kind: "better", words: `better: ${inWords(best.action)} (${best.words})` });
+      if (best) shown.push({ by, action: best.action, kind: "better", words: `better: ${choiceOf(by, best.action, cast)} (${best.words})` });
     }
     table.point(shown);
     legend.replaceChildren(...shown.map(({ kind, words }) => h("span", { class: kind }, words)));
@@ -207,7 +212,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   // The decision of a frame, with its result if there is one, and everything else that happened.
   function described(frame) {
     const [first, ...rest] = frame.lines.map(words);
-    return first?.startsWith(`${frame.by} `) ? [first, rest.join("; ")] : [decided(frame), [first, ...rest].filter(Boolean).join("; ")];
+    return frame.by && first?.startsWith(`${capital(name(frame.by))} `) ? [first, rest.join(". ")] : [decided(frame), [first, ...rest].filter(Boolean).join(". ")];
   }
 
   // Before printing, adds the text of all rounds to the page.
@@ -218,7 +223,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         const [deed, more] = described(frame);
         return h("li", { value: d }, h("b", {}, deed), " ", more);
       })),
-      h("ul", {}, ...round.scores.map((line) => h("li", {}, line)))));
+      h("ul", {}, ...round.scores.map((line) => h("li", {}, scored(line, cast))))));
     root.append(...rest);
     return r;
   }
@@ -240,10 +245,10 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       const most = Math.max(...found.considered.map((one) => Math.abs(one.value)), 1e-9);
       const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
       reasons.replaceChildren(
-        h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${inWords(found.decided)}.`,
+        h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${choiceOf(by, found.decided, cast)}.`,
           found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
         found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
-          h("tr", {}, h("th", { scope: "row" }, inWords(one.action), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
+          h("tr", {}, h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
         ...outlook(found), ...strips(found.beliefs, found.seat));
     } catch (error) {
@@ -256,8 +261,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (!beliefs?.points) return [];
     const mine = LETTERS.indexOf(seat);
     const points = beliefs.points.map((mean) => mean.toFixed(1).replace("-", "−"));
-    const others = points.map((mean, index) => `${LETTERS[index]} ${mean}`).filter((_, index) => index !== mine);
-    return [h("p", { class: "outlook" }, `With what ${seat} could know, ${seat} expects ${points[mine]} points, and ${others.join(", ")}. If the cards were counted now, ${seat} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
+    const others = points.map((mean, index) => `${players[index].name} ${mean}`).filter((_, index) => index !== mine);
+    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} ${points[mine]} points, and ${listed(others)}. If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
   }
 
   // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.
@@ -274,8 +279,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const strip = ({ spot, truth, even, inferred }) => {
       const shares = inferred ?? even;
       const likeliest = shares.indexOf(Math.max(...shares));
-      const label = `${spot} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, based only on the seen cards ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
-      return h("tr", {}, h("th", { scope: "row" }, spot),
+      const label = `${capital(inCards(spot, cast))} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, based only on the seen cards ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
+      return h("tr", {}, h("th", { scope: "row" }, capital(inCards(spot, cast))),
         h("td", {}, h("div", { class: "strip", role: "img", "aria-label": label, title: label },
           ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
         h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])));
@@ -283,7 +288,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const isInferred = unseen.some((one) => one.inferred);
     const real = film.made_up ? "card, which may be made up" : "real card";
     return [
-      h("p", {}, `Each row is a card that ${seat} has not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the ${real}.`),
+      h("p", {}, `Each row is a card that ${doing(seat, "has", cast)} not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the ${real}.`),
       h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", real, "its chance"].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }

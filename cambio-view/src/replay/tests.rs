@@ -76,3 +76,18 @@ fn a_page_gets_a_record_with_its_unknown_cards_filled_in() {
     assert_eq!(shown["film"]["rounds"][0]["frames"].as_array().unwrap().len(), 3);
     assert!(shown["film"]["flaw"].as_str().unwrap().starts_with("round 1, decision 3: illegal decision"));
 }
+
+#[test]
+fn labels_that_are_words_are_marked_in_the_lines() {
+    let match_setup = MatchSetup { rules: Rules::preset("original").unwrap(), seats: 2, key: Key::new(42, 7) };
+    let mut recorder = Recorder::new(&match_setup.rules);
+    let mut agents = [RandomAgent::default(), RandomAgent::default()];
+    let result = play_match(&match_setup, &mut agents, &mut recorder).unwrap();
+    let replay = Replay::of(&recorder.finish(match_setup.key, 0, &["me", "Kim"], &result)).unwrap();
+    let frames = replay.rounds.iter().flat_map(|round| &round.frames);
+    let drawn: Vec<&str> = frames
+        .flat_map(|frame| &frame.lines)
+        .filter_map(|line| Some(line.told(None).split_once(" draws ")?.1))
+        .collect();
+    assert!(drawn.contains(&"[swap]") && !drawn.contains(&"swap"), "{drawn:?}");
+}
