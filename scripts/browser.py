@@ -614,7 +614,7 @@ class Checks:
         return f"{counts} decisions"
 
     def penalty_cards(self):
-        """Cards lie in the order of their numbers, and a sixth card of the person does not make the others' cards small on a phone."""
+        """Cards lie in the order of their numbers, and up to four penalty cards of the person do not make the others' cards small on a phone."""
         for width, height, seats, hand in [
             (360, 640, 2, 4),
             (360, 640, 3, 4),
@@ -662,6 +662,9 @@ class Checks:
             if width == 360:
                 (others, own), (others_then, own_then) = sizes[4, 0], sizes[6, 0]
                 expect(others_then > 0.94 * others and own_then > 0.8 * own, f"{seats} seats: the widths of the cards are {sizes}")
+                # Four penalty cards make only the own cards smaller.
+                others_last, own_last = sizes[8, 0]
+                expect(others_last > 0.94 * others and own_last > 34, f"{seats} seats: the widths of the cards are {sizes}")
         return "four to ten cards at three sizes"
 
     def nothing_hidden_is_in_the_page(self):

@@ -14,9 +14,9 @@ const LARGEST = 84;
 // table, and if there is room up to this width in pixels.
 const OWN = [1.15, 1.4];
 const OWN_LARGEST = 124;
-// The number of slots in a row of the seat at the bottom. On a narrow table that is higher than wide, six slots can be in one row, with
-// cards that may be as small as the opponents' cards.
-const ROW = { usual: 8, narrow: 5, long: 6 };
+// The number of slots in a row of the seat at the bottom. On a narrow table that is higher than wide, up to eight slots can be in one row,
+// whose cards may be smaller than the opponents' cards, so that penalty cards of the seat do not make all cards small.
+const ROW = { usual: 8, narrow: 5, long: 8 };
 // The most letters of seats that the tag of a card lists; otherwise it has their number, or “all”.
 const LISTED = 2;
 
@@ -122,14 +122,17 @@ export class Board {
     };
     const isUpright = !this.isWide && this.root.clientWidth <= this.root.clientHeight;
     // On a narrow table, a place is reserved for the first penalty card of the seat at the bottom, if it lies in the first row.
-    const spares = this.isWide || this.hand >= ROW.long || this.spots.has(`${this.me}${this.hand + 1}`) ? [] : [this.spare()];
-    const isLong = isUpright && this.last(this.me, spares) === ROW.long;
+    const spares = this.isWide || this.hand > ROW.narrow || this.spots.has(`${this.me}${this.hand + 1}`) ? [] : [this.spare()];
+    const last = this.last(this.me, spares);
+    const isLong = isUpright && last > ROW.narrow && last <= ROW.long;
     // Of the ways with the largest opponents' cards, and almost as large ones, the one with the largest own cards.
-    const ways = (isUpright ? [ROW.narrow, ...(isLong ? [ROW.long] : [])] : [ROW.usual]).flatMap((columns) => [false, true].map((isRow) => {
+    const ways = (isUpright ? [ROW.narrow, ...(isLong ? [last] : [])] : [ROW.usual]).flatMap((columns) => [false, true].map((isRow) => {
       this.line({ isRow, columns }, spares);
-      const factor = columns === ROW.long ? 1 : OWN[Number(this.isWide)];
-      const width = largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", factor * width); });
-      return { isRow, columns, width, own: largest(factor * width, most.own, (own) => set("--v", own)) };
+      set("--u", SMALLEST);
+      const limit = isLong && columns === last ? largest(SMALLEST, most.own, (own) => set("--v", own)) : most.own;
+      const least = (width) => Math.min(OWN[Number(this.isWide)] * width, limit);
+      const width = largest(SMALLEST, most.width, (width) => { set("--u", width); set("--v", least(width)); });
+      return { isRow, columns, width, own: largest(least(width), most.own, (own) => set("--v", own)) };
     }));
     const least = 0.97 * Math.max(...ways.map(({ width }) => width));
     const best = ways.filter(({ width }) => width >= least).reduce((one, other) => (other.own > one.own ? other : one));
