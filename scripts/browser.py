@@ -12,7 +12,7 @@ The checks are: a whole match on each preset against two agents; reloading a pag
 match and an analysis; two pages of one table; two friends at one table, from the invitation to the replay;
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
-without overflow; the size of the cards on a phone; no serious finding of axe-core; deep links and keys of the viewer; a record with
+without overflow; the size of the cards on a phone, also beside a result; no serious finding of axe-core; deep links and keys of the viewer; a record with
 unknown cards or strange fields; strange stored settings; fast clicks; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
 need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
@@ -383,7 +383,7 @@ class Checks:
                 if can["verbs"] or can["cards"]:
                     person.decide(can)
         names = lambda page: page.evaluate(
-            "[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace('★ ', '')).sort()"
+            "[...document.querySelectorAll('.totals th[scope=row]')].map((cell) => cell.firstChild.textContent.replace(/^★\\s/, '')).sort()"
         )
         expect((names(host), names(guest)) == (["Bob", "You"], ["Ann", "You"]), f"{names(host)}, {names(guest)}")
         self.is_well(host, "the result of the host")
@@ -662,10 +662,33 @@ class Checks:
             if width == 360:
                 (others, own), (others_then, own_then) = sizes[4, 0], sizes[6, 0]
                 expect(others_then > 0.94 * others and own_then > 0.8 * own, f"{seats} seats: the widths of the cards are {sizes}")
-                # Four penalty cards make only the own cards smaller.
+                # Four penalty cards make only the person's cards smaller.
                 others_last, own_last = sizes[8, 0]
                 expect(others_last > 0.94 * others and own_last > 34, f"{seats} seats: the widths of the cards are {sizes}")
         return "four to ten cards at three sizes"
+
+    def a_result_on_a_phone(self):
+        """Beside the result of a round, all cards are still inside the table on a small screen."""
+        counts = []
+        for seats in (2, 8):
+            page = self.page(360)
+            page.set_viewport_size({"width": 360, "height": 640})
+            person = Person(page, seats, calls=0, passes=0.6)
+            person.sit(self.address, "classic", ["heuristic"] * (seats - 1))
+            person.play(stop=lambda can: person.decisions >= 6 or can["hasEnded"])
+            person.calls = 1
+            person.play(stop=lambda can: can["hasEnded"])
+            cards = page.evaluate(
+                """() => {
+                    const felt = document.querySelector('.felt').getBoundingClientRect();
+                    return [...document.querySelectorAll('.seat .card:not(.lifted)')].map((card) => [card.dataset.place, card.getBoundingClientRect().bottom - felt.bottom]);
+                }"""
+            )
+            outside = [place for place, below in cards if below > 1]
+            expect(not outside, f"{seats} seats: below the table: {outside}")
+            counts.append(len(cards))
+            page.context.close()
+        return f"{counts} cards"
 
     def nothing_hidden_is_in_the_page(self):
         """The page never contains a face that the seat has not seen."""
@@ -1606,6 +1629,7 @@ def main():
                     checks.in_the_window,
                     checks.cards_keep_their_size,
                     checks.penalty_cards,
+                    checks.a_result_on_a_phone,
                     checks.nothing_hidden_is_in_the_page,
                     checks.pages_at_both_widths,
                     checks.watching,

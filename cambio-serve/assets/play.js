@@ -447,13 +447,14 @@ function end(step) {
   const isOver = Boolean(step.end.ranks);
   if (step.end.winners.includes(current.cast.you)) sounds.play("win");
   const [heading, table] = result(step, current.cast);
+  const more = isOver ? [h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step)] : [];
   sheet.replaceChildren(h("div", { class: "head" }, heading,
     h("div", { class: "row" }, ...(isOver
       ? [isGuest ? "" : review ? h("a", { class: "button primary", id: "again", href: review }, "Back to the review") : h("button", { type: "button", class: "primary", id: "again", onclick: again }, "Play again"),
         h("a", { class: isGuest ? "button primary" : "button", href: `watch.html?table=${number}`, target: isShared() ? "_blank" : null }, "Replay"),
-        h("button", { type: "button", onclick: () => save(number) }, "Save"), ...endButtons(number, current.setting, step), isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
+        isGuest ? h("span", {}, "The host can start another match.") : h("a", { class: "button", href: "./" }, "New game")]
       : [h("button", { type: "button", class: "primary", id: "next", onclick: goOn }, "Next round")]),
-    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table, h("p", { class: "facts" }, `★ marks the winner. ${POINTS}`));
+    h("button", { type: "button", class: "quiet hide", "aria-label": "Hide the result", title: "Hide the result (Esc)", onclick: hide }, "×"))), guide?.topic === "score" ? guide.element : "", table, more.length ? h("div", { class: "row" }, ...more) : "", h("p", { class: "facts" }, `★ marks the winner. ${POINTS}`));
   // Not modal, and below the table, so that the table with all cards turned up stays visible.
   if (!sheet.open) sheet.show();
   sheet.querySelector(".primary").focus({ preventScroll: true });

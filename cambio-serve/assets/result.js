@@ -30,14 +30,14 @@ export function result({ end, scene }, { people, you, kinds, hasTotals }) {
   const order = seats.map((_, index) => index).sort((one, other) => (isMatch ? ranks[one] - ranks[other] : 0) || best.includes(seats[other]) - best.includes(seats[one]) || points[one] - points[other]);
   const lowest = Math.min(...points);
   const facts = [isMatch && place > 1 ? `You came ${isShared ? "joint " : ""}${place === people.length ? "last" : ORDINALS[place]}.` : "",
-    `You have ${counted(points[mine], "point")}${points[mine] > lowest ? `, ${points[mine] - lowest} more than the lowest player` : ""}.`];
+    `You have ${counted(points[mine], "point")}${points[mine] > lowest ? `, ${points[mine] - lowest} above the lowest` : ""}.`];
   return [
     h("div", {}, h("h2", { id: "ended" }, `${winners(best, you, people)} the ${isMatch ? "match" : "round"}`.replace("share the win the", "share the win of the")),
     h("p", { class: "facts" }, facts.filter(Boolean).join(" "))),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" }, h("table", { class: "totals" },
       h("thead", {}, h("tr", {}, ...["player", "cards", "points", hasTotals ? "total" : null].filter(Boolean).map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...order.map((index) => h("tr", { class: index === mine ? "mine" : "" },
-        h("th", { scope: "row" }, `${best.includes(seats[index]) ? "★ " : ""}${people[index].name}`, h("small", {}, remark(scores[index]))),
+        h("th", { scope: "row" }, `${best.includes(seats[index]) ? "★\u00A0" : ""}${people[index].name}`, h("small", {}, remark(scores[index]))),
         h("td", { class: "minis" }, ...scene.layouts[index].map(([, kind]) => (kind === null ? "" : picture(kinds[kind])))),
         h("td", {}, String(points[index]).replace("-", "−")),
         hasTotals ? h("td", {}, totals[index].replace("-", "−")) : null))))),

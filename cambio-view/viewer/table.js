@@ -8,7 +8,7 @@ const SIDES = [[], [0, 1, 0], [0, 2, 0], [1, 1, 1], [1, 2, 1], [1, 3, 1], [2, 2,
 // From this width a table is wide, in pixels.
 const WIDE = 640;
 // The limits of the width of an opponent's card, in pixels.
-const SMALLEST = 22;
+const SMALLEST = 16;
 const LARGEST = 84;
 // The width of a card of the seat at the bottom: at least this factor of the width of an opponent's card, on a narrow and on a wide
 // table, and if there is room up to this width in pixels.
