@@ -17,8 +17,8 @@
 //! settings have an address in a local network, only such links work there.
 //!
 //! # Restarts
-//! A server can keep its token and its tables in a [`TableFolder`]. The next server with this folder has the same token, tables and
-//! links.
+//! A server can keep its token, its tables and its finished reviews in a [`TableFolder`]. The next server with this folder has the same
+//! token, tables, links and reviews.
 
 mod answer;
 mod api;

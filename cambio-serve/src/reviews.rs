@@ -1,11 +1,14 @@
 //! Reviews of rounds, computed in the background, once for each round.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use cambio_core::Record;
+use cambio_exec::{FileError, read_text, write_private};
 use cambio_view::{ReviewProgress, ReviewRequest, review};
+use serde_json::Value;
 
 use crate::answer::ApiError;
 use crate::searches::{SearchPlace, SearchSlots};
@@ -19,12 +22,25 @@ const UNWATCHED: Duration = Duration::from_secs(20);
 /// The hash of a record and the number of a round.
 type RoundKey = (blake3::Hash, usize);
 
+/// The progress of a review, as pages receive it.
+#[derive(Clone, Debug)]
+struct ReviewState {
+    is_over: bool,
+    json: Value,
+}
+
+impl From<&ReviewProgress> for ReviewState {
+    fn from(progress: &ReviewProgress) -> ReviewState {
+        ReviewState { is_over: progress.over, json: serde_json::to_value(progress).expect("plain data serializes") }
+    }
+}
+
 /// The review of a round.
 #[derive(Debug)]
 pub(crate) struct ReviewJob {
     number: u64,
     of: RoundKey,
-    progress: Mutex<ReviewProgress>,
+    progress: Mutex<ReviewState>,
     /// The time of the last request for the progress.
     asked: Mutex<Instant>,
     /// Whether the review is running or scheduled.
@@ -37,18 +53,69 @@ impl ReviewJob {
     }
 }
 
+/// The folder in which a server keeps its finished reviews: one file for each of the most recent ones.
+#[derive(Debug)]
+struct ReviewFolder {
+    path: PathBuf,
+    warn: fn(&str),
+}
+
+impl ReviewFolder {
+    /// The file of a review. Another version of the program can come to other results, so it has other files.
+    fn file(&self, (record, round): RoundKey) -> PathBuf {
+        let key = format!("{} {record} {round}", env!("CARGO_PKG_VERSION"));
+        self.path.join(format!("review-{}.json", &blake3::hash(key.as_bytes()).to_hex()[..32]))
+    }
+
+    /// A finished review; `None` if the folder does not have it, or if its file is damaged.
+    fn read(&self, of: RoundKey) -> Option<ReviewState> {
+        let json: Value = serde_json::from_str(&read_text(&self.file(of)).ok()?).ok()?;
+        (json["over"] == true && json["decisions"].is_array()).then_some(ReviewState { is_over: true, json })
+    }
+
+    /// Writes a finished review, and removes the oldest files if there are too many.
+    fn keep(&self, of: RoundKey, progress: &ReviewProgress) {
+        let write = || {
+            write_private(&self.file(of), ReviewState::from(progress).json.to_string().as_bytes())?;
+            let mut files = Vec::new();
+            for entry in std::fs::read_dir(&self.path).map_err(FileError::unreadable(&self.path))?.flatten() {
+                let (path, name) = (entry.path(), entry.file_name());
+                if name.to_string_lossy().starts_with("review-") && path.extension().is_some_and(|end| end == "json") {
+                    files.extend(entry.metadata().and_then(|about| about.modified()).map(|time| (time, path)));
+                }
+            }
+            files.sort();
+            for (_, old) in &files[..files.len().saturating_sub(KEPT)] {
+                std::fs::remove_file(old).map_err(FileError::unwritable(old))?;
+            }
+            Ok::<(), FileError>(())
+        };
+        if let Err(error) = write() {
+            (self.warn)(&format!("cannot keep an analysis: {error}; the next server repeats it"));
+        }
+    }
+}
+
 /// The most recent reviews, of which one is computed at a time.
 #[derive(Debug)]
 pub(crate) struct Reviews {
     jobs: Mutex<(u64, VecDeque<Arc<ReviewJob>>)>,
     slots: SearchSlots,
+    folder: Arc<OnceLock<ReviewFolder>>,
 }
 
 impl Reviews {
     pub(crate) fn new() -> Reviews {
         // A page that waits for a review of an earlier server must not receive another one with the same number.
         let first = getrandom::u32().unwrap_or_default().into();
-        Reviews { jobs: Mutex::new((first, VecDeque::new())), slots: SearchSlots::new(1, 2 * KEPT) }
+        let jobs = Mutex::new((first, VecDeque::new()));
+        Reviews { jobs, slots: SearchSlots::new(1, 2 * KEPT), folder: Arc::default() }
+    }
+
+    /// Keeps finished reviews in a folder, and uses the reviews that earlier servers kept there. `warn` receives each warning.
+    pub(crate) fn keep_in(&self, path: PathBuf, warn: fn(&str)) {
+        let is_first = self.folder.set(ReviewFolder { path, warn }).is_ok();
+        assert!(is_first, "a server has one folder");
     }
 
     /// Starts the review of a round with this number of decisions, unless the review exists. Returns the number of the review.
@@ -60,7 +127,10 @@ impl Reviews {
                 Arc::clone(job)
             } else {
                 *last += 1;
-                let progress = Mutex::new(ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS));
+                let kept = self.folder.get().and_then(|folder| folder.read(of));
+                let progress =
+                    kept.unwrap_or_else(|| (&ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS)).into());
+                let progress = Mutex::new(progress);
                 let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
                 let job = Arc::new(ReviewJob { number: *last, of, progress, asked, runs });
                 jobs.truncate(KEPT - 1);
@@ -70,48 +140,53 @@ impl Reviews {
         };
         *locked(&job.asked) = Instant::now();
         let number = job.number;
-        if !locked(&job.progress).over && !*locked(&job.runs) {
+        if !locked(&job.progress).is_over && !*locked(&job.runs) {
             let place = self.slots.enter()?;
             if !std::mem::replace(&mut *locked(&job.runs), true) {
-                tokio::spawn(work(place, job, Arc::new(record)));
+                tokio::spawn(work(place, job, Arc::new(record), Arc::clone(&self.folder)));
             }
         }
         Ok(number)
     }
 
     /// The progress of a review; `None` if no review has this number.
-    pub(crate) fn progress(&self, number: u64) -> Option<ReviewProgress> {
+    pub(crate) fn progress(&self, number: u64) -> Option<Value> {
         let job = locked(&self.jobs).1.iter().find(|job| job.number == number).map(Arc::clone)?;
         *locked(&job.asked) = Instant::now();
-        let progress = locked(&job.progress).clone();
+        let progress = locked(&job.progress).json.clone();
         Some(progress)
     }
 }
 
 /// Computes a review when the worker is free, as long as a page requests its progress.
-async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>) {
+async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, folder: Arc<OnceLock<ReviewFolder>>) {
     let _turn = place.turn().await;
     loop {
-        let (own, record) = (Arc::clone(&job), Arc::clone(&record));
+        let (own, record, folder) = (Arc::clone(&job), Arc::clone(&record), Arc::clone(&folder));
         let done = tokio::task::spawn_blocking(move || {
             let mut tell = |progress: &ReviewProgress| {
-                locked(&own.progress).clone_from(progress);
+                *locked(&own.progress) = progress.into();
                 own.is_watched()
             };
-            if own.is_watched() { review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) } else { None }
-        });
-        match done.await {
-            Ok(Some(progress)) => *locked(&job.progress) = progress,
-            Ok(None) => {}
-            Err(_) => {
-                let progress = &mut *locked(&job.progress);
-                progress.trouble = Some("the analysis panicked; this is a bug in cambio".to_owned());
-                progress.over = true;
+            if !own.is_watched() {
+                return;
             }
+            if let Some(found) = review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) {
+                *locked(&own.progress) = (&found).into();
+                if let (None, Some(folder)) = (&found.trouble, folder.get()) {
+                    folder.keep(own.of, &found);
+                }
+            }
+        });
+        if done.await.is_err() {
+            let progress = &mut *locked(&job.progress);
+            progress.json["trouble"] = "the analysis panicked; this is a bug in cambio".into();
+            progress.json["over"] = true.into();
+            progress.is_over = true;
         }
         *locked(&job.runs) = false;
         // A page may have requested the progress since the review stopped.
-        let is_due = !locked(&job.progress).over && job.is_watched();
+        let is_due = !locked(&job.progress).is_over && job.is_watched();
         if !is_due || std::mem::replace(&mut *locked(&job.runs), true) {
             return;
         }

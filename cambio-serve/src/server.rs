@@ -47,8 +47,8 @@ pub struct Server {
 
 impl Server {
     /// Binds a port of the loopback address; port 0 selects a free one. The address contains a random token. If the settings have
-    /// an address in a local network, binds the same port there for the links of guests. With a folder, the server has the token and
-    /// the tables of the last server with this folder, and keeps its tables there.
+    /// an address in a local network, binds the same port there for the links of guests. With a folder, the server has the token, the
+    /// tables and the finished reviews of the last server with this folder, and keeps its own there.
     ///
     /// # Errors
     /// If the port is in use, this machine does not have the address, or it cannot provide random bytes or threads.

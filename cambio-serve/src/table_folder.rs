@@ -1,4 +1,4 @@
-//! The folder in which a server keeps its token and its tables.
+//! The folder in which a server keeps its token, its tables and its finished reviews.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind};
@@ -20,8 +20,8 @@ const WRITE_EVERY: Duration = Duration::from_secs(1);
 /// The maximum number of digits in the number of a table, so that it cannot overflow.
 const DIGITS: usize = 15;
 
-/// The folder in which a server keeps its token and its tables: one file for each table. The files contain hidden cards, so
-/// on Unix only their owner can read them.
+/// The folder in which a server keeps its token, its tables and its finished reviews: one file for each table and for each of the most
+/// recent reviews. The files contain hidden cards, so on Unix only their owner can read them.
 ///
 /// One process at a time can use the folder. A file that cannot be restored stays as it is.
 ///
@@ -89,8 +89,9 @@ impl TableFolder {
         &self.token
     }
 
-    /// Opens all tables of the folder again.
+    /// Opens all tables of the folder again, and keeps the server's finished reviews in it.
     pub(crate) fn restore(&mut self, state: &AppState) {
+        state.reviews.keep_in(self.path.clone(), self.warn);
         for (number, path) in std::mem::take(&mut self.found) {
             // Data that no server has written could reach a bug, which must not prevent the start.
             let restored = catch_unwind(AssertUnwindSafe(|| restore_table(state, number, &path)));

@@ -1,13 +1,16 @@
 //! Reviews of rounds over the API.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::asking::socket::ask_until;
 use crate::asking::{TOKEN, get, post, read, run, sentence};
 use axum::http::StatusCode;
 use cambio_agents::roster;
 use cambio_core::rng::Key;
 use cambio_core::{MatchSetup, Recorder, Rules, play_match};
-use cambio_serve::{App, Settings};
+use cambio_serve::{App, Server, Settings, TableFolder};
 use serde_json::{Value, json};
 
 fn record(deal: u64) -> Value {
@@ -57,4 +60,49 @@ fn a_round_is_reviewed_in_the_background_once() {
         assert_eq!(sentence(get(&app, &format!("api/appraisals/{one}")).await).await.0, 404);
         assert!(number(0).await > one);
     });
+}
+
+/// Runs a server with this folder until it has reviewed the first round of a match. Returns the first answer about the progress, and
+/// the finished review.
+fn reviewed(folder: &Path) -> [Value; 2] {
+    let kept = TableFolder::open(folder, |warning| panic!("{warning}")).unwrap();
+    let server = Server::bind(0, Settings::new(roster()), Some(kept)).unwrap();
+    let address = server.address().to_owned();
+    let mut parts = address.split('/').skip(2);
+    let [host, token] = [(); 2].map(|()| parts.next().unwrap());
+    let ask = |request: &str| -> Value {
+        let answer = ask_until(host, request, "}\n\n\n");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap_or_else(|_| panic!("{answer}"))
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.run(|| stop.load(Ordering::Relaxed)));
+        let body = json!({ "record": record(0), "round": 1 });
+        let number = ask(&format!("POST /{token}/api/appraisals|{body}"))["appraisal"].clone();
+        let progress = || ask(&format!("GET /{token}/api/appraisals/{number}"));
+        let first = progress();
+        let mut last = first.clone();
+        while last["over"] != true {
+            std::thread::sleep(Duration::from_millis(20));
+            last = progress();
+        }
+        stop.store(true, Ordering::Relaxed);
+        [first, last]
+    })
+}
+
+#[test]
+fn a_finished_review_outlives_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, whole] = reviewed(folder.path());
+    assert_eq!((&first["over"], &whole["trouble"]), (&json!(false), &Value::Null));
+    assert_eq!(reviewed(folder.path()), [&whole, &whole].map(Clone::clone));
+    // A damaged file is replaced.
+    let files = || std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+    let file = files().find(|file| file.file_name().unwrap().to_str().unwrap().starts_with("review-")).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() / 2]).unwrap();
+    let [first, again] = reviewed(folder.path());
+    assert_eq!((&first["over"], &again), (&json!(false), &whole));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }
