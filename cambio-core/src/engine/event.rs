@@ -7,7 +7,8 @@ use crate::{Card, Seat, SeatSet, Spot};
 /// Something that happened at the table.
 ///
 /// `Face` is the type of a face that only one seat sees: `Card` for the referee, `Option<Card>` for a seat. All other
-/// fields are public. A `spot` is where the card lies, or lay before it moved. Agents receive [`Sighting`]s, whose type differs from the type of the referee's events.
+/// fields are public. A `spot` is where the card lies, or lay before it moved. Agents receive [`Sighting`]s, whose type
+/// differs from the type of the referee's events.
 ///
 /// ```
 /// use cambio_core::{Card, Event, Seat};
