@@ -11,7 +11,7 @@ export const LEVELS = [
   { name: "Steady", about: "Forgets nothing and plays by simple rules.", spec: "greedy" },
   { name: "Skilled", about: "Forgets nothing, and calls when it is probably lowest.", spec: "heuristic" },
   { name: "Strong", about: "Taught itself by playing against itself.", spec: "learned" },
-  { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead", lighter: ["lookahead(worlds=60,proposals=400)", "lookahead(worlds=12,proposals=80)"] },
+  { name: "Expert", about: "Taught itself, and also thinks ahead. Takes longer to decide.", spec: "lookahead", lighter: ["lookahead(worlds=60,proposals=400,margin=0.1)", "lookahead(worlds=4,proposals=30,margin=0.1)"] },
 ];
 
 // The largest number of opponents.
