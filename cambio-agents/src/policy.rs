@@ -91,7 +91,7 @@ pub trait Policy: Clone + fmt::Debug + Send {
     /// The expected result of the seat to act if all seats continue with the policy: the seat's win share, from 0 to 1,
     /// or in a match of several rounds its chance to win the match. Called only if [`Policy::has_values`].
     fn value(&mut self, _: &impl View, _: &Self::History) -> f64 {
-        unimplemented!("the policy has no values")
+        unreachable!("only a policy that has values is asked for one")
     }
 
     /// Plays a world to the end of its round, with this policy in every seat.

@@ -263,10 +263,11 @@ impl Bench<'_> {
 
     /// Fails if a file of the agent has changed since a run of the benchmark began.
     fn refuse_changed_agent(&self) -> Result<(), Box<dyn std::error::Error>> {
-        let folders = self.tables.iter().map(|table| self.out.join(&table.name)).filter(|folder| folder.exists());
-        for stored in
-            folders.filter(|_| !self.agent.files().is_empty()).filter_map(|folder| StoredRun::open(&folder).ok())
-        {
+        if self.agent.files().is_empty() {
+            return Ok(());
+        }
+        for table in self.tables {
+            let Ok(stored) = StoredRun::open(&self.out.join(&table.name)) else { continue };
             let changes = stored.changed_files(std::slice::from_ref(self.agent));
             if !changes.is_empty() {
                 let (shown, changes) = (stored.path.display(), changes.join(", "));

@@ -114,8 +114,9 @@ pub struct JudgedRow {
 }
 
 impl JudgedRow {
-    fn of(matches: u64, level: u64, judgement: &EvaluationResult) -> JudgedRow {
-        JudgedRow {
+    /// The rows of a level.
+    fn of(matches: u64, level: u64, judgements: &[EvaluationResult]) -> Vec<JudgedRow> {
+        let row = |judgement: &EvaluationResult| JudgedRow {
             matches,
             level,
             against: judgement.against.clone(),
@@ -125,7 +126,8 @@ impl JudgedRow {
             high: judgement.share.high(),
             at_least: judgement.at_least(),
             deals: judgement.share.clusters,
-        }
+        };
+        judgements.iter().map(row).collect()
     }
 }
 
@@ -340,7 +342,7 @@ impl LearnFolder {
         if judgements.is_empty() {
             return Ok(());
         }
-        self.judged.extend(judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)));
+        self.judged.extend(JudgedRow::of(matches, level, judgements));
         write_rows(&self.path.join(JUDGED), &self.judged)
     }
 
@@ -363,7 +365,7 @@ impl LearnFolder {
                 let bytes = fs::read(&file).map_err(FileError::unreadable(&file))?;
                 let (network, _) = Network::from_bytes(&bytes)?;
                 let judgements = self.learner.judge_on(&network, seed, deals, threads)?;
-                self.bound = judgements.iter().map(|judgement| JudgedRow::of(matches, level, judgement)).collect();
+                self.bound = JudgedRow::of(matches, level, &judgements);
                 write_rows(&self.path.join(BOUND), &self.bound)?;
                 write_whole(&self.path.join(NETWORK), &bytes)?;
             }
@@ -493,8 +495,7 @@ impl StoredResponder {
             if made_by.as_ref() != Some(recipe) || facts.made["matches"] != matches {
                 return wrong(&file, "it was trained with another recipe, or for another number of matches");
             }
-            let found = learner.judge(&network, threads)?;
-            if !rows.iter().cloned().eq(found.iter().map(|judgement| JudgedRow::of(matches, level, judgement))) {
+            if rows != JudgedRow::of(matches, level, &learner.judge(&network, threads)?) {
                 return wrong(Path::new(JUDGED), &format!("the network of level {level} gets another result"));
             }
         }
@@ -507,8 +508,7 @@ impl StoredResponder {
             return wrong(Path::new(RECIPE), "it has no fresh deals");
         };
         let (network, _) = Network::from_bytes(&bytes)?;
-        let found = learner.judge_on(&network, seed, deals, threads)?;
-        if !bound.iter().cloned().eq(found.iter().map(|judgement| JudgedRow::of(matches, level, judgement))) {
+        if *bound != JudgedRow::of(matches, level, &learner.judge_on(&network, seed, deals, threads)?) {
             return wrong(Path::new(BOUND), "the best network gets another result on the fresh deals");
         }
         Ok(())

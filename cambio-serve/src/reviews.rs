@@ -23,16 +23,8 @@ const UNWATCHED: Duration = Duration::from_secs(20);
 type RoundKey = (blake3::Hash, usize);
 
 /// The progress of a review, as pages receive it.
-#[derive(Clone, Debug)]
-struct ReviewState {
-    is_over: bool,
-    json: Value,
-}
-
-impl From<&ReviewProgress> for ReviewState {
-    fn from(progress: &ReviewProgress) -> ReviewState {
-        ReviewState { is_over: progress.over, json: serde_json::to_value(progress).expect("plain data serializes") }
-    }
+fn json(progress: &ReviewProgress) -> Value {
+    serde_json::to_value(progress).expect("plain data serializes")
 }
 
 /// The review of a round.
@@ -40,7 +32,8 @@ impl From<&ReviewProgress> for ReviewState {
 pub(crate) struct ReviewJob {
     number: u64,
     of: RoundKey,
-    progress: Mutex<ReviewState>,
+    /// The [`ReviewProgress`] as JSON.
+    progress: Mutex<Value>,
     /// The time of the last request for the progress.
     asked: Mutex<Instant>,
     /// Whether the review is running or scheduled.
@@ -48,6 +41,10 @@ pub(crate) struct ReviewJob {
 }
 
 impl ReviewJob {
+    fn is_over(&self) -> bool {
+        locked(&self.progress)["over"] == true
+    }
+
     fn is_watched(&self) -> bool {
         locked(&self.asked).elapsed() < UNWATCHED
     }
@@ -68,15 +65,15 @@ impl ReviewFolder {
     }
 
     /// A finished review; `None` if the folder does not have it, or if its file is damaged.
-    fn read(&self, of: RoundKey) -> Option<ReviewState> {
+    fn read(&self, of: RoundKey) -> Option<Value> {
         let json: Value = serde_json::from_str(&read_text(&self.file(of)).ok()?).ok()?;
-        (json["over"] == true && json["decisions"].is_array()).then_some(ReviewState { is_over: true, json })
+        (json["over"] == true && json["decisions"].is_array()).then_some(json)
     }
 
     /// Writes a finished review, and removes the oldest files if there are too many.
     fn keep(&self, of: RoundKey, progress: &ReviewProgress) {
         let write = || {
-            write_private(&self.file(of), ReviewState::from(progress).json.to_string().as_bytes())?;
+            write_private(&self.file(of), json(progress).to_string().as_bytes())?;
             let mut files = Vec::new();
             for entry in std::fs::read_dir(&self.path).map_err(FileError::unreadable(&self.path))?.flatten() {
                 let (path, name) = (entry.path(), entry.file_name());
@@ -128,8 +125,7 @@ impl Reviews {
             } else {
                 *last += 1;
                 let kept = self.folder.get().and_then(|folder| folder.read(of));
-                let progress =
-                    kept.unwrap_or_else(|| (&ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS)).into());
+                let progress = kept.unwrap_or_else(|| json(&ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS)));
                 let progress = Mutex::new(progress);
                 let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
                 let job = Arc::new(ReviewJob { number: *last, of, progress, asked, runs });
@@ -140,7 +136,7 @@ impl Reviews {
         };
         *locked(&job.asked) = Instant::now();
         let number = job.number;
-        if !locked(&job.progress).is_over && !*locked(&job.runs) {
+        if !job.is_over() && !*locked(&job.runs) {
             let place = self.slots.enter()?;
             if !std::mem::replace(&mut *locked(&job.runs), true) {
                 tokio::spawn(work(place, job, Arc::new(record), Arc::clone(&self.folder)));
@@ -153,7 +149,7 @@ impl Reviews {
     pub(crate) fn progress(&self, number: u64) -> Option<Value> {
         let job = locked(&self.jobs).1.iter().find(|job| job.number == number).map(Arc::clone)?;
         *locked(&job.asked) = Instant::now();
-        let progress = locked(&job.progress).json.clone();
+        let progress = locked(&job.progress).clone();
         Some(progress)
     }
 }
@@ -165,14 +161,14 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
         let (own, record, folder) = (Arc::clone(&job), Arc::clone(&record), Arc::clone(&folder));
         let done = tokio::task::spawn_blocking(move || {
             let mut tell = |progress: &ReviewProgress| {
-                *locked(&own.progress) = progress.into();
+                *locked(&own.progress) = json(progress);
                 own.is_watched()
             };
             if !own.is_watched() {
                 return;
             }
             if let Some(found) = review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) {
-                *locked(&own.progress) = (&found).into();
+                *locked(&own.progress) = json(&found);
                 if let (None, Some(folder)) = (&found.trouble, folder.get()) {
                     folder.keep(own.of, &found);
                 }
@@ -180,13 +176,12 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
         });
         if done.await.is_err() {
             let progress = &mut *locked(&job.progress);
-            progress.json["trouble"] = "the analysis panicked; this is a bug in cambio".into();
-            progress.json["over"] = true.into();
-            progress.is_over = true;
+            progress["trouble"] = "the analysis panicked; this is a bug in cambio".into();
+            progress["over"] = true.into();
         }
         *locked(&job.runs) = false;
         // A page may have requested the progress since the review stopped.
-        let is_due = !locked(&job.progress).is_over && job.is_watched();
+        let is_due = !job.is_over() && job.is_watched();
         if !is_due || std::mem::replace(&mut *locked(&job.runs), true) {
             return;
         }

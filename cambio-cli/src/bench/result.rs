@@ -180,14 +180,11 @@ impl BenchResult {
                 result.time = decision_time(&stored, agent, [&class.rollout, &class.lookahead], roster)?;
             }
             result.parts.entry(table.part.clone()).or_default().insert(table.name.clone(), found);
-            match &first {
-                Some(first) if !stored.has_files_of(first) => {
-                    let what = format!("the files of its agent are not those in {}", first.path.display());
-                    return Err(RunError::damaged(&path, what).into());
-                }
-                Some(_) => {}
-                None => first = Some(stored),
+            if let Some(first) = first.as_ref().filter(|first| !stored.has_files_of(first)) {
+                let what = format!("the files of its agent are not those in {}", first.path.display());
+                return Err(RunError::damaged(&path, what).into());
             }
+            first.get_or_insert(stored);
         }
         for game in &suite.exact.games {
             let file = exact_file(folder, game);

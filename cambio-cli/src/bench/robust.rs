@@ -140,24 +140,21 @@ pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &R
         return Ok(exit);
     }
     for name in RESPONDERS {
-        match trained(folder, name).map(|path| responder.check(&path, name)) {
-            None => {
-                writeln!(out, "responder from {name}: missing")?;
-                exit = worse(exit, Exit::Interrupted);
-            }
-            Some(Err(error)) => {
-                writeln!(out, "responder from {name}: wrong: {error}")?;
-                exit = Exit::Wrong;
-            }
-            Some(Ok(())) => {
-                let shown = folder.join(ROBUST).join(name);
-                writeln!(
-                    out,
-                    "responder from {name}: verified, except its training and curve.csv, which this command repeats:"
-                )?;
-                writeln!(out, "    cambio learn {}/recipe.toml --out OTHER", shown.display())?;
-            }
+        let Some(path) = trained(folder, name) else {
+            writeln!(out, "responder from {name}: missing")?;
+            exit = worse(exit, Exit::Interrupted);
+            continue;
+        };
+        if let Err(error) = responder.check(&path, name) {
+            writeln!(out, "responder from {name}: wrong: {error}")?;
+            exit = Exit::Wrong;
+            continue;
         }
+        writeln!(
+            out,
+            "responder from {name}: verified, except its training and curve.csv, which this command repeats:"
+        )?;
+        writeln!(out, "    cambio learn {}/recipe.toml --out OTHER", path.display())?;
     }
     Ok(exit)
 }
