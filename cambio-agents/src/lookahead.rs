@@ -35,7 +35,8 @@ params! {
         epsilon: f64 = 0.01 in 0.0001..=1.0,
         /// Candidates whose logit is more than this below the best are not tried.
         margin: f64 = 0.6 in 0.0..=100.0,
-        /// The assumed standard error of the differences that the network estimates between candidates, in win shares.
+        /// The assumed standard error of the differences that the network estimates between candidates, in win shares at
+        /// two seats. At a larger table it is smaller in proportion to 1 / seats, as an equal share of the wins is.
         trust: f64 = 0.06 in 0.0001..=10.0,
         /// Drops a candidate when it is this many standard errors behind the best.
         errors: f64 = 2.0 in 0.0..=1000.0,
@@ -172,7 +173,8 @@ impl LookaheadState {
         let proposals = (params.proposals as usize * worlds).div_ceil(params.worlds as usize);
         let block = SamplingSettings { worlds, proposals, last: params.last as usize, epsilon: params.epsilon };
         self.worlds.prepare(base, block);
-        let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(params.trust) };
+        let trust = params.trust * 2.0 / view.table().seats() as f64;
+        let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
         for number in 0..params.worlds {
             let world = self.worlds.world(view, policy, number).clone();
             let bits = SplitMix::new(base ^ PLAYOUTS, number);
