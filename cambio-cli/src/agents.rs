@@ -10,7 +10,7 @@ use cambio_core::testing::{CheckScope, check_agent};
 use cambio_sim::{fresh_seed, read_rules, read_seed};
 
 use crate::exit::{CliResult, Exit};
-use crate::run::program;
+use crate::program;
 use crate::say::{count, say};
 
 #[derive(Debug, clap::Args)]

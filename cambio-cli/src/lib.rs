@@ -53,7 +53,9 @@ mod verify;
 #[cfg(feature = "terminal")]
 mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use cambio_agents::Roster;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -222,18 +224,42 @@ enum Command {
 /// ```
 #[expect(clippy::needless_pass_by_value, reason = "the roster is made for this call")]
 pub fn main(roster: Roster) -> ExitCode {
+    ExitCode::from(exit_code(&roster, std::env::args_os().collect()))
+}
+
+/// Runs the command line inside another program, with these words, and returns the exit code. The first word is the name of
+/// the command in help texts. `program` is what a shell has to run instead of the path of this executable.
+///
+/// The call replaces the handler of interrupts (Ctrl-C), so a process should end after it.
+pub fn run_inside(roster: &Roster, program: String, words: Vec<OsString>) -> u8 {
+    PROGRAM.get_or_init(|| program);
+    exit_code(roster, words)
+}
+
+/// The text of [`run_inside`].
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
+/// What a shell has to run to start this program, with quotes where it needs them.
+fn program() -> String {
+    let path = || std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
+    // A path contains no zero byte, so quoting cannot fail.
+    let quoted = || shlex::try_quote(&path()).map_or_else(|_| path(), std::borrow::Cow::into_owned);
+    PROGRAM.get().cloned().unwrap_or_else(quoted)
+}
+
+fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
     // Processes that bots have started must end when the command ends.
     cambio_agents::adopt_orphans();
-    let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&roster))).unwrap_or_else(|_| {
+    let exit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(roster, words))).unwrap_or_else(|_| {
         say!("error: this is a bug in cambio; please report the message above");
         Exit::Bug
     });
     cambio_agents::end_orphans();
-    ExitCode::from(exit as u8)
+    exit as u8
 }
 
-fn run(roster: &Roster) -> Exit {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
+    let parsed = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
@@ -311,7 +337,7 @@ fn command() -> clap::Command {
     let list = command.get_subcommands().map(line).collect::<Vec<_>>().concat();
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\n{header}Options:{header:#}\n{{options}}\n\n\
-         `cambio COMMAND --help` prints the options of a command."
+         `{{bin}} COMMAND --help` prints the options of a command."
     ))
 }
 

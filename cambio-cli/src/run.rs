@@ -11,6 +11,7 @@ use cambio_sim::{
 };
 
 use crate::exit::{CliResult, Exit};
+use crate::program;
 use crate::run_progress::RunProgressDisplay;
 use crate::say::{count, say};
 use crate::seeds::warn_if_tuned_on;
@@ -191,11 +192,6 @@ fn with_progress<T>(
     let played = run(Runner::new(executor).with_progress(&tell));
     shown.finish();
     played
-}
-
-/// The path of this program, for commands in messages.
-pub(super) fn program() -> String {
-    std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string())
 }
 
 /// Prints on standard error how a run ended.

@@ -108,6 +108,28 @@ impl BatchAgent {
         locked(&answer).take().unwrap_or_else(|| Err("it was not asked".to_owned()))
     }
 
+    /// The probabilities of a policy for one match, in the order of the choices; `None` for an agent with `decide_batch`.
+    pub(crate) fn probabilities(
+        &self,
+        seen: PyObservation,
+        choices: Choices,
+        space: ActionSpace,
+        seat: Seat,
+    ) -> Result<Option<Vec<f64>>, String> {
+        if !self.is_policy {
+            return Ok(None);
+        }
+        let asked = WaitingCall { seen, choices, space, seat, draw: 0.0, answer: AnswerCell::default() };
+        let found = Python::attach(|py| {
+            let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
+            let object = known.map_or_else(|| self.factory.call0(py), Ok)?;
+            let shares = shares_of_all(py, object.bind(py), &[asked])?.remove(0)?;
+            locked(&self.queue).object.get_or_insert(object);
+            Ok(shares)
+        });
+        found.map(Some).map_err(|error| Python::attach(|py| self.raised.keep(error, py)))
+    }
+
     /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
     fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[WaitingCall]) -> Option<Py<PyAny>> {
         let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
@@ -158,6 +180,26 @@ fn decide_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]
 
 /// Calls `probabilities` and draws a decision for each match.
 fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
+    let draw = |(one, shares): (&WaitingCall, PyResult<Vec<f64>>)| {
+        let (mut left, mut chosen) = (one.draw, None);
+        for (action, share) in one.choices.iter().zip(shares?).filter(|&(_, share)| share > 0.0) {
+            chosen = Some(action);
+            left -= share;
+            if left < 0.0 {
+                break;
+            }
+        }
+        Ok(chosen.expect("a probability is positive, because they add up to 1"))
+    };
+    Ok(waiting.iter().zip(shares_of_all(py, object, waiting)?).map(draw).collect())
+}
+
+/// Calls `probabilities`. Returns the probabilities of the choices of each match, or the error of this match.
+fn shares_of_all(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    waiting: &[WaitingCall],
+) -> PyResult<Vec<PyResult<Vec<f64>>>> {
     let answers = object.call_method1("probabilities", (observations(py, waiting)?,))?;
     let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
     let actions = waiting.first().map_or(0, |one| one.space.action_count());
@@ -167,29 +209,21 @@ fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) 
     if rows.nrows() != waiting.len() || waiting.iter().any(|one| one.space.action_count() != rows.ncols()) {
         return Err(wrong());
     }
-    Ok(waiting
-        .iter()
-        .zip(rows.rows())
-        .map(|(one, row)| {
-            let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
-            let legal = || one.choices.iter().map(|action| (action, share(action)));
-            let sum: f64 = legal().map(|(_, share)| share).sum();
-            if legal().any(|(_, share)| share < 0.0) || (sum - 1.0).abs() > 1e-6 || sum.is_nan() {
-                let what = format!(
-                    "`probabilities` must be at least 0 and add up to 1 over the legal actions, found the sum {sum}; \
-                     observation.mask() has the legal actions"
-                );
-                return Err(error::ArrayError::new_err(what));
-            }
-            let (mut left, mut chosen) = (one.draw * sum, None);
-            for (action, share) in legal().filter(|&(_, share)| share > 0.0) {
-                chosen = Some(action);
-                left -= share;
-                if left < 0.0 {
-                    break;
-                }
-            }
-            Ok(chosen.expect("a probability is positive, because they add up to 1"))
-        })
-        .collect())
+    let shares = waiting.iter().zip(rows.rows()).map(|(one, row)| {
+        let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
+        let mut shares: Vec<f64> = one.choices.iter().map(share).collect();
+        let sum: f64 = shares.iter().sum();
+        if shares.iter().any(|&share| share < 0.0) || (sum - 1.0).abs() > 1e-6 || sum.is_nan() {
+            let what = format!(
+                "`probabilities` must be at least 0 and add up to 1 over the legal actions, found the sum {sum}; \
+                 observation.mask() has the legal actions"
+            );
+            return Err(error::ArrayError::new_err(what));
+        }
+        for share in &mut shares {
+            *share /= sum;
+        }
+        Ok(shares)
+    });
+    Ok(shares.collect())
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -123,18 +124,22 @@ impl PythonAgent {
         Ok(())
     }
 
-    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, String> {
-        if let Some(reason) = &self.failed {
-            return Err(reason.clone());
-        }
-        let seen = PyObservation {
+    fn observation(&self, view: &Observation<'_>) -> PyObservation {
+        PyObservation {
             view: view.into(),
             sightings: self.sightings.clone(),
             decided: self.decided.clone(),
             rounds: self.rounds,
             totals: self.totals.clone(),
             key: SeatKeys::is_small(view.rules(), view.table().seats()).then_some(self.key),
-        };
+        }
+    }
+
+    fn ask(&mut self, view: &Observation<'_>) -> Result<Action, String> {
+        if let Some(reason) = &self.failed {
+            return Err(reason.clone());
+        }
+        let seen = self.observation(view);
         let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
         if let Some(batch_agent) = &self.batch_agent {
             let stream = self.stream.as_mut().ok_or("the match has not begun")?;
@@ -200,6 +205,12 @@ impl Agent for PythonAgent {
             self.key.decide(self.relabelling.action(action).canonical());
         }
         Ok(action)
+    }
+
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        let Some(batch_agent) = &self.batch_agent else { return Ok(None) };
+        let space = ActionSpace::new(view.rules(), view.table().seats());
+        Ok(batch_agent.probabilities(self.observation(view), view.choices(), space, view.seat())?)
     }
 }
 
@@ -340,6 +351,19 @@ fn play(
         }
         error => roster.failed(error),
     })
+}
+
+/// Runs the command line with these words, and with Python agents in its roster. `program` is what a shell has to run to start it. Returns the
+/// exit code.
+#[pyfunction]
+pub(crate) fn _command(
+    py: Python<'_>,
+    agents: Vec<(String, Py<PyAny>)>,
+    program: String,
+    words: Vec<OsString>,
+) -> PyResult<u8> {
+    let roster = roster_with(py, &agents)?;
+    Ok(py.detach(|| cambio_cli::run_inside(&roster, program, words)))
 }
 
 /// Reads a run folder: its identity and its derived files by name, computed from the rows.

@@ -7,6 +7,7 @@ import os
 import pickle
 import random
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import cambio_game as cambio
-from cambio_game.__main__ import main
 
 SPEC = """
 name = "three"
@@ -135,15 +135,61 @@ def test_tables_open_as_frames() -> None:
     assert found.summary.to_pandas()["rank_points"].sum() == pytest.approx(1)
 
 
-def test_the_command_plays_with_an_agent_of_a_module(tmp_path: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.py").write_text("class Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[-1]\n")
-    Path("spec.toml").write_text('seed = 1\ndeals = 3\nrules = ["classic"]\nseats = [2]\nagents = ["mine", "greedy"]\n')
-    assert main(["run", "spec.toml", "--out", "run", "--agent", "mine=mine:Pass"]) == 0
-    assert "6 matches in run" in capsys.readouterr().out
-    assert main(["run", "spec.toml", "--out", "other", "--agent", "mine=mine.Pass"]) == 1
-    assert "an agent must be name=module:Class" in capsys.readouterr().err
-    assert sys.modules.pop("mine")
+def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m cambio_game` in a folder."""
+    return subprocess.run([sys.executable, "-m", "cambio_game", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[-1]\n")
+    spec = 'seed = 1\ndeals = 3\nrules = ["classic"]\nseats = [2]\nagents = ["mine", "greedy"]\n'
+    (tmp_path / "spec.toml").write_text(spec)
+    for name, agent in {"run": "--agent=mine=mine:Pass", "again": "--agent=mine=mine.py:Pass"}.items():
+        played = command(agent, "run", "spec.toml", "--out", name, folder=tmp_path)
+        assert played.returncode == 0 and "6 matches in" in played.stderr, played.stderr
+    runs = [(tmp_path / name / "matches.csv").read_bytes() for name in ("run", "again")]
+    assert runs[0] == runs[1]
+    assert command("--agent", "mine=mine:Pass", "verify", "run", "--all", folder=tmp_path).returncode == 0
+
+    for agent, message in {
+        "mine=mine.Pass": "an agent must be NAME=MODULE:CLASS",
+        "mine=other:Pass": "No module named 'other'",
+        "mine=mine:Keep": "has no attribute 'Keep'",
+        "mine=other.py:Pass": "No such file",
+    }.items():
+        refused = command("--agent", agent, "verify", "run", folder=tmp_path)
+        assert refused.returncode == 1 and message in refused.stderr and "Traceback" not in refused.stderr, refused.stderr
+    refused = command("--agent", folder=tmp_path)
+    assert refused.returncode == 1 and "must be followed by" in refused.stderr
+    # The run needs the agent.
+    refused = command("verify", "run", folder=tmp_path)
+    assert refused.returncode == 1 and "mine" in refused.stderr
+
+
+def test_the_command_explains_python_agents(tmp_path: Path) -> None:
+    shown = command("--help", folder=tmp_path)
+    assert shown.returncode == 0 and "bench" in shown.stdout and "--agent NAME=MODULE:CLASS" in shown.stdout
+    assert "Usage: python -m cambio_game match" in command("match", "--help", folder=tmp_path).stdout
+
+
+def test_the_example_of_a_python_agent_conforms_and_plays_well(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "python" / "careful.py"
+    agent = f"--agent=careful={example}:Careful"
+    checked = command(agent, "agents", "--check", "careful", "--matches", "4", folder=tmp_path)
+    assert checked.returncode == 0 and "conforms" in checked.stdout, checked.stdout
+    played = command(agent, "match", "careful", "random", "--deals", "100", "--quiet", "--out", "run", folder=tmp_path)
+    assert played.returncode == 0
+    shares = {row["agent"]: row["win_share"] for row in cambio.Run.open(tmp_path / "run").summary}
+    assert float(str(shares["careful"])) > 0.8
+
+
+def test_a_fault_names_a_command_that_shows_the_match(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("class Bad:\n    def decide(self, seen):\n        raise ValueError('lost')\n")
+    faulty = command("--agent", "bad=bad.py:Bad", "match", "bad", "greedy", "--deals", "5", "--out", "run", folder=tmp_path)
+    assert faulty.returncode == 2 and "lost" in faulty.stderr
+    line = next(line for line in faulty.stderr.splitlines() if " replay --events " in line)
+    shown = subprocess.run(shlex.split(line), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0 and "turn of a" in shown.stdout, shown.stderr
 
 
 def hashed(observation: cambio.Observation) -> int:

@@ -10,6 +10,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::exit::{CliResult, Exit};
+use crate::program;
 use crate::say::say;
 
 #[derive(Debug, clap::Args)]
@@ -125,14 +126,13 @@ fn absolute(place: &str) -> Result<String, Box<dyn std::error::Error>> {
 fn slurm(args: &SlurmArgs, roster: &Roster) -> CliResult {
     let work = &args.work;
     let (_, _, name) = read(work, roster)?;
-    let program = std::env::current_exe()?;
     let view = context! {
         name,
         units => work.units,
         last => work.units - 1,
         cores => work.cores,
         time => quoted(&args.time)?,
-        cambio => quoted(&program.display().to_string())?,
+        cambio => program(),
         spec => quoted(&absolute(&work.spec.display().to_string())?)?,
         store => quoted(&absolute(&args.store)?)?,
         out => quoted(&absolute(&args.out.display().to_string())?)?,

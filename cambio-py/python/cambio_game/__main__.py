@@ -1,49 +1,54 @@
-"""`python -m cambio_game run spec.toml --out folder --agent mine=module:Class`, and the same with `verify folder`."""
+"""The command `cambio` with Python agents: `python -m cambio_game --agent mine=bot.py:Mine match mine greedy`."""
 
 from __future__ import annotations
 
-import argparse
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import CambioError, __version__
-from .run import Run, _agent, run
+from . import CambioError, _cambio
+from .run import _agent, factories
+
+COMMAND = "python -m cambio_game"
+AGENTS = f"""
+Python agents:
+  --agent NAME=MODULE:CLASS  Add a Python agent to the agents of this command. The module may be a file, such as bot.py.
+                             Give this option before the subcommand; it may be given several times
+
+Examples:
+  {COMMAND} --agent mine=bot.py:Mine match mine greedy
+  {COMMAND} --agent mine=bot.py:Mine bench mine --out bench/mine --quick
+"""
 
 
-def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m cambio_game", description="Tournaments with Python agents.")
-    parser.add_argument("--version", action="version", version=f"cambio-game {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    play = commands.add_parser("run", help="play an experiment, like `cambio run`")
-    play.add_argument("spec", type=Path, help="the experiment file")
-    play.add_argument("--out", type=Path, required=True, help="the run folder; without --resume it must not exist")
-    play.add_argument("--resume", action="store_true", help="continue the run in the folder, with the same agents")
-    play.add_argument("--threads", type=int, default=0, help="the number of threads; 0 is one per core")
-    check = commands.add_parser("verify", help="check a run and play some or all of its matches again, like `cambio verify`")
-    check.add_argument("folder", type=Path, help="the run folder")
-    check.add_argument("--all", action="store_true", help="play all matches again")
-    for command in (play, check):
-        command.add_argument(
-            "--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times"
-        )
-    given = parser.parse_args(words)
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The Python agents at the beginning of the words, and the words of the command."""
+    agents, rest = [], list(words)
+    while rest and rest[0].partition("=")[0] == "--agent":
+        _, equals, agent = rest.pop(0).partition("=")
+        if not equals:
+            if not rest:
+                raise CambioError("--agent must be followed by NAME=MODULE:CLASS, such as mine=bot.py:Mine")
+            agent = rest.pop(0)
+        agents.append(agent)
+    return agents, rest
+
+
+def main(words: Sequence[str] | None = None) -> int:
     # The modules of agents are imported from the working directory.
     sys.path.insert(0, str(Path.cwd()))
     try:
-        agents = dict(map(_agent, given.agent))
-        if given.command == "verify":
-            replayed = Run.open(given.folder).verify(agents, all=given.all)
-            print(f"verified: {replayed} batch{'es' * (replayed != 1)} gave the same bytes")
-            return 0
-        played = run(given.spec, given.out, agents=agents, threads=given.threads, resume=given.resume)
-    except (CambioError, ImportError, AttributeError) as error:
+        given, rest = split(sys.argv[1:] if words is None else words)
+        agents = dict(map(_agent, given))
+    except (CambioError, ImportError, AttributeError, OSError, SyntaxError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{played.matches} match{'es' * (played.matches != 1)} in {given.out}")
-    for row in played.summary:
-        low, high = row["rank_points_low"], row["rank_points_high"]
-        print(f"{row['rules']}, {row['seats']} seats: {row['agent']} {row['rank_points']:.4f} rank points ({low} to {high})")
-    return 0
+    program = [sys.executable or "python", "-m", "cambio_game", *(f"--agent={agent}" for agent in given)]
+    code: int = _cambio._command(factories(agents), shlex.join(program), [COMMAND, *rest])
+    if rest in ([], ["--help"], ["-h"], ["help"]):
+        print(AGENTS, file=sys.stdout if rest else sys.stderr, flush=True)
+    return code
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import html
+import importlib
+import importlib.util
 import io
 import json
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -511,13 +514,25 @@ def columns() -> list[dict[str, Value]]:
 
 
 def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:
-    """Parses `mine=module:Class` into the name and the factory."""
-    from importlib import import_module
-
-    found = re.fullmatch(r"([\w-]+)=([\w.]+):([\w.]+)", text)
+    """Parses `mine=module:Class` or `mine=file.py:Class` into the name and the factory."""
+    found = re.fullmatch(r"([\w-]+)=(.+):([\w.]+)", text)
     if not found:
-        raise ExperimentError(f"an agent must be name=module:Class, found `{text}`")
-    made: Any = import_module(found[2])
+        raise ExperimentError(f"an agent must be NAME=MODULE:CLASS, such as mine=bot.py:Mine, found `{text}`")
+    made: Any = _module(found[2])
     for part in found[3].split("."):
         made = getattr(made, part)
     return found[1], made
+
+
+def _module(name: str) -> Any:
+    """Imports a module by its name or its file."""
+    if not name.endswith(".py"):
+        return importlib.import_module(name)
+    path = Path(name)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"`{name}` is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
