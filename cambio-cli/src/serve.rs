@@ -33,8 +33,8 @@ pub(super) struct Args {
     /// The maximum number of tables that are open at the same time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = tables)]
     tables: usize,
-    /// The folder in which the server keeps its tables and its address, so that a restart continues every match: a path, or `none` to
-    /// keep nothing. The default is ~/.local/state/cambio/serve-PORT, and `none` with --port 0
+    /// The folder in which the server keeps its tables, its address and finished analyses, so that a restart continues every match: a
+    /// path, or `none` to keep nothing. The default is ~/.local/state/cambio/serve-PORT, and `none` with --port 0
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
