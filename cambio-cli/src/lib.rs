@@ -337,7 +337,7 @@ fn command() -> clap::Command {
     let list = command.get_subcommands().map(line).collect::<Vec<_>>().concat();
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\n{header}Options:{header:#}\n{{options}}\n\n\
-         `{{bin}} COMMAND --help` prints the options of a command."
+         --help after a command prints its options."
     ))
 }
 

@@ -1,6 +1,7 @@
 //! The queue of matches that wait for a Python agent with `decide_batch`, or for a policy with `probabilities`.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use cambio_core::encode::ActionSpace;
@@ -37,6 +38,8 @@ struct CallQueue {
     object: Option<Py<PyAny>>,
     waiting: Vec<WaitingCall>,
     is_served: bool,
+    /// The threads that have asked so far.
+    threads: Vec<ThreadId>,
 }
 
 /// A match that waits for a decision.
@@ -79,6 +82,10 @@ impl BatchAgent {
     ) -> Result<Action, String> {
         let answer = AnswerCell::default();
         let mut queue = locked(&self.queue);
+        let own = thread::current().id();
+        if !queue.threads.contains(&own) {
+            queue.threads.push(own);
+        }
         queue.waiting.push(WaitingCall { seen, choices, space, seat, draw, answer: answer.clone() });
         self.bell.notify_all();
         loop {
@@ -91,7 +98,8 @@ impl BatchAgent {
             queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
         queue.is_served = true;
-        loop {
+        // Each thread waits for one match, so no more can join when all wait.
+        while queue.waiting.len() < queue.threads.len() {
             let before = queue.waiting.len();
             queue = self.bell.wait_timeout(queue, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
             if queue.waiting.len() == before {
@@ -119,11 +127,10 @@ impl BatchAgent {
         if !self.is_policy {
             return Ok(None);
         }
-        let asked = WaitingCall { seen, choices, space, seat, draw: 0.0, answer: AnswerCell::default() };
         let found = Python::attach(|py| {
             let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
             let object = known.map_or_else(|| self.factory.call0(py), Ok)?;
-            let shares = shares_of_all(py, object.bind(py), &[asked])?.remove(0)?;
+            let shares = probabilities(object.bind(py), seen, choices, space, seat)?;
             locked(&self.queue).object.get_or_insert(object);
             Ok(shares)
         });
@@ -192,6 +199,18 @@ fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) 
         Ok(chosen.expect("a probability is positive, because they add up to 1"))
     };
     Ok(waiting.iter().zip(shares_of_all(py, object, waiting)?).map(draw).collect())
+}
+
+/// Calls `probabilities` of an object for one match. Returns the probabilities in the order of the choices.
+pub(crate) fn probabilities(
+    object: &Bound<'_, PyAny>,
+    seen: PyObservation,
+    choices: Choices,
+    space: ActionSpace,
+    seat: Seat,
+) -> PyResult<Vec<f64>> {
+    let asked = WaitingCall { seen, choices, space, seat, draw: 0.0, answer: AnswerCell::default() };
+    shares_of_all(object.py(), object, &[asked])?.remove(0)
 }
 
 /// Calls `probabilities`. Returns the probabilities of the choices of each match, or the error of this match.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use cambio_sim::PlayError;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error;
@@ -24,6 +25,24 @@ impl RaisedExceptions {
             kept.push((text.clone(), error));
         }
         text
+    }
+
+    /// The interrupt (Ctrl-C) that reached an agent, if there was one.
+    pub(crate) fn interrupted(&self, py: Python<'_>) -> PyResult<()> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let interrupt = kept.iter().find(|(_, error)| error.is_instance_of::<PyKeyboardInterrupt>(py));
+        interrupt.map_or(Ok(()), |(_, error)| Err(error.clone_ref(py)))
+    }
+
+    /// Prints the first exception with its traceback on standard error, if there is one.
+    pub(crate) fn print_first(&self, py: Python<'_>) -> PyResult<()> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((_, error)) = kept.first() else { return Ok(()) };
+        let stderr = py.import("sys")?.getattr("stderr")?;
+        stderr.call_method1("write", ("\nthe first exception of a Python agent:\n",))?;
+        error.display(py);
+        stderr.call_method0("flush")?;
+        Ok(())
     }
 
     /// The exception for an error during play. The exception of an agent is its cause, with the traceback.

@@ -23,7 +23,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::action::decision;
 use crate::agent::PyAgent;
-use crate::batch_agent::BatchAgent;
+use crate::batch_agent::{BatchAgent, probabilities};
 use crate::error::{check_signals, refused};
 use crate::keys::{SeatKeys, from_starter};
 use crate::observation::PyObservation;
@@ -208,9 +208,18 @@ impl Agent for PythonAgent {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        let Some(batch_agent) = &self.batch_agent else { return Ok(None) };
+        let (seen, choices, seat) = (self.observation(view), view.choices(), view.seat());
         let space = ActionSpace::new(view.rules(), view.table().seats());
-        Ok(batch_agent.probabilities(self.observation(view), view.choices(), space, view.seat())?)
+        if let Some(batch_agent) = &self.batch_agent {
+            return Ok(batch_agent.probabilities(seen, choices, space, seat)?);
+        }
+        let Some(object) = &self.object else { return Ok(None) };
+        let found = Python::attach(|py| {
+            let object = object.bind(py);
+            let is_policy = object.hasattr("probabilities")?;
+            is_policy.then(|| probabilities(object, seen, choices, space, seat)).transpose()
+        });
+        Ok(found.map_err(|error| Python::attach(|py| self.raised.keep(error, py)))?)
     }
 }
 
@@ -353,8 +362,8 @@ fn play(
     })
 }
 
-/// Runs the command line with these words, and with Python agents in its roster. `program` is what a shell has to run to start it. Returns the
-/// exit code.
+/// Runs the command line with these words, and with Python agents in its roster. `program` is what a shell has to run to start it. If an agent
+/// has raised an exception, prints the first one with its traceback. Returns the exit code.
 #[pyfunction]
 pub(crate) fn _command(
     py: Python<'_>,
@@ -362,8 +371,16 @@ pub(crate) fn _command(
     program: String,
     words: Vec<OsString>,
 ) -> PyResult<u8> {
+    if let Some((name, _)) = agents.iter().find(|(name, _)| roster().entries().iter().any(|entry| entry.name() == name))
+    {
+        return Err(error::AgentError::new_err(format!(
+            "the library has an agent `{name}`; give the Python agent another name"
+        )));
+    }
     let roster = roster_with(py, &agents)?;
-    Ok(py.detach(|| cambio_cli::run_inside(&roster, program, words)))
+    let code = py.detach(|| cambio_cli::run_inside(&roster, program, words));
+    roster.raised.print_first(py)?;
+    Ok(code)
 }
 
 /// Reads a run folder: its identity and its derived files by name, computed from the rows.
@@ -399,7 +416,9 @@ pub(crate) fn _verify(
             findings.wrong.into_iter().chain(findings.unfinished).collect(),
         ))
     };
-    py.detach(check).map_err(|error: RunError| refused(error))
+    let checked = py.detach(check);
+    roster.raised.interrupted(py)?;
+    checked.map_err(|error: RunError| refused(error))
 }
 
 /// Writes the rows of a run folder as Parquet files into a new folder, like `cambio export`.

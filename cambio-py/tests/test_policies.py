@@ -155,25 +155,26 @@ def test_a_tournament_of_several_agents_has_a_matrix() -> None:
         run.matrix(seats=5)
 
 
-def test_the_command_measures_the_probabilities_of_a_policy(tmp_path: Path) -> None:
+def test_the_command_measures_the_probabilities_of_agents(tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(
         "import numpy as np\n\n\nclass Uniform:\n    def probabilities(self, observations):\n"
         "        masks = np.stack([seen.mask() for seen in observations])\n        return masks / masks.sum(1, keepdims=True)\n"
+        "\n\nclass Player(Uniform):\n    def decide(self, seen):\n        return seen.legal_actions()[0]\n"
     )
-    words = ["--agent", "mine=policy.py:Uniform", "exploit", "--game", "mini-m1", "--agent", "mine", "--to", "1", "--quiet"]
-    shown = subprocess.run(
-        [sys.executable, "-m", "cambio_game", *words], cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
     game = cambio.SmallGame("mini-m1")
-    found = re.search(r"exploitability +([\d.]+)", shown)
-    assert found and float(found[1]) == pytest.approx(game.exploitability(*game.uniform()), abs=1e-6)
+    for kind in ("Uniform", "Player"):
+        words = ["exploit", "--game", "mini-m1", "--agent", "mine", "--to", "1", "--quiet", "--python", f"mine=policy.py:{kind}"]
+        command = [sys.executable, "-m", "cambio_game", *words]
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        found = re.search(r"exploitability +([\d.]+)", shown)
+        assert found and float(found[1]) == pytest.approx(game.exploitability(*game.uniform()), abs=1e-6), kind
 
 
 def test_a_run_with_python_agents_can_be_verified(tmp_path: Path) -> None:
     agents = {"mixed": Mixed(), "greedy": "greedy"}
     run = cambio.tournament(agents, "mini-m1", deals=30, out=tmp_path / "run")
     assert run.verify(agents, all=True) > 0
-    agent = f"--agent=mixed={Path(__file__)}:Mixed"
+    agent = f"--python=mixed={Path(__file__)}:Mixed"
     words = [sys.executable, "-m", "cambio_game", agent, "verify", str(tmp_path / "run"), "--all"]
     assert subprocess.run(words, check=False).returncode == 0
     assert subprocess.run([*words[:3], *words[4:]], check=False).returncode == 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -141,26 +143,38 @@ def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("class Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[-1]\n")
+    (tmp_path / "beside.py").write_text("LAST = -1\n")
+    (tmp_path / "mine.py").write_text(
+        "from beside import LAST\n\n\nclass Pass:\n    def decide(self, seen):\n        return seen.legal_actions()[LAST]\n\n\nready = Pass()\n"
+    )
     spec = 'seed = 1\ndeals = 3\nrules = ["classic"]\nseats = [2]\nagents = ["mine", "greedy"]\n'
     (tmp_path / "spec.toml").write_text(spec)
-    for name, agent in {"run": "--agent=mine=mine:Pass", "again": "--agent=mine=mine.py:Pass"}.items():
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    for name, agent in {"run": "--python=mine=mine:Pass", "again": "--python=mine=mine.py:Pass"}.items():
         played = command(agent, "run", "spec.toml", "--out", name, folder=tmp_path)
         assert played.returncode == 0 and "6 matches in" in played.stderr, played.stderr
     runs = [(tmp_path / name / "matches.csv").read_bytes() for name in ("run", "again")]
     assert runs[0] == runs[1]
-    assert command("--agent", "mine=mine:Pass", "verify", "run", "--all", folder=tmp_path).returncode == 0
+    assert command("--python", "mine=mine:Pass", "verify", "run", "--all", folder=tmp_path).returncode == 0
 
     for agent, message in {
         "mine=mine.Pass": "an agent must be NAME=MODULE:CLASS",
-        "mine=other:Pass": "No module named 'other'",
-        "mine=mine:Keep": "has no attribute 'Keep'",
+        "mine=other:Pass": "cannot import other: ModuleNotFoundError: No module named 'other'",
+        "mine=.other:Pass": "an agent must be NAME=MODULE:CLASS",
+        "mine=mine:Keep": "mine has no class `Keep`",
         "mine=other.py:Pass": "No such file",
+        "mine=broken.py:Pass": "ZeroDivisionError: division by zero (",
+        "mine=leaves.py:Pass": "cannot import leaves.py: SystemExit: 3",
+        "mine=mine:ready": "an agent must be a factory",
+        "greedy=mine:Pass": "the library has an agent `greedy`; give the Python agent another name",
     }.items():
-        refused = command("--agent", agent, "verify", "run", folder=tmp_path)
+        refused = command("--python", agent, "verify", "run", folder=tmp_path)
         assert refused.returncode == 1 and message in refused.stderr and "Traceback" not in refused.stderr, refused.stderr
-    refused = command("--agent", folder=tmp_path)
+    refused = command("--python", folder=tmp_path)
     assert refused.returncode == 1 and "must be followed by" in refused.stderr
+    twice = ["--python=a=mine:Pass", "--python=a=mine:Pass"]
+    assert "must have different names" in command("match", "a", "greedy", *twice, folder=tmp_path).stderr
     # The run needs the agent.
     refused = command("verify", "run", folder=tmp_path)
     assert refused.returncode == 1 and "mine" in refused.stderr
@@ -168,13 +182,13 @@ def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
 
 def test_the_command_explains_python_agents(tmp_path: Path) -> None:
     shown = command("--help", folder=tmp_path)
-    assert shown.returncode == 0 and "bench" in shown.stdout and "--agent NAME=MODULE:CLASS" in shown.stdout
+    assert shown.returncode == 0 and "bench" in shown.stdout and "--python NAME=MODULE:CLASS" in shown.stdout
     assert "Usage: python -m cambio_game match" in command("match", "--help", folder=tmp_path).stdout
 
 
 def test_the_example_of_a_python_agent_conforms_and_plays_well(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "python" / "careful.py"
-    agent = f"--agent=careful={example}:Careful"
+    agent = f"--python=careful={example}:Careful"
     checked = command(agent, "agents", "--check", "careful", "--matches", "4", folder=tmp_path)
     assert checked.returncode == 0 and "conforms" in checked.stdout, checked.stdout
     played = command(agent, "match", "careful", "random", "--deals", "100", "--quiet", "--out", "run", folder=tmp_path)
@@ -183,10 +197,35 @@ def test_the_example_of_a_python_agent_conforms_and_plays_well(tmp_path: Path) -
     assert float(str(shares["careful"])) > 0.8
 
 
+def test_what_an_agent_prints_is_not_in_the_output_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(
+        "class Loud:\n    def decide(self, seen):\n        print('hello')\n        return seen.legal_actions()[0]\n"
+    )
+    words = ["exploit", "--game", "mini-m0", "--agent", "loud", "--to", "1", "--format", "json", "--quiet"]
+    shown = command(*words, "--python", "loud=loud.py:Loud", folder=tmp_path)
+    assert json.loads(shown.stdout)["agent"] == "loud" and "hello" in shown.stderr
+
+
+def test_an_interrupt_ends_a_command(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\n\n\nclass Slow:\n    def decide(self, seen):\n        print('asked', flush=True)\n"
+        "        time.sleep(0.2)\n        return seen.legal_actions()[0]\n"
+    )
+    words = ["agents", "--check", "slow", "--python", "slow=slow.py:Slow"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cambio_game", *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr and process.stderr.readline() == "asked\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT and "conform" not in said
+
+
 def test_a_fault_names_a_command_that_shows_the_match(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("class Bad:\n    def decide(self, seen):\n        raise ValueError('lost')\n")
-    faulty = command("--agent", "bad=bad.py:Bad", "match", "bad", "greedy", "--deals", "5", "--out", "run", folder=tmp_path)
-    assert faulty.returncode == 2 and "lost" in faulty.stderr
+    faulty = command("match", "bad", "greedy", "--deals", "5", "--out", "run", "--python", "bad=bad.py:Bad", folder=tmp_path)
+    assert faulty.returncode == 2 and "the first exception of a Python agent:" in faulty.stderr
+    assert 'bad.py", line 3, in decide' in faulty.stderr and "ValueError: lost" in faulty.stderr
     line = next(line for line in faulty.stderr.splitlines() if " replay --events " in line)
     shown = subprocess.run(shlex.split(line), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert shown.returncode == 0 and "turn of a" in shown.stdout, shown.stderr

@@ -1,6 +1,6 @@
 """A Python agent that remembers cards, keeps low ones, snaps matches, and calls with few points.
 
-python -m cambio_game --agent careful=examples/python/careful.py:Careful match careful greedy sharp
+python -m cambio_game match careful greedy sharp --python careful=examples/python/careful.py:Careful
 """
 
 CALL_AT = 5  # calls if the expected sum of its own cards is at most this

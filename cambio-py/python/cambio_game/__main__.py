@@ -1,8 +1,10 @@
-"""The command `cambio` with Python agents: `python -m cambio_game --agent mine=bot.py:Mine match mine greedy`."""
+"""The command `cambio` with Python agents: `python -m cambio_game match mine greedy --python mine=bot.py:Mine`."""
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,26 +15,41 @@ from .run import _agent, factories
 COMMAND = "python -m cambio_game"
 AGENTS = f"""
 Python agents:
-  --agent NAME=MODULE:CLASS  Add a Python agent to the agents of this command. The module may be a file, such as bot.py.
-                             Give this option before the subcommand; it may be given several times
+  --python NAME=MODULE:CLASS  Add a Python agent to the agents of this command. The module may be a file, such as bot.py.
+                              May be given several times
+
+Where help texts and messages say `cambio`, run `{COMMAND}` with the same --python options.
 
 Examples:
-  {COMMAND} --agent mine=bot.py:Mine match mine greedy
-  {COMMAND} --agent mine=bot.py:Mine bench mine --out bench/mine --quick
+  {COMMAND} match mine greedy --python mine=bot.py:Mine
+  {COMMAND} bench mine --out bench/mine --quick --python mine=bot.py:Mine
 """
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The Python agents at the beginning of the words, and the words of the command."""
-    agents, rest = [], list(words)
-    while rest and rest[0].partition("=")[0] == "--agent":
-        _, equals, agent = rest.pop(0).partition("=")
-        if not equals:
-            if not rest:
-                raise CambioError("--agent must be followed by NAME=MODULE:CLASS, such as mine=bot.py:Mine")
-            agent = rest.pop(0)
-        agents.append(agent)
+    """The Python agents among the words, and the other words."""
+    agents: list[str] = []
+    rest: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return agents, [*rest, word, *left]
+        option, _, agent = word.partition("=")
+        if option != "--python":
+            rest.append(word)
+        elif agent or left:
+            agents.append(agent or left.pop(0))
+        else:
+            raise CambioError("--python must be followed by NAME=MODULE:CLASS, such as mine=bot.py:Mine")
     return agents, rest
+
+
+def absolute(agent: str) -> str:
+    """The same agent for another working directory."""
+    name, _, place = agent.partition("=")
+    module, _, kind = place.rpartition(":")
+    return f"{name}={Path(module).absolute()}:{kind}" if module.endswith(".py") else agent
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -40,14 +57,27 @@ def main(words: Sequence[str] | None = None) -> int:
     sys.path.insert(0, str(Path.cwd()))
     try:
         given, rest = split(sys.argv[1:] if words is None else words)
-        agents = dict(map(_agent, given))
-    except (CambioError, ImportError, AttributeError, OSError, SyntaxError) as error:
+        agents = [_agent(agent) for agent in given]
+        names = [name for name, _ in agents]
+        if len(set(names)) < len(names):
+            raise CambioError(f"the Python agents must have different names, found {', '.join(names)}")
+        made = factories(dict(agents))
+    except (CambioError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    program = [sys.executable or "python", "-m", "cambio_game", *(f"--agent={agent}" for agent in given)]
-    code: int = _cambio._command(factories(agents), shlex.join(program), [COMMAND, *rest])
+    program = [sys.executable or "python", "-m", "cambio_game", *(f"--python={absolute(agent)}" for agent in given)]
+    # An interrupt ends commands that do not handle it, and no agent gets a KeyboardInterrupt.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Standard output is for the command's own data.
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            code: int = _cambio._command(made, shlex.join(program), [COMMAND, *rest])
+        except CambioError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
     if rest in ([], ["--help"], ["-h"], ["help"]):
-        print(AGENTS, file=sys.stdout if rest else sys.stderr, flush=True)
+        with contextlib.suppress(OSError):
+            print(AGENTS, file=sys.stdout if rest else sys.stderr, flush=True)
     return code
 
 

@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
@@ -514,24 +515,34 @@ def columns() -> list[dict[str, Value]]:
 
 
 def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:
-    """Parses `mine=module:Class` or `mine=file.py:Class` into the name and the factory."""
-    found = re.fullmatch(r"([\w-]+)=(.+):([\w.]+)", text)
+    """Parses `mine=module:Class` or `mine=file.py:Class` into the name and the factory. Raises `ExperimentError` if it cannot be imported."""
+    found = re.fullmatch(r"([A-Za-z0-9_-]+)=(\w[\w.]*|.+\.py):([\w.]+)", text)
     if not found:
         raise ExperimentError(f"an agent must be NAME=MODULE:CLASS, such as mine=bot.py:Mine, found `{text}`")
-    made: Any = _module(found[2])
+    try:
+        made: Any = _module(found[2])
+    except (Exception, SystemExit) as error:
+        # The last frame is the place in the agent's code.
+        *_, frame = traceback.extract_tb(error.__traceback__)
+        where = f" ({frame.filename}, line {frame.lineno})"
+        raise ExperimentError(f"cannot import {found[2]}: {type(error).__name__}: {error}{where}") from error
     for part in found[3].split("."):
+        if not hasattr(made, part):
+            raise ExperimentError(f"{found[2]} has no class `{found[3]}`")
         made = getattr(made, part)
     return found[1], made
 
 
+@cache
 def _module(name: str) -> Any:
-    """Imports a module by its name or its file."""
+    """Imports a module by its name or its file. A file can import the modules beside it."""
     if not name.endswith(".py"):
         return importlib.import_module(name)
-    path = Path(name)
+    path = Path(name).resolve(strict=True)
+    sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"`{name}` is not a Python file")
+        raise ImportError("it is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     spec.loader.exec_module(module)
