@@ -42,12 +42,17 @@ struct CallQueue {
     threads: Vec<ThreadId>,
 }
 
+/// The position at which an agent is asked.
+pub(crate) struct Question {
+    pub(crate) seen: PyObservation,
+    pub(crate) choices: Choices,
+    pub(crate) space: ActionSpace,
+    pub(crate) seat: Seat,
+}
+
 /// A match that waits for a decision.
 struct WaitingCall {
-    seen: PyObservation,
-    choices: Choices,
-    space: ActionSpace,
-    seat: Seat,
+    question: Question,
     /// A number from 0 to 1 of the seat's own stream, by which a decision is drawn from the probabilities of a policy.
     draw: f64,
     answer: AnswerCell,
@@ -72,21 +77,14 @@ impl BatchAgent {
     }
 
     /// Waits for the decision for a match. `Err` has the reason why there is none.
-    pub(crate) fn ask(
-        &self,
-        seen: PyObservation,
-        choices: Choices,
-        space: ActionSpace,
-        seat: Seat,
-        draw: f64,
-    ) -> Result<Action, String> {
+    pub(crate) fn ask(&self, question: Question, draw: f64) -> Result<Action, String> {
         let answer = AnswerCell::default();
         let mut queue = locked(&self.queue);
         let own = thread::current().id();
         if !queue.threads.contains(&own) {
             queue.threads.push(own);
         }
-        queue.waiting.push(WaitingCall { seen, choices, space, seat, draw, answer: answer.clone() });
+        queue.waiting.push(WaitingCall { question, draw, answer: answer.clone() });
         self.bell.notify_all();
         loop {
             if let Some(answer) = locked(&answer).take() {
@@ -117,24 +115,20 @@ impl BatchAgent {
     }
 
     /// The probabilities of a policy for one match, in the order of the choices; `None` for an agent with `decide_batch`.
-    pub(crate) fn probabilities(
-        &self,
-        seen: PyObservation,
-        choices: Choices,
-        space: ActionSpace,
-        seat: Seat,
-    ) -> Result<Option<Vec<f64>>, String> {
+    pub(crate) fn probabilities(&self, question: impl FnOnce() -> Question) -> Result<Option<Vec<f64>>, String> {
         if !self.is_policy {
             return Ok(None);
         }
-        let found = Python::attach(|py| {
-            let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
-            let object = known.map_or_else(|| self.factory.call0(py), Ok)?;
-            let shares = probabilities(object.bind(py), seen, choices, space, seat)?;
-            locked(&self.queue).object.get_or_insert(object);
-            Ok(shares)
-        });
-        found.map(Some).map_err(|error| Python::attach(|py| self.raised.keep(error, py)))
+        Python::attach(|py| {
+            let asked = || {
+                let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
+                let object = known.map_or_else(|| self.factory.call0(py), Ok)?;
+                let shares = probabilities(object.bind(py), &question())?;
+                locked(&self.queue).object.get_or_insert(object);
+                Ok(Some(shares))
+            };
+            asked().map_err(|error| self.raised.keep(error, py))
+        })
     }
 
     /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
@@ -150,7 +144,7 @@ impl BatchAgent {
             }
         };
         let decide = if self.is_policy { draw_all } else { decide_all };
-        match decide(py, object.bind(py), waiting) {
+        match decide(object.bind(py), waiting) {
             Ok(decided) => {
                 for (one, decided) in waiting.iter().zip(decided) {
                     *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
@@ -167,14 +161,14 @@ impl BatchAgent {
     }
 }
 
-/// The observations of the waiting matches.
-fn observations<'py>(py: Python<'py>, waiting: &[WaitingCall]) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, waiting.iter().map(|one| Py::new(py, one.seen.clone())).collect::<PyResult<Vec<_>>>()?)
+/// The observations of these positions.
+fn observations<'py>(py: Python<'py>, questions: &[&Question]) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, questions.iter().map(|one| Py::new(py, one.seen.clone())).collect::<PyResult<Vec<_>>>()?)
 }
 
 /// Calls `decide_batch`. Returns a decision for each match, or the error of this decision.
-fn decide_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
-    let answers = object.call_method1("decide_batch", (observations(py, waiting)?,))?;
+fn decide_all(object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
+    let answers = object.call_method1("decide_batch", (observations(object.py(), &questions(waiting))?,))?;
     let answers: Vec<_> = answers.try_iter()?.collect::<PyResult<_>>()?;
     if answers.len() != waiting.len() {
         let (found, allowed) = (answers.len(), waiting.len());
@@ -182,14 +176,18 @@ fn decide_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]
             "`decide_batch` must return one decision for each of the {allowed} observations, found {found}"
         )));
     }
-    Ok(waiting.iter().zip(answers).map(|(one, answer)| decision(&answer, &one.space, one.seat)).collect())
+    Ok(waiting
+        .iter()
+        .zip(answers)
+        .map(|(one, answer)| decision(&answer, &one.question.space, one.question.seat))
+        .collect())
 }
 
 /// Calls `probabilities` and draws a decision for each match.
-fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
+fn draw_all(object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) -> PyResult<Vec<PyResult<Action>>> {
     let draw = |(one, shares): (&WaitingCall, PyResult<Vec<f64>>)| {
         let (mut left, mut chosen) = (one.draw, None);
-        for (action, share) in one.choices.iter().zip(shares?).filter(|&(_, share)| share > 0.0) {
+        for (action, share) in one.question.choices.iter().zip(shares?).filter(|&(_, share)| share > 0.0) {
             chosen = Some(action);
             left -= share;
             if left < 0.0 {
@@ -198,37 +196,31 @@ fn draw_all(py: Python<'_>, object: &Bound<'_, PyAny>, waiting: &[WaitingCall]) 
         }
         Ok(chosen.expect("a probability is positive, because they add up to 1"))
     };
-    Ok(waiting.iter().zip(shares_of_all(py, object, waiting)?).map(draw).collect())
+    Ok(waiting.iter().zip(shares_of_all(object, &questions(waiting))?).map(draw).collect())
 }
 
-/// Calls `probabilities` of an object for one match. Returns the probabilities in the order of the choices.
-pub(crate) fn probabilities(
-    object: &Bound<'_, PyAny>,
-    seen: PyObservation,
-    choices: Choices,
-    space: ActionSpace,
-    seat: Seat,
-) -> PyResult<Vec<f64>> {
-    let asked = WaitingCall { seen, choices, space, seat, draw: 0.0, answer: AnswerCell::default() };
-    shares_of_all(object.py(), object, &[asked])?.remove(0)
+fn questions(waiting: &[WaitingCall]) -> Vec<&Question> {
+    waiting.iter().map(|one| &one.question).collect()
 }
 
-/// Calls `probabilities`. Returns the probabilities of the choices of each match, or the error of this match.
-fn shares_of_all(
-    py: Python<'_>,
-    object: &Bound<'_, PyAny>,
-    waiting: &[WaitingCall],
-) -> PyResult<Vec<PyResult<Vec<f64>>>> {
-    let answers = object.call_method1("probabilities", (observations(py, waiting)?,))?;
+/// Calls `probabilities` of an object for one position. Returns the probabilities in the order of the choices.
+pub(crate) fn probabilities(object: &Bound<'_, PyAny>, question: &Question) -> PyResult<Vec<f64>> {
+    shares_of_all(object, &[question])?.remove(0)
+}
+
+/// Calls `probabilities`. Returns the probabilities of the choices at each position, or the error of this position.
+fn shares_of_all(object: &Bound<'_, PyAny>, questions: &[&Question]) -> PyResult<Vec<PyResult<Vec<f64>>>> {
+    let py = object.py();
+    let answers = object.call_method1("probabilities", (observations(py, questions)?,))?;
     let numbers = py.import("numpy")?.call_method1("asarray", (answers, "float64"))?;
-    let actions = waiting.first().map_or(0, |one| one.space.action_count());
-    let wrong = || error::policy_shape(&numbers, waiting.len(), actions);
+    let actions = questions.first().map_or(0, |one| one.space.action_count());
+    let wrong = || error::policy_shape(&numbers, questions.len(), actions);
     let array: PyReadonlyArray2<'_, f64> = numbers.extract().map_err(|_| wrong())?;
     let rows = array.as_array();
-    if rows.nrows() != waiting.len() || waiting.iter().any(|one| one.space.action_count() != rows.ncols()) {
+    if rows.nrows() != questions.len() || questions.iter().any(|one| one.space.action_count() != rows.ncols()) {
         return Err(wrong());
     }
-    let shares = waiting.iter().zip(rows.rows()).map(|(one, row)| {
+    let shares = questions.iter().zip(rows.rows()).map(|(one, row)| {
         let share = |action| row[one.space.to_index(action, one.seat).expect("a legal action has an index")];
         let mut shares: Vec<f64> = one.choices.iter().map(share).collect();
         let sum: f64 = shares.iter().sum();

@@ -23,7 +23,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::action::decision;
 use crate::agent::PyAgent;
-use crate::batch_agent::{BatchAgent, probabilities};
+use crate::batch_agent::{BatchAgent, Question, probabilities};
 use crate::error::{check_signals, refused};
 use crate::keys::{SeatKeys, from_starter};
 use crate::observation::PyObservation;
@@ -124,29 +124,31 @@ impl PythonAgent {
         Ok(())
     }
 
-    fn observation(&self, view: &Observation<'_>) -> PyObservation {
-        PyObservation {
+    fn question(&self, view: &Observation<'_>) -> Question {
+        let seen = PyObservation {
             view: view.into(),
             sightings: self.sightings.clone(),
             decided: self.decided.clone(),
             rounds: self.rounds,
             totals: self.totals.clone(),
             key: SeatKeys::is_small(view.rules(), view.table().seats()).then_some(self.key),
-        }
+        };
+        let space = ActionSpace::new(view.rules(), view.table().seats());
+        Question { seen, choices: view.choices(), space, seat: view.seat() }
     }
 
     fn ask(&mut self, view: &Observation<'_>) -> Result<Action, String> {
         if let Some(reason) = &self.failed {
             return Err(reason.clone());
         }
-        let seen = self.observation(view);
-        let (space, seat) = (ActionSpace::new(view.rules(), view.table().seats()), view.seat());
+        let question = self.question(view);
         if let Some(batch_agent) = &self.batch_agent {
             let stream = self.stream.as_mut().ok_or("the match has not begun")?;
             let draw = bits(stream) as f64 / (1_u64 << 62) as f64;
-            return batch_agent.ask(seen, view.choices(), space, seat, draw);
+            return batch_agent.ask(question, draw);
         }
         let Some(object) = &self.object else { return Err("the match has not begun".to_owned()) };
+        let Question { seen, space, seat, .. } = question;
         Python::attach(|py| {
             let answer = object.bind(py).call_method1("decide", (seen,));
             answer.and_then(|answer| decision(&answer, &space, seat)).map_err(|error| self.raised.keep(error, py))
@@ -208,18 +210,16 @@ impl Agent for PythonAgent {
     }
 
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        let (seen, choices, seat) = (self.observation(view), view.choices(), view.seat());
-        let space = ActionSpace::new(view.rules(), view.table().seats());
         if let Some(batch_agent) = &self.batch_agent {
-            return Ok(batch_agent.probabilities(seen, choices, space, seat)?);
+            return Ok(batch_agent.probabilities(|| self.question(view))?);
         }
         let Some(object) = &self.object else { return Ok(None) };
-        let found = Python::attach(|py| {
+        Ok(Python::attach(|py| {
             let object = object.bind(py);
-            let is_policy = object.hasattr("probabilities")?;
-            is_policy.then(|| probabilities(object, seen, choices, space, seat)).transpose()
-        });
-        Ok(found.map_err(|error| Python::attach(|py| self.raised.keep(error, py)))?)
+            let is_policy = object.hasattr("probabilities");
+            let asked = is_policy.and_then(|is| is.then(|| probabilities(object, &self.question(view))).transpose());
+            asked.map_err(|error| self.raised.keep(error, py))
+        })?)
     }
 }
 

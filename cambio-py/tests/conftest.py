@@ -1,9 +1,12 @@
-"""Helpers for the tests: random play, and the size of the tests (`CAMBIO_FULL=1` runs the long versions)."""
+"""Helpers for the tests: random play, the command with Python agents, and the size of the tests (`CAMBIO_FULL=1` runs the long versions)."""
 
 from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import cambio_game as cambio
 
@@ -32,3 +35,8 @@ def positions(name: str, seats: int, seed: int, most: int = 400):
             return
         yield game
         game.step(choose(game, dice))
+
+
+def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m cambio_game` in a folder."""
+    return subprocess.run([sys.executable, "-m", "cambio_game", *words], cwd=folder, capture_output=True, text=True, check=False)

@@ -6,14 +6,13 @@ import copy
 import functools
 import random
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cambio_game as cambio
+from conftest import command
 
 
 class Mixed:
@@ -164,9 +163,9 @@ def test_the_command_measures_the_probabilities_of_agents(tmp_path: Path) -> Non
     game = cambio.SmallGame("mini-m1")
     for kind in ("Uniform", "Player"):
         words = ["exploit", "--game", "mini-m1", "--agent", "mine", "--to", "1", "--quiet", "--python", f"mine=policy.py:{kind}"]
-        command = [sys.executable, "-m", "cambio_game", *words]
-        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        found = re.search(r"exploitability +([\d.]+)", shown)
+        shown = command(*words, folder=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        found = re.search(r"exploitability +([\d.]+)", shown.stdout)
         assert found and float(found[1]) == pytest.approx(game.exploitability(*game.uniform()), abs=1e-6), kind
 
 
@@ -175,9 +174,8 @@ def test_a_run_with_python_agents_can_be_verified(tmp_path: Path) -> None:
     run = cambio.tournament(agents, "mini-m1", deals=30, out=tmp_path / "run")
     assert run.verify(agents, all=True) > 0
     agent = f"--python=mixed={Path(__file__)}:Mixed"
-    words = [sys.executable, "-m", "cambio_game", agent, "verify", str(tmp_path / "run"), "--all"]
-    assert subprocess.run(words, check=False).returncode == 0
-    assert subprocess.run([*words[:3], *words[4:]], check=False).returncode == 1
+    assert command(agent, "verify", "run", "--all", folder=tmp_path).returncode == 0
+    assert command("verify", "run", "--all", folder=tmp_path).returncode == 1
     with pytest.raises(cambio.RunError, match="gives different rows"):
         run.verify({"mixed": First(0), "greedy": "greedy"}, all=True)
     with pytest.raises(cambio.RunError, match="has no folder"):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import cambio_game as cambio
+from conftest import command
 
 SPEC = """
 name = "three"
@@ -135,11 +136,6 @@ def test_tables_open_as_frames() -> None:
         assert isinstance(frames[0], pandas.DataFrame) and isinstance(frames[1], polars.DataFrame)
         assert all(list(frame.columns) == list(table.columns) and len(frame) == len(table) for frame in frames), name
     assert found.summary.to_pandas()["rank_points"].sum() == pytest.approx(1)
-
-
-def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs `python -m cambio_game` in a folder."""
-    return subprocess.run([sys.executable, "-m", "cambio_game", *words], cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
