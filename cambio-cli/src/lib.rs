@@ -241,10 +241,11 @@ static PROGRAM: OnceLock<String> = OnceLock::new();
 
 /// What a shell has to run to start this program, with quotes where it needs them.
 fn program() -> String {
-    let path = || std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
-    // A path contains no zero byte, so quoting cannot fail.
-    let quoted = || shlex::try_quote(&path()).map_or_else(|_| path(), std::borrow::Cow::into_owned);
-    PROGRAM.get().cloned().unwrap_or_else(quoted)
+    PROGRAM.get().cloned().unwrap_or_else(|| {
+        let path = std::env::current_exe().map_or("cambio".to_owned(), |path| path.display().to_string());
+        // A path contains no zero byte, so quoting cannot fail.
+        shlex::try_join([path.as_str()]).unwrap_or(path)
+    })
 }
 
 fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
