@@ -3,6 +3,8 @@
 //! The model is the baseline of [`Luck`](crate::Luck). No agent may use it, because it depends on the cards of all
 //! seats.
 
+#![expect(clippy::inline_always, reason = "only inlined code is compiled for the SIMD width of the machine")]
+
 mod knowledge;
 
 use std::path::Path;
@@ -11,8 +13,8 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
+use pulp::{Arch, Simd, WithSimd};
 use serde_json::Value;
-use wide::f32x8;
 
 use crate::learned::{NetworkError, Shipped, open, seal};
 pub use knowledge::{JointKnowledge, OutcomeFeatures};
@@ -75,19 +77,25 @@ impl OutcomeModel {
         self.weights[..FIRST * (OutcomeFeatures::LEN + 1)].as_chunks().0
     }
 
+    /// The sums of a layer have a fixed order, whatever the width of the vectors.
+    #[inline(always)]
     fn logit(&self, first: &[f32; FIRST]) -> f32 {
         let (second, last) = self.weights[FIRST * (OutcomeFeatures::LEN + 1)..].split_at(SECOND * (FIRST + 1));
         let (bias, rows) = second.split_at(SECOND);
+        let rows: &[[f32; SECOND]] = rows.as_chunks().0;
+        let units = first.map(|sum| if sum > 0.0 { sum } else { 0.0 });
         // Four sums that do not wait for each other.
-        let mut sums = [f32x8::ZERO; 4];
-        for (rows, units) in rows.as_chunks::<SECOND>().0.as_chunks::<4>().0.iter().zip(first.as_chunks::<4>().0) {
-            for part in 0..4 {
-                sums[part] += f32x8::new(rows[part]) * f32x8::splat(if units[part] > 0.0 { units[part] } else { 0.0 });
+        let mut sums = [[0.0_f32; SECOND]; 4];
+        for (rows, units) in rows.as_chunks::<4>().0.iter().zip(units.as_chunks::<4>().0) {
+            for ((sums, row), unit) in sums.iter_mut().zip(rows).zip(units) {
+                for (sum, weight) in sums.iter_mut().zip(row) {
+                    *sum += weight * unit;
+                }
             }
         }
         let [one, two, three, four] = sums;
-        let units = (f32x8::from(bias) + ((one + two) + (three + four))).max(f32x8::ZERO) * f32x8::from(last);
-        units.to_array().iter().sum()
+        let unit = |at: usize| (bias[at] + ((one[at] + two[at]) + (three[at] + four[at]))).max(0.0) * last[at];
+        (0..SECOND).map(unit).sum()
     }
 
     /// The bundled model for these cards and this number of seats. Rules with other cards have the model of `classic`.
@@ -140,9 +148,15 @@ impl OutcomeModel {
 
 /// The evaluation of similar positions, one after another. Only the features that differ from the previous position are
 /// added to the sums of the first layer.
-#[derive(Default)]
 pub(crate) struct Evaluation {
     seats: ArrayVec<(OutcomeFeatures, [f32; FIRST]), MAX_SEATS>,
+    arch: Arch,
+}
+
+impl Default for Evaluation {
+    fn default() -> Evaluation {
+        Evaluation { seats: ArrayVec::new(), arch: Arch::new() }
+    }
 }
 
 impl Evaluation {
@@ -155,21 +169,7 @@ impl Evaluation {
         let mut shares = [0.0; MAX_SEATS];
         let mut most = f64::NEG_INFINITY;
         for ((share, now), (before, sums)) in shares.iter_mut().zip(features).zip(&mut self.seats) {
-            let mut changes = ArrayVec::<(&[f32; FIRST], f32), { OutcomeFeatures::LEN }>::new();
-            for ((row, &now), before) in first[1..].iter().zip(&now.0).zip(&mut before.0) {
-                if now.to_bits() != before.to_bits() {
-                    changes.push((row, now - *before));
-                    *before = now;
-                }
-            }
-            for (part, sums) in sums.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                let mut sum = f32x8::new(*sums);
-                for (row, change) in &changes {
-                    sum += f32x8::new(row.as_chunks().0[part]) * f32x8::splat(*change);
-                }
-                *sums = sum.to_array();
-            }
-            *share = f64::from(model.logit(sums));
+            *share = f64::from(self.arch.dispatch(Update { model, now, before, sums }));
             most = most.max(*share);
         }
         let mut all = 0.0;
@@ -179,6 +179,44 @@ impl Evaluation {
         }
         shares[..seats].iter_mut().for_each(|share| *share /= all);
         shares
+    }
+}
+
+/// Updates the sums of a seat from the features `before` to `now`, and returns its logit.
+struct Update<'a> {
+    model: &'a OutcomeModel,
+    now: &'a OutcomeFeatures,
+    before: &'a mut OutcomeFeatures,
+    sums: &'a mut [f32; FIRST],
+}
+
+impl WithSimd for Update<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
+        const { assert!(OutcomeFeatures::LEN.is_multiple_of(4)) };
+        // With a copy, the compiler knows that the sums do not overlap the rows.
+        let mut sums = *self.sums;
+        let rows = self.model.first()[1..].as_chunks::<4>().0;
+        let features = self.now.0.as_chunks::<4>().0.iter().zip(self.before.0.as_chunks_mut::<4>().0);
+        for (rows, (now, before)) in rows.iter().zip(features) {
+            // Most features are the same.
+            if now.map(f32::to_bits) == before.map(f32::to_bits) {
+                continue;
+            }
+            for (row, (now, before)) in rows.iter().zip(now.iter().zip(before)) {
+                if now.to_bits() != before.to_bits() {
+                    let change = now - *before;
+                    *before = *now;
+                    for (sum, weight) in sums.iter_mut().zip(row) {
+                        *sum += weight * change;
+                    }
+                }
+            }
+        }
+        *self.sums = sums;
+        self.model.logit(&sums)
     }
 }
 

@@ -85,12 +85,34 @@ impl OutcomeFeatures {
     pub const LEN: usize = 60;
 }
 
-/// The cards of each seat.
-pub(crate) type Hands = ArrayVec<Hand, MAX_SEATS>;
+/// The cards of all seats, and what follows from them alone: it does not depend on the held card.
+pub(crate) struct Hands {
+    seats: ArrayVec<Hand, MAX_SEATS>,
+    outlooks: ArrayVec<Outlook, MAX_SEATS>,
+    /// The expected points of all seats.
+    sum: f32,
+    /// The mean and the variance of the points of an unseen card.
+    mean: f32,
+    variance: f32,
+    /// Each seat's chance to win the match if the round ended with the expected points.
+    projected: Option<[f64; MAX_SEATS]>,
+}
+
+/// How a seat stands against the other seats.
+struct Outlook {
+    /// The index of the other seat that expects the fewest points for itself.
+    leader: usize,
+    /// The fewest expected points, cards and points in the match of another seat.
+    least: f32,
+    fewest: f32,
+    lowest: f32,
+    /// An approximation of the chance to have fewer points than all other seats.
+    wins: f32,
+}
 
 /// The cards of one seat.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Hand {
+struct Hand {
     cards: f32,
     /// The expected points, given the cards that any seat has seen.
     sum: f32,
@@ -279,8 +301,49 @@ impl JointKnowledge {
     }
 
     fn hands(&self, position: &Position) -> Hands {
-        let mean = position.unseen.mean();
-        Seat::ALL.into_iter().take(self.seats()).map(|seat| position.hand(&self.rules, seat, mean)).collect()
+        let (seats, mean) = (self.seats(), position.unseen.mean());
+        let variance = (position.unseen.squares as f32 / position.unseen.cards.max(1) as f32 - mean * mean).max(0.0);
+        let hands: ArrayVec<Hand, MAX_SEATS> =
+            Seat::ALL.into_iter().take(seats).map(|seat| position.hand(&self.rules, seat, mean)).collect();
+        let projected = self.is_match().then(|| {
+            let points = |hand: &Hand| Score::points(hand.sum.round_ties_even() as i32);
+            let totals: ArrayVec<Score, MAX_SEATS> =
+                self.game.totals().iter().zip(&hands).map(|(&total, hand)| total + points(hand)).collect();
+            self.values.chances(&totals, self.game.setup().starter.next(seats), self.rounds() + 1)
+        });
+        Hands {
+            outlooks: (0..seats).map(|seat| self.outlook(&hands, seat, variance)).collect(),
+            sum: hands.iter().map(|hand| hand.sum).sum(),
+            seats: hands,
+            mean,
+            variance,
+            projected,
+        }
+    }
+
+    fn outlook(&self, hands: &[Hand], seat: usize, variance: f32) -> Outlook {
+        let own = &hands[seat];
+        let mut others =
+            (1..hands.len()).map(|distance| Seat::ALL[seat].ahead(distance, hands.len()).index()).peekable();
+        let leader = *others.peek().expect("a table has two seats");
+        let mut outlook = Outlook { leader, least: f32::MAX, fewest: f32::MAX, lowest: f32::MAX, wins: 1.0 };
+        for other in others {
+            let hand = &hands[other];
+            if hand.own_sum < hands[outlook.leader].own_sum {
+                outlook.leader = other;
+            }
+            outlook.least = outlook.least.min(hand.sum);
+            outlook.fewest = outlook.fewest.min(hand.cards);
+            outlook.lowest = outlook.lowest.min(self.total(other));
+            let lead = (hand.sum - own.sum) / ((own.unseen + hand.unseen) * variance + 4.0).sqrt();
+            outlook.wins *= 0.5 + 0.5 * lead / (1.0 + lead * lead).sqrt();
+        }
+        outlook
+    }
+
+    /// The points of a seat in the match.
+    fn total(&self, seat: usize) -> f32 {
+        self.game.totals()[seat].units() as f32 / Score::UNITS as f32
     }
 
     /// The features of each seat, seat a first.
@@ -288,40 +351,14 @@ impl JointKnowledge {
         self.features_at(&self.position, &self.hands_now())
     }
 
-    #[expect(clippy::too_many_lines, reason = "a list of features")]
-    fn features_at(&self, position: &Position, hands: &[Hand]) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        let (rules, seats, totals) = (&self.rules, self.seats(), self.game.totals());
-        let mean = position.unseen.mean();
-        let variance = (position.unseen.squares as f32 / position.unseen.cards.max(1) as f32 - mean * mean).max(0.0);
-        // The chance to win the match if the round ended with the expected points.
-        let projected = self.is_match().then(|| {
-            let points = |hand: &Hand| Score::points(hand.sum.round_ties_even() as i32);
-            let totals: ArrayVec<Score, MAX_SEATS> =
-                totals.iter().zip(hands).map(|(&total, hand)| total + points(hand)).collect();
-            self.values.chances(&totals, self.game.setup().starter.next(seats), self.rounds() + 1)
-        });
+    fn features_at(&self, position: &Position, hands: &Hands) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
+        let (rules, seats) = (&self.rules, self.seats());
+        let &Hands { seats: ref hands, ref outlooks, sum: all, mean, variance, projected } = hands;
         let flag = |is: bool| f32::from(u8::from(is));
-        let total = |seat: usize| totals[seat].units() as f32 / Score::UNITS as f32;
-        let all: f32 = hands.iter().map(|hand| hand.sum).sum();
         let turn = position.turn;
-        let features = hands.iter().enumerate().map(|(index, own)| {
+        let features = hands.iter().zip(outlooks).enumerate().map(|(index, (own, outlook))| {
             let seat = Seat::ALL[index];
-            let others = || (1..seats).map(|distance| seat.ahead(distance, seats).index());
-            // The other seat that expects the fewest points for itself.
-            let mut leader = others().next().expect("a table has two seats");
-            let (mut least, mut fewest, mut lowest, mut wins) = (f32::MAX, f32::MAX, f32::MAX, 1.0);
-            for other in others() {
-                let hand = &hands[other];
-                if hand.own_sum < hands[leader].own_sum {
-                    leader = other;
-                }
-                least = least.min(hand.sum);
-                fewest = fewest.min(hand.cards);
-                lowest = lowest.min(total(other));
-                // An approximation of the chance to have fewer points than this seat.
-                let lead = (hand.sum - own.sum) / ((own.unseen + hand.unseen) * variance + 4.0).sqrt();
-                wins *= 0.5 + 0.5 * lead / (1.0 + lead * lead).sqrt();
-            }
+            let &Outlook { leader, least, fewest, lowest, wins } = outlook;
             let (lead_seat, leader) = (Seat::ALL[leader], &hands[leader]);
             let held = position.held.filter(|_| turn == seat);
             let held_points = held.map_or(0.0, |card| rules.points(card) as f32);
@@ -391,7 +428,7 @@ impl JointKnowledge {
                 1.0 / seats as f32,
                 mean / 10.0,
                 variance.sqrt() / 10.0,
-                total(index) / self.limit,
+                self.total(index) / self.limit,
                 lowest / self.limit,
                 self.chances[index] as f32,
                 projected.map_or(0.0, |chances| chances[index] as f32),
