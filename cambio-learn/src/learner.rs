@@ -170,14 +170,9 @@ impl Learner {
         self.recipe.matches.div_ceil(self.recipe.generation)
     }
 
-    /// The network with the weights that play best: the averaged weights, or the current weights for a clone, which
-    /// trains for fewer steps.
+    /// The network with the averaged weights.
     pub fn network(&self) -> Network {
-        let began_at_random = self.recipe.from.is_none();
-        let floats = match self.records {
-            None => self.trainer.averaged(began_at_random),
-            Some(_) => self.trainer.settled(began_at_random),
-        };
+        let floats = self.trainer.averaged(self.recipe.from.is_none());
         let network = Network::new(&self.inputs, &floats);
         if self.critic.is_some() { network.into_policy() } else { network }
     }

@@ -23,10 +23,17 @@ const SECOND: usize = FloatNetwork::SECOND;
 const BETA: f32 = 0.9;
 /// Adam's β₂: the decay of the moving average of the squared gradients.
 const BETA_SQUARED: f32 = 0.999;
-/// The decay of the moving average of the weights, with which the final network plays.
-const AVERAGE: f32 = 0.995;
-/// The number of steps between updates of the averaged weights.
+/// The number of steps between updates of the averaged weights, with which the final network plays.
 const AVERAGE_EVERY: u64 = 16;
+/// The smallest share of an update in the average.
+const LEAST_SHARE: f32 = 0.005;
+
+/// The share of the nth update in the average, which is mostly of the last quarter of the updates, so the initial weights
+/// have no part in it: polynomial decay with η = 3 (Shamir and Zhang 2013, "Stochastic Gradient Descent for Non-smooth
+/// Optimization"). After many updates it is a moving average of the last few hundred.
+fn average_share(update: u64) -> f32 {
+    (4.0 / (update as f32 + 3.0)).max(LEAST_SHARE)
+}
 
 /// The offsets of the layers in one array: rows, bias, second layer by its inputs, its bias, last layer, its bias.
 #[derive(Clone, Copy, Debug)]
@@ -166,17 +173,7 @@ impl Trainer {
 
     /// The averaged weights, which play better. After a random start, rows of inputs that never occurred are set to 0.
     pub(crate) fn averaged(&self, began_at_random: bool) -> FloatNetwork {
-        self.met(&self.average, began_at_random)
-    }
-
-    /// The current weights, with the same rows set to 0 as in [`Trainer::averaged`]. They play better after few steps,
-    /// when the average is still near the initial weights.
-    pub(crate) fn settled(&self, began_at_random: bool) -> FloatNetwork {
-        self.met(&self.weights, began_at_random)
-    }
-
-    fn met(&self, weights: &[f32], began_at_random: bool) -> FloatNetwork {
-        let mut floats = self.floats(weights);
+        let mut floats = self.floats(&self.average);
         if began_at_random {
             for (row, squares) in floats.rows.chunks_exact_mut(WIDTH).zip(self.squares.chunks_exact(WIDTH)) {
                 if squares.iter().all(|&square| square == 0.0) {
@@ -400,9 +397,10 @@ impl Trainer {
             self.moved.insert(input);
         }
         self.touched.clear();
-        if self.steps.is_multiple_of(AVERAGE_EVERY) {
+        if self.steps < AVERAGE_EVERY || self.steps.is_multiple_of(AVERAGE_EVERY) {
+            let share = average_share((self.steps / AVERAGE_EVERY).max(1));
             for (average, &weight) in self.average.iter_mut().zip(&self.weights) {
-                *average = AVERAGE * *average + (1.0 - AVERAGE) * weight;
+                *average = (1.0 - share) * *average + share * weight;
             }
         }
     }

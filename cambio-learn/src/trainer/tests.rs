@@ -112,6 +112,35 @@ fn a_restored_trainer_takes_the_same_steps() {
     assert_eq!(trainer.weights.len(), Trainer::len(5));
 }
 
+#[test]
+fn the_first_weights_have_no_part_in_the_average() {
+    let (samples, trainer) = (samples(), Trainer::new(5, 1));
+    // The other trainer forgets other initial weights.
+    let mut pair = [trainer.clone(), Trainer { average: vec![100.0; trainer.average.len()], ..trainer }];
+    for step in 1..=64 {
+        for trainer in &mut pair {
+            trainer.step_values(&samples, 0..100, 0.01);
+        }
+        let [one, other] = &pair;
+        assert_eq!(one.average, other.average);
+        if step <= AVERAGE_EVERY {
+            assert_eq!(one.average, one.weights);
+        }
+    }
+    assert_ne!(pair[0].average, pair[0].weights);
+}
+
+#[test]
+fn the_average_is_mostly_of_the_last_quarter() {
+    for updates in [40, 400, 4000] {
+        // The weight that the updates up to each one have in the average.
+        let kept = |first: u64| (first + 1..=updates).map(|update| 1.0 - average_share(update)).product::<f32>();
+        let window = updates.min(800);
+        assert!(kept(updates - window / 4) < 0.4, "{updates}");
+        assert!(kept(updates - window / 2) < 0.15, "{updates}");
+    }
+}
+
 /// The decisions of [`choices`], drawn with probability 1/3 each.
 fn policy() -> PolicySamples {
     PolicySamples { choices: choices(), chances: vec![1.0 / 3.0; 300], ..PolicySamples::default() }
