@@ -1,5 +1,7 @@
 //! What all seats together know, and the features of a seat in it.
 
+mod hands;
+
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -7,9 +9,11 @@ use cambio_core::engine::{Motion, SnapOutcome};
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
-use cambio_core::{Card, Event, Match, Rules, Score, Seat, SeatSet, Spot, SpotSet, Standing};
+use cambio_core::{Card, Event, Match, Rules, Seat, SeatSet, Spot, SpotSet, Standing};
 
 use crate::MatchValues;
+pub(crate) use hands::Hands;
+use hands::{Hand, Outlook};
 
 /// The number of spots of all seats.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
@@ -83,51 +87,6 @@ pub struct OutcomeFeatures(pub [f32; OutcomeFeatures::LEN]);
 impl OutcomeFeatures {
     /// The number of features.
     pub const LEN: usize = 60;
-}
-
-/// The cards of all seats, and what follows from them alone: it does not depend on the held card.
-pub(crate) struct Hands {
-    seats: ArrayVec<Hand, MAX_SEATS>,
-    outlooks: ArrayVec<Outlook, MAX_SEATS>,
-    /// The expected points of all seats.
-    sum: f32,
-    /// The mean and the variance of the points of an unseen card.
-    mean: f32,
-    variance: f32,
-    /// Each seat's chance to win the match if the round ended with the expected points.
-    projected: Option<[f64; MAX_SEATS]>,
-}
-
-/// How a seat stands against the other seats.
-struct Outlook {
-    /// The index of the other seat that expects the fewest points for itself.
-    leader: usize,
-    /// The fewest expected points, cards and points in the match of another seat.
-    least: f32,
-    fewest: f32,
-    lowest: f32,
-    /// An approximation of the chance to have fewer points than all other seats.
-    wins: f32,
-}
-
-/// The cards of one seat.
-#[derive(Clone, Copy, Default)]
-struct Hand {
-    cards: f32,
-    /// The expected points, given the cards that any seat has seen.
-    sum: f32,
-    unseen: f32,
-    /// The expected points, given only the cards that the seat itself has seen.
-    own_sum: f32,
-    own_seen: f32,
-    /// The four highest expected points of a card, as the seat sees them.
-    most: [f32; 4],
-    /// The lowest points of a card that the seat has seen.
-    least: f32,
-    /// The cards that the seat has seen and that match the top of the pile.
-    matching: f32,
-    /// The pairs of cards of one rank that the seat has seen.
-    pairs: f32,
 }
 
 impl JointKnowledge {
@@ -298,52 +257,6 @@ impl JointKnowledge {
     /// The cards of each seat before an event.
     pub(crate) fn hands_now(&self) -> Hands {
         self.hands(&self.position)
-    }
-
-    fn hands(&self, position: &Position) -> Hands {
-        let (seats, mean) = (self.seats(), position.unseen.mean());
-        let variance = (position.unseen.squares as f32 / position.unseen.cards.max(1) as f32 - mean * mean).max(0.0);
-        let hands: ArrayVec<Hand, MAX_SEATS> =
-            Seat::ALL.into_iter().take(seats).map(|seat| position.hand(&self.rules, seat, mean)).collect();
-        let projected = self.is_match().then(|| {
-            let points = |hand: &Hand| Score::points(hand.sum.round_ties_even() as i32);
-            let totals: ArrayVec<Score, MAX_SEATS> =
-                self.game.totals().iter().zip(&hands).map(|(&total, hand)| total + points(hand)).collect();
-            self.values.chances(&totals, self.game.setup().starter.next(seats), self.rounds() + 1)
-        });
-        Hands {
-            outlooks: (0..seats).map(|seat| self.outlook(&hands, seat, variance)).collect(),
-            sum: hands.iter().map(|hand| hand.sum).sum(),
-            seats: hands,
-            mean,
-            variance,
-            projected,
-        }
-    }
-
-    fn outlook(&self, hands: &[Hand], seat: usize, variance: f32) -> Outlook {
-        let own = &hands[seat];
-        let mut others =
-            (1..hands.len()).map(|distance| Seat::ALL[seat].ahead(distance, hands.len()).index()).peekable();
-        let leader = *others.peek().expect("a table has two seats");
-        let mut outlook = Outlook { leader, least: f32::MAX, fewest: f32::MAX, lowest: f32::MAX, wins: 1.0 };
-        for other in others {
-            let hand = &hands[other];
-            if hand.own_sum < hands[outlook.leader].own_sum {
-                outlook.leader = other;
-            }
-            outlook.least = outlook.least.min(hand.sum);
-            outlook.fewest = outlook.fewest.min(hand.cards);
-            outlook.lowest = outlook.lowest.min(self.total(other));
-            let lead = (hand.sum - own.sum) / ((own.unseen + hand.unseen) * variance + 4.0).sqrt();
-            outlook.wins *= 0.5 + 0.5 * lead / (1.0 + lead * lead).sqrt();
-        }
-        outlook
-    }
-
-    /// The points of a seat in the match.
-    fn total(&self, seat: usize) -> f32 {
-        self.game.totals()[seat].units() as f32 / Score::UNITS as f32
     }
 
     /// The features of each seat, seat a first.
@@ -583,34 +496,5 @@ impl Position {
 
     fn knows_rank(&self, rules: &Rules, seat: Seat, card: Card) -> bool {
         self.cards(seat).any(|(face, seen)| seen && face.is_some_and(|face| rules.same_rank(card, face)))
-    }
-
-    fn hand(&self, rules: &Rules, seat: Seat, mean: f32) -> Hand {
-        let mut hand = Hand { least: 20.0, ..Hand::default() };
-        let mut known = ArrayVec::<Card, MAX_SLOTS>::new();
-        for (face, seen) in self.cards(seat) {
-            let points = face.map_or(mean, |card| rules.points(card) as f32);
-            let mut expected = mean;
-            hand.cards += 1.0;
-            hand.sum += points;
-            hand.unseen += if face.is_none() { 1.0 } else { 0.0 };
-            if let Some(card) = face.filter(|_| seen) {
-                expected = points;
-                hand.own_seen += 1.0;
-                hand.least = hand.least.min(points);
-                if self.top.is_some_and(|top| rules.match_each_other(top, card, true)) {
-                    hand.matching += 1.0;
-                }
-                hand.pairs += known.iter().filter(|&&other| rules.same_rank(other, card)).count() as f32;
-                known.push(card);
-            }
-            hand.own_sum += expected;
-            for most in &mut hand.most {
-                if expected > *most {
-                    std::mem::swap(most, &mut expected);
-                }
-            }
-        }
-        hand
     }
 }
