@@ -566,6 +566,21 @@ def printed(run, options):
     return run.text(options.get("file", "output.txt")).strip()
 
 
+def against(run, options):
+    """`against run= opponents=`: for each `cambio bench` the wins in percent against each of the opponents, at the tables of all
+    parts but `transfer`."""
+    opponents, column, rows = options["opponents"].split(","), Column("share%.1"), []
+    for file in (name for name in run.facts["files"] if name.endswith("result.json")):
+        result = json.loads(run.text(file))
+        parts = [result["parts"][part] for part in ("duel", "table", "match")]
+        tables = [(name, table["against"]) for part in parts for name, table in part.items()]
+        shares = [found.get(opponent) for _, found in tables for opponent in opponents]
+        cells = [column.write(share["win_share"], share["low"], share["high"]) if share else "–" for share in shares]
+        rows.append([f"`{result['agent']}`", *cells])
+    heading = [f"{name.removeprefix('match-')}: `{opponent}`" for name, _ in tables for opponent in opponents]
+    return markdown(["agent", *heading], rows)
+
+
 def coverage(run, options):
     """`coverage run= columns="COLUMN=HEADING;…" [lineups=one] [from=DEALS]`: the coverage of intervals, or the rejection rates of
     tests, by setting."""
@@ -678,7 +693,21 @@ def plot_chart(run, options):
 
 TABLES = {
     f.__name__: f
-    for f in (agents, pivot, matrix, extremes, seats, thresholds, equilibria, curve, printed, coverage, exploitability, benchmarks)
+    for f in (
+        agents,
+        pivot,
+        matrix,
+        extremes,
+        seats,
+        thresholds,
+        equilibria,
+        curve,
+        printed,
+        against,
+        coverage,
+        exploitability,
+        benchmarks,
+    )
 }
 PLOTS = {
     "curves": plot_curves,
