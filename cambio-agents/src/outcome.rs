@@ -77,7 +77,7 @@ impl OutcomeModel {
         self.weights[..FIRST * (OutcomeFeatures::LEN + 1)].as_chunks().0
     }
 
-    /// The sums of a layer have a fixed order, whatever the width of the vectors.
+    /// The logit for these sums of the first layer. Sums have a fixed order, whatever the width of the vectors.
     #[inline(always)]
     fn logit(&self, first: &[f32; FIRST]) -> f32 {
         let (second, last) = self.weights[FIRST * (OutcomeFeatures::LEN + 1)..].split_at(SECOND * (FIRST + 1));
@@ -148,15 +148,10 @@ impl OutcomeModel {
 
 /// The evaluation of similar positions, one after another. Only the features that differ from the previous position are
 /// added to the sums of the first layer.
+#[derive(Default)]
 pub(crate) struct Evaluation {
     seats: ArrayVec<(OutcomeFeatures, [f32; FIRST]), MAX_SEATS>,
     arch: Arch,
-}
-
-impl Default for Evaluation {
-    fn default() -> Evaluation {
-        Evaluation { seats: ArrayVec::new(), arch: Arch::new() }
-    }
 }
 
 impl Evaluation {

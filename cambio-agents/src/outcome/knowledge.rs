@@ -12,8 +12,7 @@ use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
 use cambio_core::{Card, Event, Match, Rules, Seat, SeatSet, Spot, SpotSet, Standing};
 
 use crate::MatchValues;
-pub(crate) use hands::Hands;
-use hands::{Hand, Outlook};
+use hands::{Hand, Hands, Outlook};
 
 /// The number of spots of all seats.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
