@@ -1,4 +1,4 @@
-"""Learners and solvers on the small games: a Markdown table of exact exploitability.
+"""Learners and solvers on the small games: Markdown tables of budgets and exact exploitability.
 
     pip install './cambio-py[learn]' open_spiel scipy flax optax orbax-checkpoint chex
     python cambio-py/benches/baselines.py OUT [--games mini-m1] [--only PPO] [--seeds 2] [--scale 0.01]
@@ -162,45 +162,48 @@ class Baseline(NamedTuple):
     run: Callable[[str, int, int], Result]
     budget: int
     unit: str
-    games: tuple[str, ...]
     is_random: bool = True
+    games: tuple[str, ...] = cambio.MINI_GAMES
 
 
-GAMES = ("mini-m1", "mini-p")
 BASELINES = [
-    Baseline("values", learned("mini", 'learned("{}")', 1), 2_400_000, "matches", GAMES),
-    Baseline("policy", learned("mini-policy", 'learned("{}")', 1), 1_200_000, "matches", GAMES),
-    Baseline("PPO", ppo, 204_800, "matches", GAMES),
+    Baseline("values", learned("mini", 'learned("{}")', 1), 2_400_000, "matches"),
+    Baseline("policy", learned("mini-policy", 'learned("{}")', 1), 1_200_000, "matches"),
+    Baseline("PPO", ppo, 204_800, "matches"),
     # About 50 matches a second.
-    Baseline("NFSP", nfsp, 10_000, "matches", GAMES[:1]),
-    Baseline("PSRO", psro, 100, "iterations", GAMES, is_random=False),
-    Baseline("MCCFR", solved("mccfr"), 1_000_000, "iterations", GAMES),
-    Baseline("CFR+", solved("cfr+"), 100, "iterations", GAMES, is_random=False),
+    Baseline("NFSP", nfsp, 10_000, "matches", games=("mini-m1",)),
+    Baseline("PSRO", psro, 100, "iterations", is_random=False),
+    Baseline("MCCFR", solved("mccfr"), 1_000_000, "iterations"),
+    Baseline("CFR+", solved("cfr+"), 100, "iterations", is_random=False),
 ]
 
 
-def table(rows: list[dict[str, str]], games: list[str]) -> str:
-    """The table: for each game the mean exploitability with its standard deviation over the seeds, and the mean time."""
-    lines = ["| | budget | seeds |" + "".join(f" `{game}` | seconds |" for game in games)]
-    lines.append("|---|---:|---:|" + "---:|---:|" * len(games))
-    for name, unit in ((baseline.name, baseline.unit) for baseline in BASELINES):
-        own = [row for row in rows if row["name"] == name]
-        if not own:
-            continue
-        cells = [name, f"{int(own[0]['budget']):,} {unit}", str(len({row["seed"] for row in own}))]
-        for game in games:
-            found = [row for row in own if row["game"] == game]
-            values, seconds = ([float(row[column]) for row in found] for column in ("exploitability", "seconds"))
-            spread = f" ± {stdev(values):.4f}" if len(values) > 1 else ""
-            cells += [f"{mean(values):.4f}{spread}", f"{mean(seconds):.0f}"] if found else ["", ""]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---", *["---:"] * (len(head) - 1)], *rows))
+
+
+def tables(rows: list[dict[str, str]], games: list[str]) -> str:
+    """A table of the budgets, and one of the mean exploitability in each game with its standard deviation over the seeds."""
+    played = [(baseline, own) for baseline in BASELINES if (own := [row for row in rows if row["name"] == baseline.name])]
+
+    def budget(baseline: Baseline, own: list[dict[str, str]]) -> list[str]:
+        seconds = [float(row["seconds"]) for row in own]
+        seeds = str(len({row["seed"] for row in own}))
+        return [baseline.name, f"{int(own[0]['budget']):,} {baseline.unit}", seeds, f"{min(seconds):.0f} to {max(seconds):.0f}"]
+
+    def cell(own: list[dict[str, str]], game: str) -> str:
+        values = [float(row["exploitability"]) for row in own if row["game"] == game]
+        return (f"{mean(values):.4f}" + (f" ± {stdev(values):.4f}" if len(values) > 1 else "")) if values else ""
+
+    budgets = markdown(["", "budget", "seeds", "seconds"], [budget(*pair) for pair in played])
+    results = [[f"`{game}`", *(cell(own, game) for _, own in played)] for game in games]
+    return budgets + "\n\n" + markdown(["", *(baseline.name for baseline, _ in played)], results)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--games", nargs="+", default=list(GAMES), choices=cambio.MINI_GAMES)
+    parser.add_argument("--games", nargs="+", default=list(cambio.MINI_GAMES), choices=cambio.MINI_GAMES)
     parser.add_argument("--only", nargs="+", default=[baseline.name for baseline in BASELINES])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0)
@@ -223,7 +226,7 @@ def main() -> None:
                     csv.writer(lines, lineterminator="\n").writerow([*key, f"{result.exploitability:.6f}", f"{result.seconds:.1f}"])
                 print(*key, *result, file=sys.stderr, flush=True)
     with file.open(encoding="utf-8", newline="") as lines:
-        print(table(list(csv.DictReader(lines)), given.games))
+        print(tables(list(csv.DictReader(lines)), given.games))
 
 
 if __name__ == "__main__":
