@@ -58,9 +58,9 @@ struct ReviewFolder {
 }
 
 impl ReviewFolder {
-    /// The file of a review. Another version of the program can come to other results, so it has other files.
+    /// The file of a review. Another build of the program can come to other results, so it has other files.
     fn file(&self, (record, round): RoundKey) -> PathBuf {
-        let key = format!("{} {record} {round}", env!("CARGO_PKG_VERSION"));
+        let key = format!("{} {record} {round}", cambio_sim::BUILD);
         self.path.join(format!("review-{}.json", &blake3::hash(key.as_bytes()).to_hex()[..32]))
     }
 
@@ -71,9 +71,9 @@ impl ReviewFolder {
     }
 
     /// Writes a finished review, and removes the oldest files if there are too many.
-    fn keep(&self, of: RoundKey, progress: &ReviewProgress) {
+    fn keep(&self, of: RoundKey, progress: &Value) {
         let write = || {
-            write_private(&self.file(of), json(progress).to_string().as_bytes())?;
+            write_private(&self.file(of), progress.to_string().as_bytes())?;
             let mut files = Vec::new();
             for entry in std::fs::read_dir(&self.path).map_err(FileError::unreadable(&self.path))?.flatten() {
                 let (path, name) = (entry.path(), entry.file_name());
@@ -168,10 +168,12 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
                 return;
             }
             if let Some(found) = review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) {
-                *locked(&own.progress) = json(&found);
+                // Whoever sees that the review is over finds it in the folder.
+                let whole = json(&found);
                 if let (None, Some(folder)) = (&found.trouble, folder.get()) {
-                    folder.keep(own.of, &found);
+                    folder.keep(own.of, &whole);
                 }
+                *locked(&own.progress) = whole;
             }
         });
         if done.await.is_err() {
