@@ -17,7 +17,7 @@ use crate::learned::Network;
 use crate::params;
 use crate::playout::limit_turns;
 use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
-use crate::search::{Arm, InferredWorlds, Race, RaceSettings, explained};
+use crate::search::{Arm, InferredWorlds, Race, RaceSettings, Trust, explained};
 use crate::value::{Utility, Valuer};
 
 params! {
@@ -36,7 +36,8 @@ params! {
         /// Candidates whose logit is more than this below the best are not tried.
         margin: f64 = 0.6 in 0.0..=100.0,
         /// The assumed standard error of the differences that the network estimates between candidates, in win shares at
-        /// two seats. At a larger table it is smaller in proportion to 1 / seats, as an equal share of the wins is.
+        /// two seats. At a larger table it is smaller in proportion to 1 / seats, as an equal share of the wins is. In a
+        /// match of several rounds, where a round matters less, it is in standard deviations of the playouts' utilities.
         trust: f64 = 0.06 in 0.0001..=10.0,
         /// Drops a candidate when it is this many standard errors behind the best.
         errors: f64 = 2.0 in 0.0..=1000.0,
@@ -174,6 +175,10 @@ impl LookaheadState {
         let block = SamplingSettings { worlds, proposals, last: params.last as usize, epsilon: params.epsilon };
         self.worlds.prepare(base, block);
         let trust = params.trust * 2.0 / view.table().seats() as f64;
+        let trust = match self.valuer.utility() {
+            Utility::Match => Trust::Relative(trust),
+            _ => Trust::Fixed(trust),
+        };
         let settings = RaceSettings { errors: params.errors, tie: params.tie, trust: Some(trust) };
         for number in 0..params.worlds {
             let world = self.worlds.world(view, policy, number).clone();

@@ -40,6 +40,10 @@ impl Valuer {
         Valuer { utility, matches: None, totals: [Score::default(); MAX_SEATS], rounds: 0 }
     }
 
+    pub(crate) fn utility(&self) -> Utility {
+        self.utility
+    }
+
     /// Begins a round, with the standing of the match.
     pub(crate) fn round_begins(&mut self, standing: &Standing<'_>) {
         self.totals[..standing.totals.len()].copy_from_slice(standing.totals);

@@ -26,7 +26,16 @@ pub(crate) struct RaceSettings {
     /// The gain that is too small to matter.
     pub(crate) tie: f64,
     /// The standard error of the gains that are expected before the race; `None` if nothing is known.
-    pub(crate) trust: Option<f64>,
+    pub(crate) trust: Option<Trust>,
+}
+
+/// The standard error of the gains that are expected before a race.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Trust {
+    /// In the unit of the utilities.
+    Fixed(f64),
+    /// As a share of the utilities' standard deviation.
+    Relative(f64),
 }
 
 /// A race of the decisions at one position. The next race reuses the memory.
@@ -150,9 +159,13 @@ impl Race {
         let mean = sum / tries;
         let spread = (squares - tries * mean * mean).max(0.0) + prior_variance * PRIOR_WORLDS;
         let variance = spread / (tries + PRIOR_WORLDS) / tries;
-        let Some(trust) = settings.trust else { return (mean, variance.sqrt()) };
+        let trusted = match settings.trust {
+            None => return (mean, variance.sqrt()),
+            Some(Trust::Fixed(error)) => error * error,
+            Some(Trust::Relative(share)) => share * share * 2.0 * prior_variance,
+        };
         // Without any variance, the playouts are certain.
-        let share = trust * trust / (trust * trust + variance);
+        let share = if variance > 0.0 { trusted / (trusted + variance) } else { 1.0 };
         (share * mean + (1.0 - share) * (one.prior - other.prior), (share * variance).sqrt())
     }
 

@@ -36,19 +36,21 @@ fn decisions_that_fall_behind_are_dropped() {
 
 #[test]
 fn expected_gains_count_until_the_playouts_are_more_precise() {
-    let mut race = Race::default();
-    race.begin([(Action::Draw, 0.6), (Action::Take, 0.4)]);
-    let settings = RaceSettings { trust: Some(0.05), errors: f64::INFINITY, ..SETTINGS };
-    for world in 0..10_000 {
-        let one = if world % 10 < 6 { 1.0 } else { 0.0 };
-        race.add(0.5);
-        race.add(one);
-        race.end_world(&settings);
-        if world == 1 {
-            race.finish(&settings);
-            assert_eq!(race.best(), Action::Draw);
+    let take_is_best_after = |worlds: usize, scale: f64, trust: Trust| {
+        let mut race = Race::default();
+        race.begin([(Action::Draw, 0.6), (Action::Take, 0.4)]);
+        let settings = RaceSettings { trust: Some(trust), errors: f64::INFINITY, ..SETTINGS };
+        for world in 0..worlds {
+            race.add(0.5 * scale);
+            race.add(if world % 10 < 6 { scale } else { 0.0 });
+            race.end_world(&settings);
         }
-    }
-    race.finish(&settings);
-    assert_eq!(race.best(), Action::Take);
+        race.finish(&settings);
+        race.best() == Action::Take
+    };
+    assert!(!take_is_best_after(2, 1.0, Trust::Fixed(0.05)));
+    assert!(take_is_best_after(10_000, 1.0, Trust::Fixed(0.05)));
+    // Smaller utilities can be less certain than a fixed error, but not than a relative one.
+    assert!(take_is_best_after(2, 0.01, Trust::Fixed(0.5)));
+    assert!(!take_is_best_after(2, 0.01, Trust::Relative(0.5)));
 }
