@@ -85,11 +85,10 @@ impl Luck {
     fn reveal(&mut self, event: &Event<Card>, card: Card) {
         let mut values: [Option<[f64; MAX_SEATS]>; MAX_KINDS] = [None; MAX_KINDS];
         let (mut sums, mut cards) = ([0.0; MAX_SEATS], 0.0);
-        let (mut evaluation, hands) = (Evaluation::default(), self.knowledge.hands_now());
+        let (mut evaluation, mut possibilities) = (Evaluation::default(), self.knowledge.possibilities(event));
         for (other, copies) in self.knowledge.possible() {
-            let shares = *values[self.rules.class(other)].get_or_insert_with(|| {
-                evaluation.shares(&self.model, &self.knowledge.features_if_revealed(event, other, &hands))
-            });
+            let shares = *values[self.rules.class(other)]
+                .get_or_insert_with(|| evaluation.shares(&self.model, possibilities.with(other)));
             for (sum, share) in sums.iter_mut().zip(shares) {
                 *sum += f64::from(copies) * share;
             }

@@ -2,17 +2,18 @@
 
 mod hands;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use cambio_core::engine::{Motion, SnapOutcome};
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power};
+use cambio_core::rules::{MAX_KINDS, MAX_SEATS, MAX_SLOTS, Power, PowerStep};
 use cambio_core::{Card, Event, Match, Rules, Seat, SeatSet, Spot, SpotSet, Standing};
 
 use crate::MatchValues;
-use hands::{Hand, Hands, Outlook};
+use hands::{Hands, Outlook};
 
 /// The number of spots of all seats.
 const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
@@ -87,6 +88,9 @@ impl OutcomeFeatures {
     /// The number of features.
     pub const LEN: usize = 60;
 }
+
+/// The features that depend on the held card.
+const HELD: Range<usize> = 31..40;
 
 impl JointKnowledge {
     /// The knowledge before a match.
@@ -219,65 +223,31 @@ impl JointKnowledge {
         kinds.zip(self.unseen).filter(|&(_, copies)| copies > 0)
     }
 
-    /// The features of each seat after this event if it revealed another card.
-    pub(crate) fn features_if_revealed(
-        &self,
-        event: &Event<Card>,
-        other: Card,
-        hands: &Hands,
-    ) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        let mut event = *event;
-        match &mut event {
-            Event::Peeked { face: card, .. }
-            | Event::Drew { face: card, .. }
-            | Event::Looked { face: card, .. }
-            | Event::Flipped { card }
-            | Event::Shown { card, .. }
-            | Event::Kept { replaced: card, .. } => *card = other,
-            Event::Snapped { seat, spot, card, verdict } => {
-                *card = other;
-                let is_own = spot.seat() == *seat;
-                let is_right = self.position.top.is_some_and(|top| self.rules.match_each_other(top, other, is_own));
-                *verdict = if is_right { SnapOutcome::Right } else { SnapOutcome::Wrong };
-            }
-            _ => {}
-        }
-        let mut position = self.position;
-        position.notice(&self.rules, self.seats(), &event);
-        // The mean of the unseen cards stays the same, so that few features differ between the possible cards.
-        position.unseen = self.position.unseen;
-        match event {
-            // The cards on the table stay the same.
-            Event::Drew { .. } => self.features_at(&position, hands),
-            _ => self.features_at(&position, &self.hands(&position)),
-        }
-    }
-
-    /// The cards of each seat before an event.
-    pub(crate) fn hands_now(&self) -> Hands {
-        self.hands(&self.position)
+    /// The features after an event that reveals a card, for the cards that it could reveal.
+    pub(crate) fn possibilities(&self, event: &Event<Card>) -> Possibilities<'_> {
+        let hands = self.hands(&self.position);
+        Possibilities { knowledge: self, event: *event, position: self.position, hands, features: ArrayVec::new() }
     }
 
     /// The features of each seat, seat a first.
     pub fn features(&self) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        self.features_at(&self.position, &self.hands_now())
+        self.features_at(&self.position, &self.hands(&self.position)).collect()
     }
 
-    fn features_at(&self, position: &Position, hands: &Hands) -> ArrayVec<OutcomeFeatures, MAX_SEATS> {
-        let (rules, seats) = (&self.rules, self.seats());
-        let &Hands { seats: ref hands, ref outlooks, sum: all, mean, variance, projected } = hands;
-        let flag = |is: bool| f32::from(u8::from(is));
+    fn features_at<'a>(
+        &'a self,
+        position: &'a Position,
+        all_hands: &'a Hands,
+    ) -> impl Iterator<Item = OutcomeFeatures> + 'a {
+        let seats = self.seats();
+        let &Hands { seats: ref hands, ref outlooks, sum: all, mean, variance, projected } = all_hands;
         let turn = position.turn;
-        let features = hands.iter().zip(outlooks).enumerate().map(|(index, (own, outlook))| {
+        hands.iter().zip(outlooks).enumerate().map(move |(index, (own, outlook))| {
             let seat = Seat::ALL[index];
             let &Outlook { leader, least, fewest, lowest, wins } = outlook;
             let (lead_seat, leader) = (Seat::ALL[leader], &hands[leader]);
-            let held = position.held.filter(|_| turn == seat);
-            let held_points = held.map_or(0.0, |card| rules.points(card) as f32);
-            let power = held.map_or(Power::NONE, |card| rules.power(card));
-            let steps = || (0..4).filter_map(|number| power.step(number));
-            let others_held = position.held.filter(|_| turn != seat);
-            let gain = |hand: &Hand, card: Card| (hand.most[0] - rules.points(card) as f32).max(0.0) / 10.0;
+            let [held, held_points, held_gain, knows_rank, others_held, others_gain, looks, looks_at_others, swaps] =
+                self.held_features(position, all_hands, seat);
             let has_called = position.callers.contains(seat);
             let other_called = !position.callers.without(SeatSet::only(seat)).is_empty();
             let caller = position.first_caller.map(|caller| &hands[caller.index()]);
@@ -316,15 +286,15 @@ impl JointKnowledge {
                 flag(lead_seat == turn),
                 flag(distance == 0),
                 distance as f32 / 4.0,
-                flag(held.is_some()),
-                held_points / 10.0,
-                held.map_or(0.0, |card| gain(own, card)),
-                flag(held.is_some_and(|card| position.knows_rank(rules, seat, card))),
-                flag(others_held.is_some()),
-                others_held.map_or(0.0, |card| gain(&hands[turn.index()], card)),
-                flag(steps().any(cambio_core::rules::PowerStep::looks_at_own)),
-                flag(steps().any(cambio_core::rules::PowerStep::looks_at_others)),
-                flag(steps().any(cambio_core::rules::PowerStep::swaps)),
+                held,
+                held_points,
+                held_gain,
+                knows_rank,
+                others_held,
+                others_gain,
+                looks,
+                looks_at_others,
+                swaps,
                 flag(has_called),
                 flag(other_called),
                 flag(still_moves),
@@ -333,7 +303,7 @@ impl JointKnowledge {
                 if_true(has_called, wins),
                 if_true(other_called && !has_called, wins),
                 if_true(position.first_caller.is_none(), wins),
-                if_true(held.is_some(), wins),
+                if_true(held == 1.0, wins),
                 position.stock as f32 / 50.0,
                 f32::from(position.turns) / 20.0,
                 f32::from(position.reshuffles),
@@ -346,8 +316,90 @@ impl JointKnowledge {
                 projected.map_or(0.0, |chances| chances[index] as f32),
                 1.0,
             ])
-        });
-        features.collect()
+        })
+    }
+
+    /// The features [`HELD`]: those that depend on the held card.
+    fn held_features(&self, position: &Position, hands: &Hands, seat: Seat) -> [f32; HELD.end - HELD.start] {
+        let rules = &self.rules;
+        let gain = |card: Card| {
+            let most = hands.seats[position.turn.index()].most[0];
+            (most - rules.points(card) as f32).max(0.0) / 10.0
+        };
+        let is_own = position.turn == seat;
+        let held = position.held.filter(|_| is_own);
+        let others_held = position.held.filter(|_| !is_own);
+        let power = held.map_or(Power::NONE, |card| rules.power(card));
+        let steps = || (0..4).filter_map(|number| power.step(number));
+        [
+            flag(held.is_some()),
+            held.map_or(0.0, |card| rules.points(card) as f32) / 10.0,
+            held.map_or(0.0, gain),
+            flag(held.is_some_and(|card| position.knows_rank(rules, seat, card))),
+            flag(others_held.is_some()),
+            others_held.map_or(0.0, gain),
+            flag(steps().any(PowerStep::looks_at_own)),
+            flag(steps().any(PowerStep::looks_at_others)),
+            flag(steps().any(PowerStep::swaps)),
+        ]
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    f32::from(u8::from(is))
+}
+
+/// What all seats know after an event, for one card after another that it could reveal.
+pub(crate) struct Possibilities<'k> {
+    knowledge: &'k JointKnowledge,
+    event: Event<Card>,
+    /// The position after the event with the latest card; before the first card, the position before the event.
+    position: Position,
+    /// The hands before the event.
+    hands: Hands,
+    features: ArrayVec<OutcomeFeatures, MAX_SEATS>,
+}
+
+impl Possibilities<'_> {
+    /// The features of each seat if the event reveals this card.
+    pub(crate) fn with(&mut self, other: Card) -> &[OutcomeFeatures] {
+        let Possibilities { knowledge, event, position, hands, features } = self;
+        // A drawn card leaves the cards on the table as they are.
+        let is_drawn = matches!(event, Event::Drew { .. });
+        if is_drawn && !features.is_empty() {
+            position.held = Some(other);
+            for (features, seat) in features.iter_mut().zip(Seat::ALL) {
+                features.0[HELD].copy_from_slice(&knowledge.held_features(position, hands, seat));
+            }
+            return features;
+        }
+        match event {
+            Event::Peeked { face: card, .. }
+            | Event::Drew { face: card, .. }
+            | Event::Looked { face: card, .. }
+            | Event::Flipped { card }
+            | Event::Shown { card, .. }
+            | Event::Kept { replaced: card, .. } => *card = other,
+            Event::Snapped { seat, spot, card, verdict } => {
+                *card = other;
+                let (rules, is_own) = (&knowledge.rules, spot.seat() == *seat);
+                let top = knowledge.position.top;
+                let is_right = top.is_some_and(|top| rules.match_each_other(top, other, is_own));
+                *verdict = if is_right { SnapOutcome::Right } else { SnapOutcome::Wrong };
+            }
+            _ => {}
+        }
+        *position = knowledge.position;
+        position.notice(&knowledge.rules, knowledge.seats(), event);
+        // The mean of the unseen cards stays the same, so that few features differ between the possible cards.
+        position.unseen = knowledge.position.unseen;
+        features.clear();
+        if is_drawn {
+            features.extend(knowledge.features_at(position, hands));
+        } else {
+            features.extend(knowledge.features_at(position, &knowledge.hands(position)));
+        }
+        features
     }
 }
 
