@@ -87,7 +87,7 @@ struct ResultPartsView {
     before: Vec<MeanInterval>,
     deal: Vec<MeanInterval>,
     draws: Vec<MeanInterval>,
-    /// The luck between each decision and the next one, one entry per seat.
+    /// The luck of the draws between each decision and the next one, one entry per seat.
     steps: Vec<Vec<MeanInterval>>,
     /// For each seat that decides, what its decisions changed for each seat.
     decisions: Vec<Vec<MeanInterval>>,

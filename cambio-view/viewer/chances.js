@@ -1,7 +1,7 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { h, LETTERS, s } from "./cards.js";
-import { compared, hundreds, judged, judgedOf, number, split, summary } from "./parts.js";
+import { apportioned, compared, hundreds, judged, judgedOf, number, percentOf, split, summary } from "./parts.js";
 import { castOf, choiceOf, deedOf, nameOf, ownerOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -52,7 +52,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   const graph = h("div", { class: "graph" });
   const marks = h("p", { class: "facts marks" });
   // Which chances the graph shows: with the real cards, or with what each player knew.
-  const kind = h("select", { onchange: () => { const review = known.get(at[0]); if (review) draw(review); } },
+  const kind = h("select", { onchange: () => show() },
     h("option", { value: "all" }, "all cards"), h("option", { value: "own" }, "what each player knew"));
   const choose = h("label", {}, "Chances with ", kind);
   const readout = h("p", { class: "readout" });
@@ -159,13 +159,13 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       else if (decision.own) put("blunder", place, decision.own.mean, 0);
     });
     const least = number(100 * review.least, 0);
-    const meanings = [[["blunder"], "a blunder"], [["up", "down"], `good or bad luck: this chance changed by at least ${least} wins in 100 that are not the cost of a decision, even at the low end of the 95 % interval`]];
+    const meanings = [[["blunder"], "a blunder"], [["up", "down"], `good or bad luck: drawn cards, races or a reshuffle changed this chance by at least ${least} wins in 100, even at the low end of the 95 % interval`]];
     marks.replaceChildren(...meanings.filter(([some]) => some.some((one) => kinds.has(one)))
       .map(([some, words]) => h("span", {}, ...some.map(sample), ` ${words}`)),
     isOwn ? h("span", {}, "A point is a decision of the player: the mean over possible deals that fit what the player had seen. Points are missing where too few deals fit.")
       : parts ? "" : h("span", {}, "Luck is marked when the analysis is complete."));
     const blunders = decisions.filter((decision) => decision.blunder).length;
-    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each player ${isOwn ? "with what it knew, at its decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
+    const drawing = s("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `Chance to win of each player ${isOwn ? "by what the player knew, at the player's decisions" : "after each decision"}. ${blunders === 1 ? "1 blunder is" : `${blunders} blunders are`} listed below` }, ...shown);
     drawing.addEventListener("click", (event) => {
       const { left, width: wide } = drawing.getBoundingClientRect();
       const place = (((event.clientX - left) / wide) * width - EDGE.left) / (width - EDGE.left - right);
@@ -176,29 +176,32 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
 
   // Describes the decision that led to the current table.
   function read(review) {
-    const { chances, decisions } = review;
+    const { chances, decisions, of, playouts } = review;
+    const isOwn = review.made_up || kind.value === "own";
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
     if (!here && !(review.made_up && (decision || at[1] === 0))) { readout.textContent = "This decision is not analysed yet."; return; }
-    const cost = (words, regret) => (regret === null ? "" : regret.uncertain ? `${words}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action ? `${words}, this was the best choice found. ` : `${words}, “${choiceOf(decision.by, regret.best, cast)}” would win ${hundreds(regret)} more games in 100. `);
+    const cost = (words, regret) => (regret === null ? "" : regret.uncertain ? `${words}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action || regret.mean <= 0 ? `${words}, no better choice was found. ` : `${words}, “${choiceOf(decision.by, regret.best, cast)}” would win ${hundreds(regret)} more games in 100${regret.mean > regret.half ? "" : ", which may be chance"}. `);
     const nothing = decision && decision.known === null && decision.open === null;
-    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${name(decision.by)} had seen made-up cards. ` : nothing ? "There was no other choice." : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
-    const luck = decision && luckAfter(review, at[1] - 1);
+    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${name(decision.by)} had seen made-up cards. ` : nothing ? decision.action === "pass" ? "Guessed snaps are not judged, and there was no other choice. " : "There was no other choice. " : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
+    const luck = decision && !isOwn && luckAfter(review, at[1] - 1);
+    const percents = here && apportioned(here.map(({ mean }) => mean), 100);
     // Why the two costs differ, if one of them says that the decision was good.
     const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
-    const isGood = (regret) => regret && !regret.uncertain && regret.best === decision.action;
+    const isGood = (regret) => regret && !regret.uncertain && (regret.best === decision.action || regret.mean <= 0);
     const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
       : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), !here ? ". " : `. Then the chances to win in % were: ${here.map((each, seat) => `${name(seat)} ${each.half ? `${number(100 * each.mean, 0)} ± ${number(100 * each.half, 0)}` : number(100 * each.mean, 0)}`).join(", ")}. `,
+      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), !here || isOwn ? ". " : `. Then the chances to win in % were: ${percents.map((percent, seat) => `${name(seat)} ${at[1] === of ? percent : percentOf(here[seat], percent, playouts)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       verdict + why,
-      decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${number(100 * decision.own.mean, 0)} ± ${number(100 * decision.own.half, 0)} %. ` : "",
-      luck ? h("b", { class: "chance" }, `Cards that no player could foresee changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
+      decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${percentOf(decision.own, number(100 * decision.own.mean, 0), playouts)} %. ` : "",
+      luck ? h("b", { class: "chance" }, `Luck (drawn cards, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
   }
 
   function write(review) {
     const { decisions, made_up: isMadeUp, player, playouts, one_round: isRound, least, of } = review;
+    const isOwn = isMadeUp || kind.value === "own";
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
@@ -209,14 +212,14 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
       isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions, cast)} Luck and the chances with all cards are left out.`) : "",
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with ${isMadeUp ? "possible cards" : "the real cards"} on the table and a shuffled stock. The bands are 95 % intervals.`,
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with ${isOwn ? "cards that fit what the player had seen" : "the real cards"} on the table and a shuffled stock. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>
         h("li", {}, h("a", { href: `#round=${at[0] + 1}&decision=${d}` }, `${d}. ${deedOf(by, action, cast)}`), `: this cost ${hundreds(cost)} wins in 100; “${choiceOf(by, cost.best, cast)}” was better. `,
           blunder ? h("b", { class: "bad" }, "A blunder. ") : "", viewer.playOn ? h("button", { type: "button", class: "small", onclick: () => { viewer.go(at[0], d); viewer.playOn(at[0] + 1, d - 1, by); } }, "Try again") : ""))),
       ...split(review, cast),
-      ...summary(review, cast),
+      ...(decisions.length < of ? [] : summary(review, cast)),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
           h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].slice(0, isMadeUp ? 2 : 3).map((head) => h("th", { scope: "col" }, head)))),

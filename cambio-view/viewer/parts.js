@@ -5,8 +5,21 @@ import { choiceOf, nameOf, ownerOf } from "./story.js";
 export const number = (value, digits = 1) => value.toFixed(digits).replace("-", "−").replace(/^−(0(?:\.0*)?)$/, "$1");
 // A share of the win with its interval, in wins in 100.
 export const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(100 * half)}`;
+// A share in whole percent with its interval: the half-width, or the ends where the interval would leave 0 to 100. Where all
+// `simulations` agree, it is the bound of a 95 % interval.
+export function percentOf({ mean, half }, percent, simulations) {
+  const ends = [Math.max(0, 100 * (mean - half)), Math.min(100, 100 * (mean + half))].map((end) => number(end, 0));
+  if (!half) return mean > 0 && mean < 1 ? `${percent}` : mean ? `over ${Math.floor(100 - 370 / simulations)}` : `below ${Math.ceil(370 / simulations)}`;
+  return mean - half < 0 || mean + half > 1 ? `${percent} (${ends[0]} to ${ends[1]})` : `${percent} ± ${number(100 * half, 0)}`;
+}
+// Shares in whole percent with the sum `all`, by the largest remainders.
+export function apportioned(shares, all) {
+  const floors = shares.map((share) => Math.floor(100 * share));
+  const byRemainder = shares.map((share, index) => [100 * share - floors[index], index]).sort(([one], [other]) => other - one);
+  byRemainder.slice(0, Math.max(0, all - floors.reduce((sum, one) => sum + one, 0))).forEach(([, index]) => { floors[index] += 1; });
+  return floors;
+}
 const signed = (value) => `${value > 0 ? "+" : ""}${number(value, 0)}`;
-const whole = ({ mean, half }) => `${signed(Math.round(100 * mean))} ± ${number(100 * half, 0)}`;
 const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mean, 0), half: Math.hypot(...estimates.map((one) => one.half)) });
 
 // The cost of a decision with what the player could know, if it is certain.
@@ -20,13 +33,16 @@ export function judgedOf(decisions, cast) {
     : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${nameOf(seat, cast)} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
 }
 
-// The parts for one seat in whole percent of a win. The rest contains the rounding errors.
-function rounded(parts, seat) {
-  const percent = ({ mean }) => Math.round(100 * mean);
-  const decisions = parts.decisions.map((by) => percent(by[seat]));
-  const [before, deal, draws] = [parts.before, parts.deal, parts.draws].map((part) => percent(part[seat]));
-  const result = Math.round(100 * parts.result[seat]);
-  return { before, deal, draws, decisions, result, rest: result - before - deal - draws - decisions.reduce((all, one) => all + one, 0) };
+// The parts in whole percent of a win, for each seat. The players share one win, so each row has a fixed sum. The rest contains the
+// rounding errors of the column.
+function rounded(parts) {
+  const row = (part, all) => apportioned(part.map(({ mean }) => mean), all);
+  const [before, deal, draws] = [row(parts.before, 100), row(parts.deal, 0), row(parts.draws, 0)];
+  const [decisions, result] = [parts.decisions.map((by) => row(by, 0)), apportioned(parts.result, 100)];
+  return result.map((all, seat) => {
+    const own = { before: before[seat], deal: deal[seat], draws: draws[seat], decisions: decisions.map((by) => by[seat]), result: all };
+    return { ...own, rest: all - own.before - own.deal - own.draws - own.decisions.reduce((sum, one) => sum + one, 0) };
+  });
 }
 
 // The split of the result into luck and decisions: a sentence about the person, or else the winner, and a table of all players.
@@ -36,10 +52,10 @@ export function split({ parts, one_round: isRound, player }, cast) {
   const winner = parts.result.indexOf(Math.max(...parts.result));
   const seat = cast.you ? LETTERS.indexOf(cast.you) : winner;
   const [name, owner] = [nameOf, ownerOf].map((words) => (one) => words(LETTERS[one], cast));
-  const { before, deal, draws, decisions, rest, result } = rounded(parts, seat);
+  const all = rounded(parts);
+  const { before, deal, draws, decisions, rest, result } = all[seat];
   const others = decisions.flatMap((change, by) => (by === seat ? [] : [`${owner(by)} decisions ${signed(change)}`]));
   const sentence = `Before the deal, ${name(seat)} had a chance of ${before} % to win the ${isRound ? "round" : "match"}. Luck of the deal ${signed(deal)}, luck of the draws ${signed(draws)}, ${owner(seat)} ${cast.you ? "" : "own "}decisions ${signed(decisions[seat])}, ${listed([...others, `unknown cards and the rest ${signed(rest)}`])}: ${result} % after the round.`;
-  const all = seats.map((one) => rounded(parts, one));
   const row = (name, estimates, shown) => h("tr", {}, h("th", { scope: "row" }, name), ...seats.map((one) => h("td", {}, shown(one), estimates?.[one].half ? h("small", {}, ` ± ${number(100 * estimates[one].half, 0)}`) : "")));
   return [
     h("h3", {}, "Luck and decisions"),
@@ -62,6 +78,7 @@ export function split({ parts, one_round: isRound, player }, cast) {
 // One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
 // because some rounds ask harder questions than others.
 export function summary({ decisions, parts }, { people, you }) {
+  const all = parts && rounded(parts);
   const line = ({ name, spec }, seat) => {
     const letter = LETTERS[seat];
     const own = decisions.filter((decision) => decision.by === letter && decision.known);
@@ -71,17 +88,18 @@ export function summary({ decisions, parts }, { people, you }) {
     const cost = (some) => hundreds(sum(some.map(judged)));
     const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
+    const others = certain.filter((decision) => !wrong.includes(decision));
     const unjudged = decisions.filter((decision) => decision.by === letter && decision.made_up).length;
     const verdict = certain.length === 0 ? (unjudged ? "" : "No decision could be judged.")
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
-      : `${counted(certain.length, "decision")} with a choice cost ${cost(certain)} wins in 100${wrong.length === 0 ? "; none was clearly a mistake."
-        : wrong.length === certain.length ? `: ${listed(found)}.` : `, of which ${listed(found)} cost ${cost(wrong)}.`}`;
+      : wrong.length === 0 ? `${counted(certain.length, "decision")} with a choice: none was clearly a mistake. Together they cost ${cost(certain)} wins in 100.`
+      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` None of the other ${counted(others.length, "decision")} with a choice was clearly a mistake${others.every(({ known }) => known.mean === 0) ? "" : `; together they cost ${cost(others)}`}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
       unjudged ? ` ${counted(unjudged, "decision")} not judged: cards are made up.` : "",
-      parts ? ` Luck of the deal and the draws: ${whole(sum([parts.deal[seat], parts.draws[seat]]))}.` : "");
+      parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
     h("p", { class: "facts" }, "These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval.")];

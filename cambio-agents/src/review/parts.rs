@@ -34,10 +34,8 @@ pub struct ResultParts {
     pub deal: Vec<MeanEstimate>,
     /// The luck of all later chance events.
     pub draws: Vec<MeanEstimate>,
-    /// The luck between each decision and the next one: the change of the chances that is not the cost of the decision. This
-    /// is the luck of chance events and of cards that the seat did not know. An uncertain cost counts as if the seat had known
-    /// all cards. In a snap window the luck is 0 for all declarations but the last, because no card moves before all seats have
-    /// declared.
+    /// `draws` by decision: the luck of chance events between each decision and the next one. In a snap window the luck is 0
+    /// for all declarations but the last, because no card moves before all seats have declared.
     pub steps: Vec<Vec<MeanEstimate>>,
     /// For each seat that decides, what its decisions changed for each seat: the sum of the certain costs with the
     /// information of the seat, with the sign reversed.
@@ -83,11 +81,8 @@ fn steps(reviews: &[DecisionReview], outcome: &[MeanEstimate]) -> Vec<Vec<MeanEs
     let mut steps = Vec::new();
     for (review, (chances, next)) in reviews.iter().zip(nexts) {
         let now = expected.take().unwrap_or_else(|| review.chances.clone());
-        let changed = |seat: usize| match review.judged() {
-            Some(regret) => MeanEstimate::default() - regret.by_seat[seat],
-            None => review.advantages[seat],
-        };
-        let now: Vec<MeanEstimate> = now.into_iter().enumerate().map(|(seat, now)| now + changed(seat)).collect();
+        let now: Vec<MeanEstimate> =
+            now.into_iter().zip(&review.advantages).map(|(now, &change)| now + change).collect();
         if review.phase == Phase::Window && next == Phase::Window {
             steps.push(vec![MeanEstimate::default(); now.len()]);
             expected = Some(now);
