@@ -1294,8 +1294,8 @@ class Checks:
 
         person.play(stop=again)
         expect(len(set(shown)) > 2, shown)
-        if page.locator(".guide button:text-is('Skip')").count():
-            page.click(".guide button:text-is('Skip')")
+        if page.locator(".guide button:text-is('Close guide')").count():
+            page.click(".guide button:text-is('Close guide')")
             page.reload()
             person.wait()
             expect(look() == "closed", "a closed guide comes back")
@@ -1451,13 +1451,13 @@ class SiteChecks(Checks):
         page.evaluate("localStorage.setItem('cambio.pace', '\"at once\"')")
         # A daily deal whose table was closed can be played, and no other table gets its number.
         page.click("#daily")
-        page.wait_for_url("**/play.html?table=1")
+        page.wait_for_url("**/play.html?table=1&guide")
         page.evaluate("localStorage.removeItem('cambio.table.1')")
         page.goto(self.address)
         page.wait_for_selector("#daily")
         expect(page.text_content("#daily") == "Play", page.text_content("#daily"))
         page.click("#daily")
-        page.wait_for_url("**/play.html?table=2")
+        page.wait_for_url("**/play.html?table=2&guide")
         person = Person(page, 4, calls=0.3)
         person.wait()
         seen = "[...document.querySelectorAll('.own .card')].map((card) => card.getAttribute('aria-label'))"
@@ -1472,13 +1472,13 @@ class SiteChecks(Checks):
         )
         counting = time.monotonic() - begun
         links = {}
-        for name in ["Copy the result", "Copy the deal", "Copy a link"]:
+        for name in ["Copy the result", "Challenge a friend", "Share the replay"]:
             page.click(f".result button:text-is('{name}')")
             until(page, f"![...document.querySelectorAll('.result button')].some((one) => one.textContent === '{name}')")
             links[name] = copied()
         line = links["Copy the result"].split("\n")[0]
         expect(re.fullmatch(r"Cambio #\d+: me -?\d+, network -?\d+, \d+ blunders?", line), line)
-        expect(len(links["Copy a link"]) < 8000, len(links["Copy a link"]))
+        expect(len(links["Share the replay"]) < 8000, len(links["Share the replay"]))
         page.goto(self.address)
         page.wait_for_selector("#daily-deal")
         expect(line in page.text_content("#daily-deal"), page.text_content("#daily-deal"))
@@ -1488,11 +1488,11 @@ class SiteChecks(Checks):
         page = self.page()
         page.goto(self.address)
         page.wait_for_selector("#deal")
-        page.evaluate("(link) => { location.hash = new URL(link).hash; }", links["Copy the deal"])
+        page.evaluate("(link) => { location.hash = new URL(link).hash; }", links["Challenge a friend"])
         page.wait_for_url("**/play.html?table=*")
         Person(page, 4).wait()
         expect(page.evaluate(seen) == first, f"the link deals {page.evaluate(seen)}, the match had {first}")
-        page.goto(links["Copy a link"])
+        page.goto(links["Share the replay"])
         page.wait_for_selector(".caption")
         title = page.text_content("h1")
         expect(sorted(title.split(" against ")) in (["Ada", "You"], ["Ben", "You"]), title)
@@ -1506,11 +1506,14 @@ class SiteChecks(Checks):
         expect(page.text_content("h1") == title, "the match is lost when the page is reloaded")
         self.is_well(page, "a match from a link")
         page.goto("about:blank")
-        page.goto(f"{self.address}watch.html#match=abc")
-        page.wait_for_selector(".trouble")
-        expect("damaged" in page.text_content(".trouble"), page.text_content(".trouble"))
+        # Links that a program has cut.
+        for cut in ["watch.html#match=abc", "#" + links["Challenge a friend"].split("#")[1][:-3]]:
+            page.goto("about:blank")
+            page.goto(self.address + cut)
+            page.wait_for_selector(".trouble")
+            expect("damaged" in page.text_content(".trouble"), page.text_content(".trouble"))
         page.context.close()
-        return f"{line}, counted in {counting:.1f} s; a link of {len(links['Copy a link'])} characters"
+        return f"{line}, counted in {counting:.1f} s; a link of {len(links['Share the replay'])} characters"
 
     def a_published_run(self):
         """Random matches of a published run are played again in the page; a changed result is found; a match opens in the viewer."""

@@ -7,7 +7,7 @@ use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
 use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
-use cambio_stats::{Interval, Support};
+use cambio_stats::{Interval, Shape, Support};
 use serde::Serialize;
 
 use crate::numbers::{NONE, count, grouped, listed, maybe, number, percent, plus_minus, range, signed, spread};
@@ -517,8 +517,10 @@ impl CellReport<'_> {
                     let interval = |support| {
                         // A value that does not vary has no interval, for example the rounds in a match of one round.
                         let error = (measure.value)(errors).filter(|error| *error > 0.0)?;
-                        let interval = Interval::new(value, Some(error), errors.rounds, support);
-                        interval.ends()
+                        // A cluster of a share has at least this many results, on average.
+                        let results = row.rounds as f64 * row.calls_per_round?.min(1.0) / errors.rounds as f64;
+                        let shape = Shape { skewness: 0.0, results: results.max(1.0) };
+                        Interval::new(value, Some(error), errors.rounds, support).with_shape(shape).ends()
                     };
                     match measure.form {
                         MeasureForm::Count => grouped(value as u64),

@@ -4,11 +4,11 @@ import { h, remember, remembered } from "./common.js";
 // For each topic its heading and its text.
 const TOPICS = {
   __proto__: null,
-  cards: ["Your cards", "They lie face down. You see some at the start, and this page keeps them visible for you. An eye below a card shows which players have seen it. The fewest points win, so get rid of high cards."],
+  cards: ["Your cards", "They lie face down for the others. You have looked at some of them, and this page keeps these visible for you. An eye below a card shows which players have seen it. The fewest points win, so get rid of high cards."],
   draw: ["Draw", "Draw a card from the stock. Only you see it. Or take the open card from the pile, which all players have seen."],
-  keep: ["Keep or discard", "Keep the card in place of a card of yours that you know is higher, or that you do not know. Otherwise discard it."],
+  keep: ["Keep or discard", "Is it low? Then choose the card of yours that it replaces: one that you know is higher, or one that you do not know. Is it high? Then discard it."],
   power: ["Powers", "Some cards have a power when you discard them, printed at the bottom: peek or swap. Choose the cards on the table."],
-  snap: ["Snap", "Anyone may throw a card of the same rank onto a discarded card: their own or another player’s. A wrong card costs a penalty card, so pass if you are not sure."],
+  snap: ["Snap", "Anyone may throw a card of the same rank onto a discarded card, and so have one card fewer. For another player’s card, you give them one of yours. A wrong card costs a penalty card, so pass if you are not sure."],
   call: ["Call", "If you think that you have the fewest points, call. The others get one more turn. A call pays only if you are lowest alone."],
   score: ["The score", "All cards are turned up, and the points are added. That was the whole game. Play again, or replay the match and see what each decision cost."],
 };
@@ -73,7 +73,7 @@ export class Guide {
     const [heading, text] = TOPICS[topic] ?? BETWEEN;
     this.head.replaceChildren(h("b", {}, heading), h("span", { class: "progress" }, topic ? `Step ${this.steps}` : ""),
       others.length ? h("button", { type: "button", onclick: () => this.tell(others) }, "Next") : "",
-      h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, topic === "score" ? "Close" : "Skip"));
+      h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, topic === "score" ? "Close" : "Close guide"));
     this.text.textContent = text;
     if (topic === "score") remember("guided", true);
     this.keep(topics);
@@ -83,6 +83,15 @@ export class Guide {
   keep(shown) {
     const { table, told, steps, isOn } = this;
     remember("guide", { table, told: [...told], steps, shown, isOn });
+  }
+
+  // Shows the guide again, with all topics.
+  start() {
+    this.isOn = true;
+    this.element.hidden = false;
+    this.told.clear();
+    this.steps = 0;
+    this.closed();
   }
 
   stop() {

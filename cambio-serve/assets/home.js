@@ -193,9 +193,13 @@ function tables(open) {
   })));
 }
 
-const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message));
-const deal = linkedDeal();
+const failed = (error) => main.replaceChildren(h("p", { class: "trouble", role: "alert" }, error.message), h("p", {}, h("a", { class: "button primary", href: "./" }, "Go to the start page")));
 // A link to a deal can be pasted into the address of the open page.
-addEventListener("hashchange", () => { if (linkedDeal()) location.reload(); });
-if (deal) await openDeal(deal, "replace").catch(failed);
-else await ask("api/options").then(start).catch(failed);
+addEventListener("hashchange", () => { if (location.hash.startsWith("#deal=")) location.reload(); });
+try {
+  const deal = linkedDeal();
+  if (deal) await openDeal(deal, "replace");
+  else await ask("api/options").then(start);
+} catch (error) {
+  failed(error);
+}

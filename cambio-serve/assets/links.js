@@ -6,6 +6,7 @@ import { ask, isServer, openTable, recordOf, requestOf, saveAs } from "./transpo
 const LONGEST = 8000;
 // The maximum size of a record in a link, in bytes. Compressed bytes can contain a thousand times as many.
 const MOST = 1 << 20;
+const DAMAGED = "the link is damaged or incomplete; copy it again";
 const here = (page) => new URL(page, location.href);
 
 // ---- Packing
@@ -38,17 +39,18 @@ export async function unpack(letters) {
     const bytes = Uint8Array.from(atob(letters.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST));
   } catch {
-    throw new Error("the link is damaged or incomplete; copy it again");
+    throw new Error(DAMAGED);
   }
 }
 
 // ---- Matches
 
-// The link that opens a finished match in the replay page; null if it is too long.
+// The link that opens a finished match in the replay page, at the position of this replay; null if it is too long.
 export async function matchLink(record) {
+  if (new URLSearchParams(location.search).has("published")) return location.href;
   const link = here("watch.html");
   link.search = "";
-  link.hash = `match=${await pack(record.trim())}`;
+  link.hash = [`match=${await pack(record.trim())}`, ...(/[#&]decision=/.test(location.hash) ? [location.hash.slice(1)] : [])].join("&");
   return link.href.length > LONGEST ? null : link.href;
 }
 
@@ -62,7 +64,9 @@ export function keepMatch(record) {
   const number = kept.find((one) => one.record === record)?.number ?? 1 + Math.max(0, ...kept.map((one) => one.number));
   let matches = [...kept.filter((one) => one.number !== number).slice(1 - MOST_MATCHES), { number, record }];
   while (matches.length && !remember("matches", matches)) matches = matches.slice(1);
-  if (matches.length) history.replaceState(null, "", `watch.html?linked=${number}`);
+  const position = new URLSearchParams(location.hash.slice(1));
+  position.delete("match");
+  if (matches.length) history.replaceState(null, "", `watch.html?linked=${number}${position.size ? `#${position}` : ""}`);
 }
 
 // The record in the address of this page; null if it has none. The record is kept, because the position of the page replaces the fragment.
@@ -81,8 +85,8 @@ export async function linkedMatch() {
 }
 
 // A button that copies a text. `make` returns the text, or null after it has done something else, with the words for the button.
-function copyButton(label, make) {
-  const button = h("button", { type: "button", onclick: async () => {
+function copyButton(label, title, make) {
+  const button = h("button", { type: "button", title, onclick: async () => {
     try {
       const { text, done } = await make();
       if (text) await navigator.clipboard.writeText(text);
@@ -97,7 +101,7 @@ function copyButton(label, make) {
 // A button that copies the link to a match, or nothing on the page of a server. `record` returns the record.
 export function shareButton(record) {
   if (isServer) return "";
-  return copyButton("Copy a link", async () => {
+  return copyButton("Share the replay", "Copies a link to this match, with its replay and analysis", async () => {
     const text = (await record()).trim();
     const link = await matchLink(text);
     if (link) return { text: link, done: "Link copied" };
@@ -112,21 +116,33 @@ export function shareButton(record) {
 export function dealLink({ rules, seed, opponents, seat, one_round: isRound }) {
   const link = here("./");
   link.search = "";
-  link.hash = new URLSearchParams([["deal", rules], ["seed", seed], ["seat", seat], ...opponents.map((one) => ["with", one]), ...(isRound ? [["round", "1"]] : [])]).toString();
+  const parts = [["deal", rules], ["seed", seed], ["seat", seat], ...opponents.map((one) => ["with", one]), ...(isRound ? [["round", "1"]] : [])];
+  // The sum is near the beginning, so that a link without its end keeps it.
+  parts.splice(1, 0, ["sum", checksum(parts)]);
+  link.hash = new URLSearchParams(parts).toString();
   return link.href;
 }
 
-// The request to open the table of a link; null if the fragment has no deal.
+// A checksum of the parts of a link: FNV-1a (Fowler, Noll and Vo 1991) with 32 bits.
+function checksum(parts) {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  return bytes.reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193) >>> 0, 0x811c9dc5).toString(36);
+}
+
+// The request to open the table of a link; null if the fragment has no deal. A link that a person wrote has no checksum.
 export function linkedDeal(hash = location.hash) {
   const asked = new URLSearchParams(hash.slice(1));
   if (!asked.has("deal")) return null;
+  if (asked.has("sum") && asked.get("sum") !== checksum([...asked].filter(([name]) => name !== "sum"))) throw new Error(DAMAGED);
   return { rules: asked.get("deal"), seed: asked.get("seed"), opponents: asked.getAll("with"), seat: asked.get("seat") ?? "a", one_round: asked.has("round"), notes: true, practice: false };
 }
 
 // Opens a deal and goes to its table. With `replace`, *Back* does not return to a link, which would open another table.
 export async function openDeal(request, go = "assign") {
   const table = await openTable(request);
-  location[go](`play.html?table=${table}`);
+  remember("opened", { table, where: new URL("play.html", location.href).pathname, request });
+  if (!remembered("guided")) remember("guide", null);
+  location[go](`play.html?table=${table}${remembered("guided") ? "" : "&guide"}`);
   return table;
 }
 
@@ -144,7 +160,7 @@ export function dailyDeal(now = Date.now()) {
 
 // The stored result in one line, without a card: "Cambio #112: me 7, network 9, 1 blunder". The blunders are missing until they are counted.
 const resultLine = ({ line, blunders }) => (blunders === null ? line : `${line}, ${counted(blunders, "blunder")}`);
-const copyResult = (request) => copyButton("Copy the result", async () => ({ text: `${resultLine(remembered("daily"))}\n${dealLink(request)}`, done: "Copied" }));
+const copyResult = (request) => copyButton("Copy the result", "Copies your result as one line, without the cards, and a link to the deal", async () => ({ text: `${resultLine(remembered("daily"))}\n${dealLink(request)}`, done: "Copied" }));
 
 // Stores the person's number of blunders, if the review is of the last daily deal. Returns whether it is.
 export function keepBlunders(table, { decisions }) {
@@ -187,7 +203,7 @@ export function dailyPanel() {
   } }, isToday ? "Continue" : "Play");
   const parts = isToday && kept.line
     ? [h("span", {}, resultLine(kept)), copyResult(request)]
-    : [h("span", {}, "One round against the network. Everyone gets the same cards today."), play];
+    : [h("span", {}, "One round against a strong bot. Everyone gets the same cards today."), play];
   return h("section", { class: "panel", id: "daily-deal" }, h("h2", {}, `Daily deal ${number}`), h("div", { class: "row" }, ...parts), problem);
 }
 
@@ -206,6 +222,6 @@ export function endButtons(table, { seat, kinds }, { scene }) {
     buttons.push(copyResult(dailyDeal(FIRST + kept.number * DAY).request), status);
   }
   const request = requestOf(table);
-  if (request) buttons.push(copyButton("Copy the deal", async () => ({ text: dealLink(request), done: "Link copied" })));
+  if (request) buttons.push(copyButton("Challenge a friend", "Copies a link that opens a table with the same cards and opponents", async () => ({ text: dealLink(request), done: "Link copied" })));
   return [...buttons, shareButton(() => recordOf(table))];
 }

@@ -1,7 +1,7 @@
 // The page of a table. The server sends this page only what its seat may know.
 import { cardName } from "./cards.js";
 import { Board } from "./table.js";
-import { CHOICES, counted, h, levelOf, people, remember, remembered, rulesName } from "./common.js";
+import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
 import { Guide } from "./guide.js";
 import { POINTS, result } from "./result.js";
@@ -105,6 +105,7 @@ function begin(hello) {
         h("details", {}, h("summary", {}, "How to play"), ...setting.in_short.map((line) => h("p", {}, line))),
         h("details", {}, h("summary", {}, "Cards and powers"), deck(setting), h("p", {}, LEGEND)),
         h("details", { class: "settings" }, h("summary", {}, "Settings"),
+          guide ? h("button", { type: "button", onclick: () => { guide.start(); guide.show(current.step); } }, "Show the guide again") : "",
           h("label", {}, "Speed", pace),
           setting.snaps && setting.notes ? h("label", {}, "Ask me about snaps", windows) : "",
           setting.snaps && !isShared() ? h("label", {}, "Time limit for snaps", seconds) : "",
@@ -254,14 +255,15 @@ function offer() {
   current.verb = aimed.some(([verb]) => verb === current.verb) ? current.verb : aimed[0]?.[0] ?? null;
   if (current.armed) {
     say(h("b", {}, risk(current.armed)));
+    const isWrong = current.armed !== "call" && kindAt(current.armed.split(" ")[1]) !== null;
     buttons.replaceChildren(
-      h("button", { type: "button", class: "primary", "data-confirm": current.armed, onclick: confirmArmed }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
-      h("button", { type: "button", onclick: disarm }, "No", h("kbd", {}, "Esc")));
+      h("button", { type: "button", class: isWrong ? "" : "primary", "data-confirm": current.armed, onclick: confirmArmed }, current.armed === "call" ? "Yes, call" : "Snap it", h("kbd", {}, "Enter")),
+      h("button", { type: "button", class: isWrong ? "primary" : "", onclick: disarm }, "No", h("kbd", {}, "Esc")));
   } else {
     say(h("b", {}, prompt(step, { ...current.cast, verb: current.verb, first: current.first && board.spot(current.first), spot: (spot) => board.spot(spot) })));
     buttons.replaceChildren(
       ...(aimed.length > 1 ? aimed.map(([verb]) => h("button", { type: "button", "aria-pressed": String(verb === current.verb), onclick: () => { current.verb = verb; current.first = null; offer(); } }, AIMS[verb]?.[0] ?? verb)) : []),
-      ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || plain.length === 1 ? "primary" : verb === "call" ? "bold" : "", "data-verb": verb, onclick: () => dare(verb) },
+      ...plain.map((verb) => h("button", { type: "button", class: verb === "draw" || (plain.length === 1 && verb !== "drop") ? "primary" : verb === "call" ? "bold" : "", "data-verb": verb, onclick: () => dare(verb) },
         verb === "take" ? `Take ${cardName(current.setting.kinds[step.scene.top])}` : WORDS[verb], h("kbd", {}, KEYS[verb]))));
   }
   const places = new Map();
@@ -325,20 +327,23 @@ function disarm() {
   offer();
 }
 
+// The kind of the card in a spot, if the person may see it.
+const kindAt = (spot) => current.step.scene.layouts[LETTERS.indexOf(spot[0])].find(([slot]) => String(slot) === spot.slice(1))?.[1] ?? null;
+
 // What a decision that must be confirmed risks.
 function risk(action) {
   const { scene } = current.step;
   const { kinds } = current.setting;
   const [verb, spot] = action.split(" ");
   if (verb === "call") {
-    const mine = scene.layouts["abcdefgh".indexOf(current.cast.you)];
+    const mine = scene.layouts[LETTERS.indexOf(current.cast.you)];
     const known = mine.filter(([, kind]) => kind !== null);
     const sum = known.reduce((all, [, kind]) => all + kinds[kind].points, 0);
     const unknown = mine.length - known.length;
     return `Call now? You know of ${counted(sum, "point")}${unknown ? `, and ${counted(unknown, "card")} of yours ${unknown > 1 ? "are" : "is"} unknown` : ""}.`;
   }
-  const kind = scene.layouts["abcdefgh".indexOf(spot[0])].find(([slot]) => String(slot) === spot.slice(1))?.[1] ?? null;
-  return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card" : `It is ${cardName(kinds[kind])}`}. A wrong snap can cost a penalty card.`;
+  const kind = kindAt(spot);
+  return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap can cost a penalty card." : `It is ${cardName(kinds[kind])}, so the snap is wrong and can cost a penalty card.`}`;
 }
 
 // Runs the clock of a snap window. When the time is up, the player passes; if several people play, the server does this.
@@ -386,7 +391,7 @@ async function hint() {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const inSpots = (action) => choiceOf(current.cast.you, action, current.cast);
-      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${one.value.toFixed(3)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
+      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${unit.includes("chance") ? `${(100 * one.value).toFixed(0)} %` : one.value.toFixed(3)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
       advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }

@@ -40,9 +40,12 @@ function matchOf(run, number) {
   throw new Error(`the run has no match ${number + 1}`);
 }
 
-// Plays a match of a published run again. Returns its replay.
+// Plays the match of a published run with this number, a text, again. Returns its replay.
 export async function publishedMatch(name, number) {
-  return ask("api/matches", matchOf(await load(name), number - 1).request);
+  const run = await load(name);
+  const index = Number(number) - 1;
+  if (!/^\d+$/.test(number) || !(index in run.rows)) throw new Error(`the run has matches 1 to ${run.rows.length}, and no match “${number ?? ""}”`);
+  return ask("api/matches", matchOf(run, index).request);
 }
 
 // The results by table, computed from the rows: for each agent the matches and the share of wins.

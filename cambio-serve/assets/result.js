@@ -23,14 +23,16 @@ export function result({ end, scene }, { people, you, kinds, hasTotals }) {
   const seats = [...LETTERS.slice(0, people.length)];
   const mine = LETTERS.indexOf(you);
   const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
+  // With the points that a call adds, if the rules count them.
+  const scored = points.map((sum, index) => Number(/ = (−?[\d.]+)$/.exec(scores[index])?.[1].replace("−", "-") ?? / become (−?\d+)$/.exec(scores[index])?.[1].replace("−", "-") ?? sum));
   const isMatch = ranks && hasTotals;
   const best = isMatch ? seats.filter((_, index) => ranks[index] === 1) : [...round];
   const place = ranks?.[mine] ?? 1;
   const isShared = ranks?.filter((rank) => rank === place).length > 1;
   const order = seats.map((_, index) => index).sort((one, other) => (isMatch ? ranks[one] - ranks[other] : 0) || best.includes(seats[other]) - best.includes(seats[one]) || points[one] - points[other]);
-  const lowest = Math.min(...points);
+  const lowest = Math.min(...scored);
   const facts = [isMatch && place > 1 ? `You came ${isShared ? "joint " : ""}${place === people.length ? "last" : ORDINALS[place]}.` : "",
-    `You have ${counted(points[mine], "point")}${points[mine] > lowest ? `, ${points[mine] - lowest} above the lowest` : ""}.`];
+    `You have ${counted(scored[mine], "point")}${scored[mine] > lowest ? `, ${scored[mine] - lowest} above the lowest` : ""}.`.replaceAll("-", "−")];
   return [
     h("div", {}, h("h2", { id: "ended" }, `${winners(best, you, people)} the ${isMatch ? "match" : "round"}`.replace("share the win the", "share the win of the")),
     h("p", { class: "facts" }, facts.filter(Boolean).join(" "))),
@@ -39,7 +41,7 @@ export function result({ end, scene }, { people, you, kinds, hasTotals }) {
       h("tbody", {}, ...order.map((index) => h("tr", { class: index === mine ? "mine" : "" },
         h("th", { scope: "row" }, `${best.includes(seats[index]) ? "★\u00A0" : ""}${people[index].name}`, h("small", {}, remark(scores[index]))),
         h("td", { class: "minis" }, ...scene.layouts[index].map(([, kind]) => (kind === null ? "" : picture(kinds[kind])))),
-        h("td", {}, String(points[index]).replace("-", "−")),
+        h("td", {}, String(scored[index]).replace("-", "−")),
         hasTotals ? h("td", {}, totals[index].replace("-", "−")) : null))))),
   ];
 }

@@ -39,6 +39,7 @@ async function show(made, isNew = false) {
   try {
     const { film: bare, record, at } = await made;
     const match = JSON.parse(record);
+    if (!bare.rounds.length) throw new Error("the record has no decision to show: check that its rounds have `decisions`");
     const film = named({ ...bare, rules: rulesName(bare.rules) }, match);
     if (at && !location.hash) history.replaceState(null, "", `#round=${at[0]}&decision=${at[1]}`);
     if (isNew) keepMatch(record);
@@ -58,12 +59,23 @@ async function show(made, isNew = false) {
   }
 }
 
-// Reads one match from a file with one record per line. `line` is the number of the match, counted from 1.
+// Reads one match from a file: one record on any number of lines, or one record per line. `line` is the number of the match, counted
+// from 1.
 async function read(file, line) {
-  const records = (await file.text()).split("\n").filter((text) => text.trim());
+  const text = await file.text();
+  if (!text.trim()) throw new Error(`${file.name} is empty`);
+  const records = isOneRecord(text) ? [text] : text.split("\n").filter((one) => one.trim());
   const record = records[line - 1];
   if (!record) throw new Error(`${file.name} has ${records.length} ${records.length === 1 ? "match" : "matches"}: choose a number from 1 to ${records.length}`);
   return ask("api/film", record);
+}
+
+function isOneRecord(text) {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
 }
 
 function begin(problem) {
@@ -97,7 +109,7 @@ function begin(problem) {
 // A link to a match can be pasted into the address of the open page.
 addEventListener("hashchange", () => { if (new URLSearchParams(location.hash.slice(1)).has("match")) location.reload(); });
 if (asked.has("table")) show(ask(`api/tables/${encodeURIComponent(asked.get("table"))}/film`));
-else if (asked.has("published")) show(publishedMatch(asked.get("published"), Number(asked.get("match"))));
+else if (asked.has("published")) show(publishedMatch(asked.get("published"), asked.get("match")));
 else if (asked.has("run")) show(ask(`api/runs/film?${asked}`));
 else {
   const record = await linkedMatch().catch((error) => begin(error.message));

@@ -1,5 +1,7 @@
 //! Rules, powers and scores in words, for people who have not read RULES.md.
 
+use std::fmt::Display;
+
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::{
     Best, Bonus, CallWhen, Cap, EmptyHand, Gift, Late, MatchEnd, Matching, Peek, Redrop, Score as ScoreKnob,
@@ -129,6 +131,9 @@ fn snap(rules: &Rules) -> String {
         Late::Penalise => ", and so does a matching card that comes too late.",
         Late::TakeBack | Late::Abort => ".",
     };
+    if spec.touch {
+        line += " You may also touch a card as a bluff.";
+    }
     line
 }
 
@@ -258,10 +263,12 @@ fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
     }
     match result.bonus(rules, seat) {
         Bonus::Add(0) => format!("{seat} {judged}{}", counted(points)),
-        Bonus::Add(number) if number < 0 => format!("{seat} {judged}{} − {} = {score}", minus(points), -number),
-        Bonus::Add(number) => format!("{seat} {judged}{} + {number} = {score}", minus(points)),
+        Bonus::Add(number) if number < 0 => {
+            format!("{seat} {judged}{} − {} = {}", minus(points), -number, minus(score))
+        }
+        Bonus::Add(number) => format!("{seat} {judged}{} + {number} = {}", minus(points), minus(score)),
         Bonus::Set(number) => format!("{seat} {judged}{} become {}", counted(points), minus(i32::from(number))),
-        Bonus::Times(number) => format!("{seat} {judged}{} × {number} = {score}", minus(points)),
+        Bonus::Times(number) => format!("{seat} {judged}{} × {number} = {}", minus(points), minus(score)),
     }
 }
 
@@ -270,7 +277,7 @@ fn wins(result: &RoundResult, score: Score) -> String {
 }
 
 /// A number with a typographic minus sign.
-fn minus(number: i32) -> String {
+fn minus(number: impl Display) -> String {
     number.to_string().replace('-', "−")
 }
 

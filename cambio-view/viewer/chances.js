@@ -101,10 +101,10 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     viewer.changed();
   }
 
-  // The cost of a decision with what the player could know, if it is known and above 0.
+  // The cost of a decision with what the player could know, if it is clearly above 0.
   const costOf = (decision) => {
     const cost = judged(decision);
-    return cost && cost.best !== decision.action && cost.mean > 0 ? cost : null;
+    return cost && cost.best !== decision.action && cost.mean > cost.half ? cost : null;
   };
 
   // The seat whose chance changed most by luck after a decision, if the change is clear: at least as large as the cost of a blunder,

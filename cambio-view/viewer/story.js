@@ -61,7 +61,7 @@ export const choiceOf = (by, action, cast) => inCards(inWords(action), cast, by)
 export const deedOf = (by, action, cast) => story(`${by} ${inWords(action).replace(/^\w+/, (verb) => verb + (/(s|ch)$/.test(verb) ? "es" : "s"))}`, cast).text;
 
 // The question of a step as a sentence. `verb` is the chosen verb and `first` the first card of a swap, in words.
-export function prompt({ ask, scene }, { kinds, verb, first, spot }) {
+export function prompt({ ask, scene }, { kinds, people, you, verb, first, spot }) {
   const can = (word) => ask.choices.some((choice) => choice.split(" ")[0] === word);
   const plain = capital(withNames(ask.question, kinds));
   const [top, held] = [kinds[scene.top], kinds[scene.held?.kind]];
@@ -70,7 +70,9 @@ export function prompt({ ask, scene }, { kinds, verb, first, spot }) {
     const power = held.power && !scene.held.taken && can("drop") ? ` to ${held.power.replace(/^twice: (.+)/, "$1, twice")}` : "";
     return `You hold ${cardName(held)} (${counted(held.points, "point")}). ${can("keep") ? "Keep it in place of one of your cards" : "You cannot keep it"}${can("drop") ? `${can("keep") ? ", or" : ":"} discard it${power}` : ""}.`;
   }
-  if (scene.phase === "start") return `Your turn: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
+  if (verb === "touch") return "Touch a card as a bluff: everyone sees your hand, and nothing else happens. Choose one, or pass.";
+  const isLast = scene.callers && !scene.callers.includes(you);
+  if (scene.phase === "start") return `${isLast ? `${capital(doing(scene.callers[0], "has", { people, you }))} called. Your last turn` : "Your turn"}: ${["draw a card", can("take") && top ? `take ${cardName(top)}` : null, can("call") ? "call" : null].filter(Boolean).join(", or ")}.`;
   if (ask.window && top) {
     if (ask.matches.length) return `${capital(listed(ask.matches.map(spot)))} ${ask.matches.length > 1 ? "match" : "matches"} the ${cardName(top)}. Choose ${ask.matches.length > 1 ? "one" : "it"} to snap, or pass.`;
     return ask.question.includes("same points") ? `${plain}.` : `Is there another ${rankName(top)}? Choose it to snap, or pass.`;
