@@ -1294,8 +1294,8 @@ class Checks:
 
         person.play(stop=again)
         expect(len(set(shown)) > 2, shown)
-        if page.locator(".guide button:text-is('Close guide')").count():
-            page.click(".guide button:text-is('Close guide')")
+        if page.locator(".guide button:text-is('Close')").count():
+            page.click(".guide button:text-is('Close')")
             page.reload()
             person.wait()
             expect(look() == "closed", "a closed guide comes back")

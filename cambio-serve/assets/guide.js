@@ -73,7 +73,7 @@ export class Guide {
     const [heading, text] = TOPICS[topic] ?? BETWEEN;
     this.head.replaceChildren(h("b", {}, heading), h("span", { class: "progress" }, topic ? `Step ${this.steps}` : ""),
       others.length ? h("button", { type: "button", onclick: () => this.tell(others) }, "Next") : "",
-      h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, topic === "score" ? "Close" : "Close guide"));
+      h("button", { type: "button", class: "quiet", title: "Close the guide", onclick: () => this.stop() }, "Close"));
     this.text.textContent = text;
     if (topic === "score") remember("guided", true);
     this.keep(topics);

@@ -246,8 +246,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
       const bar = (value) => h("meter", { min: 0, max: most, value: Math.max(value, 0), "aria-hidden": "true" });
       reasons.replaceChildren(
         h("p", {}, found.decided === action ? `${found.agent} would do the same.` : `${found.agent} would choose: ${choiceOf(by, found.decided, cast)}.`,
-          found.considered.length ? ` Values: ${found.unit}.` : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
-        found.considered.length ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
+          found.considered.length > 1 ? ` Values: ${found.unit}.` : found.considered.length ? " It considered no other choice." : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
+        found.considered.length > 1 ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
             h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
         ...outlook(found), ...strips(found.beliefs, found.seat));
@@ -270,7 +270,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (!beliefs?.unseen.length) return [];
     const classes = beliefs.classes.map((name) => name.replace("-", "−"));
     const { unseen } = beliefs;
-    const percent = (share) => `${Math.round(100 * share)} %`;
+    const percent = (share) => (share > 0 && share < 0.005 ? "below 1 %" : `${Math.round(100 * share)} %`);
     // The shade is set by the script, because the content security policy forbids style attributes.
     const shaded = (cell, share) => {
       cell.style.setProperty("--share", Math.min(1, 2.5 * share));
