@@ -48,23 +48,27 @@ export async function publishedMatch(name, number) {
   return ask("api/matches", matchOf(run, index).request);
 }
 
-// The results by table, computed from the rows: for each agent the matches and the share of wins.
+// The results by table, computed from the rows: for each agent the matches and the share of wins, with a 95 % interval clustered by deal.
 function results(run) {
   const sums = new Map(run.tables.map((table) => [table, new Map()]));
   run.rows.forEach((_, number) => {
-    const { table, agents, winners } = matchOf(run, number);
+    const { table, deal, agents, winners } = matchOf(run, number);
     agents.forEach((agent, seat) => {
-      const sum = sums.get(table).get(agent) ?? { matches: 0, wins: 0 };
-      sum.matches += 1;
-      if (winners.includes("abcdefgh"[seat])) sum.wins += 1 / winners.length;
+      const sum = sums.get(table).get(agent) ?? { matches: 0, wins: 0, deals: Array.from({ length: run.deals }, () => ({ matches: 0, wins: 0 })) };
+      const won = winners.includes("abcdefgh"[seat]) ? 1 / winners.length : 0;
+      for (const one of [sum, sum.deals[deal]]) {
+        one.matches += 1;
+        one.wins += won;
+      }
       sums.get(table).set(agent, sum);
     });
   });
   const share = ([, { matches, wins }]) => wins / matches;
+  const half = ([, { matches, wins, deals }]) => 1.96 * Math.hypot(...deals.map((one) => one.wins - (wins / matches) * one.matches)) / matches;
   return run.tables.flatMap((table) => [h("h2", {}, `${table.name}, ${table.seatings[0].length} seats`), h("div", { class: "scroll" }, h("table", { class: "list" },
-    h("thead", {}, h("tr", {}, ...["agent", "matches", "share of wins"].map((head) => h("th", { scope: "col" }, head)))),
+    h("thead", {}, h("tr", {}, ...["agent", "matches", "share of wins (95 % interval)"].map((head) => h("th", { scope: "col" }, head)))),
     h("tbody", {}, ...[...sums.get(table)].sort((one, other) => share(other) - share(one)).map((entry) =>
-      h("tr", {}, h("th", { scope: "row" }, entry[0]), h("td", {}, entry[1].matches), h("td", {}, `${(100 * share(entry)).toFixed(1)} %`))))))]);
+      h("tr", {}, h("th", { scope: "row" }, entry[0]), h("td", {}, entry[1].matches), h("td", {}, `${(100 * share(entry)).toFixed(1)} ± ${(100 * half(entry)).toFixed(1)} %`))))))]);
 }
 
 function matchTable(name, matches, heads, cells) {

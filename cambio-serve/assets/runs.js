@@ -21,7 +21,7 @@ const AGAIN = 3000;
 // Numbers are compared as numbers. `state` keeps the order when the table is rebuilt.
 function columns(state, ...names) {
   const head = h("tr", {}, ...names.map((name, index) => (name ? h("th", { scope: "col" },
-    h("button", { type: "button", class: "sorts", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name)) : h("td"))));
+    h("button", { type: "button", class: "sorts", title: "Sorts the rows of this page", onclick: () => { state.down = state.by === index && !state.down; state.by = index; sort(); } }, name)) : h("td"))));
   const sort = () => {
     const body = head.closest("table")?.tBodies[0];
     if (!body || state.by === undefined) return;
@@ -67,7 +67,10 @@ async function matches(name) {
   let at = Math.max(1, Number(asked.get("page")) || 1) - 1;
   const again = () => fill(0);
   const kind = h("select", { "aria-label": "Which matches", onchange: again }, ...KINDS.map(([value, word]) => h("option", { value, selected: value === asked.get("kind") }, word)));
-  const agent = h("input", { type: "text", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: again });
+  // The agents of the run, as suggestions.
+  const agents = h("datalist", { id: "agents" });
+  ask("api/runs").then(({ runs }) => agents.replaceChildren(...(runs.find((run) => run.name === name)?.agents ?? []).map((spec) => h("option", { value: spec }))), () => {});
+  const agent = h("input", { type: "text", list: "agents", value: asked.get("agent") ?? "", maxlength: 300, placeholder: "any agent", "aria-label": "With this agent", onchange: again });
   const count = h("p", { class: "facts", role: "status" });
   const progress = h("progress", { "aria-label": "Progress of the search", hidden: true });
   const rows = h("div", { class: "scroll" });
@@ -75,7 +78,7 @@ async function matches(name) {
   const buttons = [turn(-1, "Previous page"), turn(1, "Next page")];
   const sorted = {};
   main.replaceChildren(h("h1", {}, `Matches of ${name}`), h("p", {}, h("a", { href: "runs.html" }, "All runs")),
-    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent)), count, progress, rows,
+    h("div", { class: "form" }, h("div", { class: "row" }, h("label", {}, "Show ", kind)), h("label", { class: "field" }, h("span", {}, "With agent"), agent), agents), count, progress, rows,
     h("div", { class: "row" }, ...buttons));
 
   // Shows a page of the list. A search for guesses takes several requests.
