@@ -168,7 +168,7 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
                 return;
             }
             if let Some(found) = review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) {
-                // Whoever sees that the review is over finds it in the folder.
+                // A page that sees the end of the review also finds its file.
                 let whole = json(&found);
                 if let (None, Some(folder)) = (&found.trouble, folder.get()) {
                     folder.keep(own.of, &whole);

@@ -33,7 +33,7 @@ export function judgedOf(decisions, cast) {
     : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${nameOf(seat, cast)} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
 }
 
-// The parts in whole percent of a win, for each seat. The players share one win, so each row has a fixed sum. The rest contains the
+// The parts of each seat in whole percent of a win. The players share one win, so each row has a fixed sum. The rest contains the
 // rounding errors of the column.
 function rounded(parts) {
   const row = (part, all) => apportioned(part.map(({ mean }) => mean), all);

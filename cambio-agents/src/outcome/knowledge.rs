@@ -223,7 +223,7 @@ impl JointKnowledge {
         kinds.zip(self.unseen).filter(|&(_, copies)| copies > 0)
     }
 
-    /// The features after an event that reveals a card, for the cards that it could reveal.
+    /// The features after an event that reveals a card, with any card that it could reveal.
     pub(crate) fn possibilities(&self, event: &Event<Card>) -> Possibilities<'_> {
         let hands = self.hands(&self.position);
         Possibilities { knowledge: self, event: *event, position: self.position, hands, features: ArrayVec::new() }
