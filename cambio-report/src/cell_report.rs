@@ -515,9 +515,8 @@ impl CellReport<'_> {
                 .map(|measure| {
                     let Some(value) = (measure.value)(row) else { return NONE.into() };
                     let interval = |support| {
-                        // A value that does not vary has no interval, for example the rounds in a match of one round.
+                        // A value that does not vary, such as the rounds in a match of one round, has no interval.
                         let error = (measure.value)(errors).filter(|error| *error > 0.0)?;
-                        // A cluster of a share has at least this many results, on average.
                         let results = row.rounds as f64 * row.calls_per_round?.min(1.0) / errors.rounds as f64;
                         let shape = Shape { skewness: 0.0, results: results.max(1.0) };
                         Interval::new(value, Some(error), errors.rounds, support).with_shape(shape).ends()
