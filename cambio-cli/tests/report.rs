@@ -609,11 +609,33 @@ fn the_behaviour_of_agents_has_intervals_clustered_by_deal_and_the_number_of_cal
         let (mean, found) = shown.split_once(" ± ").unwrap();
         assert!((mean.parse::<f64>().unwrap() - calls / rounds).abs() < 0.006, "{shown}");
         assert!((found.parse::<f64>().unwrap() - half).abs() < 0.011, "{shown}, {half}");
-        let success = cell(&document, caption, "calls that succeed", column);
-        assert!(success.contains(if success.contains(" to ") { '(' } else { '±' }), "{success}");
     }
     assert!(!page.contains("± 0.00") && !page.contains("(0.00 to 0.00)"), "{page}");
     assert!(page.contains("(α = 100, 50 individuals)"));
+}
+
+/// Regression test: formerly one end of the interval was five times too far with many deals.
+#[test]
+fn the_share_of_successful_calls_has_an_interval_of_its_size() {
+    let folder = folder("success");
+    play(&folder, "out", "seed = 3\ndeals = 3000\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'sharp']\n");
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    let document = parsed(&page);
+    for column in 0..2 {
+        let [calls, shown] =
+            ["calls, all", "calls that succeed"].map(|row| cell(&document, "How each agent played", row, column));
+        let numbers = shown.replace(['±', '(', ')', '%'], " ").replace("to", " ");
+        let numbers: Vec<f64> = numbers.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        let arms = match numbers[..] {
+            [_, arm] => [arm; 2],
+            [mean, low, high] => [mean - low, high - mean],
+            _ => panic!("{shown}"),
+        };
+        // The calls of a deal depend on each other a little, so a binomial interval has nearly this size.
+        let share = numbers[0] / 100.0;
+        let half = 196.0 * (share * (1.0 - share) / calls.replace(',', "").parse::<f64>().unwrap()).sqrt();
+        assert!(arms.iter().all(|arm| (0.7 * half..1.4 * half).contains(arm)), "{shown}, {half}");
+    }
 }
 
 /// Regression test: formerly the p-values of pairs were too large, and no test covered all pairs.
