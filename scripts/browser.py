@@ -876,7 +876,7 @@ class Checks:
         for decision in range(decisions + 1):
             page.evaluate("([hash]) => { location.hash = hash; }", [f"{costly[0][0].split('&')[0]}&decision={decision}"])
             until(page, "(number) => document.querySelector('.caption').textContent.includes(`decision ${number} of`)", decision)
-            said += "Luck (drawn cards, races or a reshuffle) changed" in page.text_content(".readout")
+            said += "Luck (of draws, races or a reshuffle) changed" in page.text_content(".readout")
         expect(said == lucky, f"{lucky} marks of luck, and {said} descriptions")
         page.select_option(".chances select", "own")
         own = page.evaluate(

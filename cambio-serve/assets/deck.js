@@ -12,6 +12,7 @@ export function alike(kinds, { points, power }) {
 }
 
 // One row for all cards with the same points and power.
-export const deck = ({ kinds, worth }) => h("dl", { class: "deck" }, ...worth.map((group) => h("div", {},
+export const deck = ({ kinds, worth }) => h("div", {}, h("dl", { class: "deck" }, ...worth.map((group) => h("div", {},
   h("dt", {}, ...alike(kinds, group).map(picture)),
-  h("dd", {}, h("b", {}, counted(group.points, "point")), group.power ? `: ${group.power}` : ""))));
+  h("dd", {}, h("b", {}, counted(group.points, "point")), group.power ? `: ${group.power}` : "", h("small", {}, ` (${counted(group.count, "card")})`))))),
+h("p", {}, `The deck has ${worth.reduce((sum, { count }) => sum + count, 0)} cards.`));

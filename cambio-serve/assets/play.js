@@ -340,7 +340,7 @@ function risk(action) {
     const known = mine.filter(([, kind]) => kind !== null);
     const sum = known.reduce((all, [, kind]) => all + kinds[kind].points, 0);
     const unknown = mine.length - known.length;
-    return `Call now? You know of ${counted(sum, "point")}${unknown ? `, and ${counted(unknown, "card")} of yours ${unknown > 1 ? "are" : "is"} unknown` : ""}.`;
+    return `Call now? You ${unknown ? "know of" : "have"} ${counted(sum, "point").replace("-", "−")}${unknown ? `, and ${counted(unknown, "card")} of yours ${unknown > 1 ? "are" : "is"} unknown` : ""}.`;
   }
   const kind = kindAt(spot);
   return `Snap ${board.spot(spot)}? ${kind === null ? "You do not know this card. A wrong snap can cost a penalty card." : `It is ${cardName(kinds[kind])}, so the snap is wrong and can cost a penalty card.`}`;

@@ -32,7 +32,8 @@ export function result({ end, scene }, { people, you, kinds, hasTotals }) {
   const order = seats.map((_, index) => index).sort((one, other) => (isMatch ? ranks[one] - ranks[other] : 0) || best.includes(seats[other]) - best.includes(seats[one]) || points[one] - points[other]);
   const lowest = Math.min(...scored);
   const facts = [isMatch && place > 1 ? `You came ${isShared ? "joint " : ""}${place === people.length ? "last" : ORDINALS[place]}.` : "",
-    `You have ${counted(scored[mine], "point")}${scored[mine] > lowest ? `, ${scored[mine] - lowest} above the lowest` : ""}.`.replaceAll("-", "−")];
+    isMatch ? `Your total is ${totals[mine]}.`.replace("-", "−")
+      : `You have ${counted(scored[mine], "point")}${scored[mine] > lowest ? `, ${scored[mine] - lowest} above the lowest` : ""}.`.replaceAll("-", "−")];
   return [
     h("div", {}, h("h2", { id: "ended" }, `${winners(best, you, people)} the ${isMatch ? "match" : "round"}`.replace("share the win the", "share the win of the")),
     h("p", { class: "facts" }, facts.filter(Boolean).join(" "))),

@@ -45,7 +45,7 @@ struct UnseenCard {
     spot: String,
     /// The class of the true card.
     truth: usize,
-    /// The probabilities given only the cards that the seat has seen.
+    /// The exact probabilities given only the cards that the seat has seen.
     even: Vec<f64>,
     /// The probabilities given also the other seats' decisions, if they play like `learned`; `None` if no network
     /// supports the rules.
@@ -69,6 +69,15 @@ impl CardClasses {
         };
         let of = |card: &Card| keys.iter().position(|other| *other == key(card)).expect("every card has a key");
         CardClasses { names: keys.iter().map(name).collect(), of: cards.iter().map(of).collect() }
+    }
+
+    /// For each class, the share of the cards.
+    fn shares_of(&self, cards: impl Iterator<Item = Card>) -> Vec<f64> {
+        let mut shares = vec![0.0; self.names.len()];
+        cards.for_each(|card| shares[self.of[card.kind()]] += 1.0);
+        let all: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= all);
+        shares
     }
 
     /// For each spot and each class, the share of the worlds in which the card at the spot is of this class.
@@ -129,13 +138,16 @@ impl BeliefTracker {
     /// The beliefs of the seat when it decides, with the true cards.
     pub(crate) fn believe(&mut self, view: &Observation<'_>, truth: &State) -> CardProbabilities {
         let spots: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
-        let even: Vec<State> = (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect();
         let draw = SamplingSettings { worlds: WORLDS, proposals: 5 * WORLDS, ..SamplingSettings::default() };
         let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
-        let (points, lowest) = points_in(inferred.as_ref().unwrap_or(&even), view.seat());
+        let mut sample = || self.knowledge.sample(view, &mut self.stream);
+        let (points, lowest) = match &inferred {
+            Some(worlds) => points_in(worlds, view.seat()),
+            None => points_in(&(0..WORLDS).map(|_| sample()).collect::<Vec<_>>(), view.seat()),
+        };
         let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
-        let even = self.classes.shares(&even, &spots);
-        let unseen = spots.iter().zip(even).filter_map(|(&spot, even)| {
+        let unseen = spots.iter().filter_map(|&spot| {
+            let even = self.classes.shares_of(self.knowledge.candidates(spot));
             let inferred = inferred.as_mut().and_then(Iterator::next);
             let truth = self.classes.of[truth.face(spot)?.kind()];
             Some(UnseenCard { spot: spot.to_string(), truth, even, inferred })

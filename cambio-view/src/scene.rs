@@ -32,6 +32,8 @@ pub struct CardValue {
     pub power: String,
     /// The names of the cards.
     pub cards: Vec<String>,
+    /// The number of the cards in the deck.
+    pub count: usize,
 }
 
 impl CardValue {
@@ -43,18 +45,24 @@ impl CardValue {
     /// ```
     pub fn all(rules: &Rules) -> Vec<CardValue> {
         let kinds = KindView::all(rules);
+        let mut counts = vec![0; kinds.len()];
+        rules.deck().iter().for_each(|card| counts[card.kind()] += 1);
         let mut worth: Vec<CardValue> = Vec::new();
-        for kind in &kinds {
+        for (kind, count) in kinds.iter().zip(counts) {
             let is_alike = |other: &&KindView| other.points == kind.points && other.power == kind.power;
             let (alike, all) = kinds
                 .iter()
                 .filter(|other| other.rank == kind.rank)
                 .fold((0, 0), |(alike, all), other| (alike + usize::from(is_alike(&other)), all + 1));
             let name = if alike == all && all > 1 { kind.rank.clone() } else { kind.spoken() };
-            match worth.iter_mut().find(|worth| worth.points == kind.points && worth.power == kind.power) {
-                Some(worth) if worth.cards.contains(&name) => {}
-                Some(worth) => worth.cards.push(name),
-                None => worth.push(CardValue { points: kind.points, power: kind.power.clone(), cards: vec![name] }),
+            let group = worth.iter_mut().find(|worth| worth.points == kind.points && worth.power == kind.power);
+            let Some(group) = group else {
+                worth.push(CardValue { points: kind.points, power: kind.power.clone(), cards: vec![name], count });
+                continue;
+            };
+            group.count += count;
+            if !group.cards.contains(&name) {
+                group.cards.push(name);
             }
         }
         worth.sort_by_key(|worth| worth.points);

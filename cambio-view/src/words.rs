@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use cambio_core::play::RoundResult;
 use cambio_core::rules::knob::{
-    Best, Bonus, CallWhen, Cap, EmptyHand, Gift, Late, MatchEnd, Matching, Peek, Redrop, Score as ScoreKnob,
+    Best, Bonus, CallWhen, CallerTie, Cap, EmptyHand, Gift, Late, MatchEnd, Matching, Peek, Redrop, Score as ScoreKnob,
     SnapTargets, Window,
 };
 use cambio_core::rules::{Power, PowerStep};
@@ -49,9 +49,13 @@ fn aim(rules: &Rules) -> String {
         }
     };
     if spec.score == ScoreKnob::Points {
-        line += &bonus("; if you call and are lowest, ", spec.call_success);
-        line += &bonus("; if you call and are not lowest, ", spec.call_failure);
+        let lowest = if spec.caller_tie == CallerTie::Fails { "lowest alone" } else { "lowest" };
+        line += &bonus(&format!("; if you call and are {lowest}, "), spec.call_success);
+        line += &bonus("; if you call and are not, ", spec.call_failure);
         line += &bonus("; if you are lowest without a call, ", spec.lowest_bonus);
+    }
+    if spec.carry_over {
+        line += ". If you call and are lowest, you peek at one more card in the next round; if you are not, you get an extra card";
     }
     if let Cap::Score(most) | Cap::Feasible(most) = spec.cap {
         line = format!("{line}. A call succeeds with at most {most} points");
@@ -125,7 +129,9 @@ fn snap(rules: &Rules) -> String {
         1 => "a penalty card".to_owned(),
         cards => format!("{cards} penalty cards"),
     };
-    line += " Only the first matching card counts. A wrong card costs ";
+    line += " Only the first matching card counts";
+    line += if spec.chain { ", and its player may then snap more, one after another." } else { "." };
+    line += " A wrong card costs ";
     line += &cost;
     line += match spec.late {
         Late::Penalise => ", and so does a matching card that comes too late.",

@@ -196,7 +196,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       verdict + why,
       decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${percentOf(decision.own, number(100 * decision.own.mean, 0), playouts)} %. ` : "",
-      luck ? h("b", { class: "chance" }, `Luck (drawn cards, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}.`) : "");
+      luck ? h("b", { class: "chance" }, `Luck (of draws, races or a reshuffle) changed ${ownerOf(LETTERS[luck.seat], cast)} chance by ${luck.mean > 0 ? "+" : ""}${hundreds(luck)}: from ${number(Math.max(0, 100 * (here[luck.seat].mean - luck.mean)), 0)} % after the decision.`) : "");
   }
 
   function write(review) {
@@ -212,7 +212,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
       isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions, cast)} Luck and the chances with all cards are left out.`) : "",
-      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with ${isOwn ? "cards that fit what the player had seen" : "the real cards"} on the table and a shuffled stock. The bands are 95 % intervals.`,
+      h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
       costly.length === 0 ? h("p", {}, decisions.length < of ? "None so far." : "None: no other choice was measurably better.") : h("ul", { class: "blunders" }, ...costly.map(({ d, by, action, known: cost, blunder }) =>

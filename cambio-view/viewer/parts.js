@@ -10,7 +10,8 @@ export const hundreds = ({ mean, half }) => `${number(100 * mean)} ± ${number(1
 export function percentOf({ mean, half }, percent, simulations) {
   const ends = [Math.max(0, 100 * (mean - half)), Math.min(100, 100 * (mean + half))].map((end) => number(end, 0));
   if (!half) return mean > 0 && mean < 1 ? `${percent}` : mean ? `over ${Math.floor(100 - 370 / simulations)}` : `below ${Math.ceil(370 / simulations)}`;
-  return mean - half < 0 || mean + half > 1 ? `${percent} (${ends[0]} to ${ends[1]})` : `${percent} ± ${number(100 * half, 0)}`;
+  if (mean - half < 0 || mean + half > 1) return `${percent} (${ends[0]} to ${ends[1]})`;
+  return `${percent} ± ${half < 0.005 ? "<\u202F1" : number(100 * half, 0)}`;
 }
 // Shares in whole percent with the sum `all`, by the largest remainders.
 export function apportioned(shares, all) {
@@ -71,13 +72,13 @@ export function split({ parts, one_round: isRound, player }, cast) {
         row(isRound ? "Result" : "Chance after the round", null, (one) => all[one].result)))),
     h("details", {}, h("summary", {}, "How are luck and decisions separated?"),
       h("p", {}, `The parts of each column add up to its last row. They compare the round with rounds in which all players decide like ${player}. The chance before the deal is the mean over random deals. The luck of the deal is the chance with the cards that were dealt, minus that chance. The luck of the draws is what drawn cards, races and reshuffles changed. Over many rounds, the luck of the deal and of the draws is 0 on average for every player, however well they play.`),
-      h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain. “Unknown cards, rest” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
+      h("p", {}, "The decisions of a player count with their costs from the analysis: the loss compared with the best choice, with what the player could know. What one player loses, the others gain together. “Unknown cards, rest” is what no other row explains: whether unusual decisions happened to fit cards that the player had not seen, decisions that could not be judged, and rounding. The numbers behind ± are 95 % intervals.")),
   ];
 }
 
 // One line for each player: the number of judged decisions, their cost, and the luck. No single number says how well a player played,
 // because some rounds ask harder questions than others.
-export function summary({ decisions, parts }, { people, you }) {
+export function summary({ decisions, parts, least }, { people, you }) {
   const all = parts && rounded(parts);
   const line = ({ name, spec }, seat) => {
     const letter = LETTERS[seat];
@@ -86,14 +87,19 @@ export function summary({ decisions, parts }, { people, you }) {
     const blunders = certain.filter((decision) => decision.blunder);
     const mistakes = certain.filter(({ blunder, known }) => !blunder && known.mean - known.half > 0);
     const cost = (some) => hundreds(sum(some.map(judged)));
+    // The sum of costs of which none is clear.
+    const together = (some) => {
+      const all = sum(some.map(judged));
+      return Math.abs(all.mean) > all.half ? `together they cost ${hundreds(all)} wins in 100` : `their costs together are not clearly different from 0 (${hundreds(all)})`;
+    };
     const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
     const others = certain.filter((decision) => !wrong.includes(decision));
     const unjudged = decisions.filter((decision) => decision.by === letter && decision.made_up).length;
     const verdict = certain.length === 0 ? (unjudged ? "" : "No decision could be judged.")
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
-      : wrong.length === 0 ? `${counted(certain.length, "decision")} with a choice: none was clearly a mistake. Together they cost ${cost(certain)} wins in 100.`
-      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` None of the other ${counted(others.length, "decision")} with a choice was clearly a mistake${others.every(({ known }) => known.mean === 0) ? "" : `; together they cost ${cost(others)}`}.`}`;
+      : wrong.length === 0 ? `${counted(certain.length, "decision")} with a choice: none was clearly a mistake; ${together(certain)}.`
+      : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` None of the other ${counted(others.length, "decision")} with a choice was clearly a mistake${others.every(({ known }) => known.mean === 0) ? "" : `; ${together(others)}`}.`}`;
     const open = own.length - certain.length;
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,
@@ -102,7 +108,7 @@ export function summary({ decisions, parts }, { people, you }) {
       parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),
-    h("p", { class: "facts" }, "These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval.")];
+    h("p", { class: "facts" }, `These costs are for this round only and do not measure skill: some cards ask harder questions than others. A mistake cost more than 0, even at the low end of its 95 % interval; a blunder, at least ${number(100 * least, 0)} wins in 100.`)];
 }
 
 // Compares the choice of an agent with the analysis of the decision in a sentence.

@@ -63,7 +63,7 @@ export const deedOf = (by, action, cast) => story(`${by} ${inWords(action).repla
 // The question of a step as a sentence. `verb` is the chosen verb and `first` the first card of a swap, in words.
 export function prompt({ ask, scene }, { kinds, people, you, verb, first, spot }) {
   const can = (word) => ask.choices.some((choice) => choice.split(" ")[0] === word);
-  const plain = capital(withNames(ask.question, kinds));
+  const plain = capital(inCards(withNames(ask.question, kinds), { people, you }));
   const [top, held] = [kinds[scene.top], kinds[scene.held?.kind]];
   if (verb === "swap") return first ? `Swap ${first} with which card?` : `${plain}: choose the first card.`;
   if (scene.phase === "held" && held) {

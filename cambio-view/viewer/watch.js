@@ -70,7 +70,8 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   root.replaceChildren(
     h("h1", {}, film.title),
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
-      film.ranks.length ? `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}` : "", ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
+      !film.ranks.length ? "" : film.ranks.every((rank) => rank === 1 || rank === Math.max(...film.ranks)) ? `; won by ${listed(players.flatMap(({ name }, index) => (film.ranks[index] === 1 ? [name === "You" ? "you" : name] : [])))}`
+        : `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}`, ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
     film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${name(film.writer)} has only real cards.` : ""}`) : "",
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
@@ -249,7 +250,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
           found.considered.length > 1 ? ` Values: ${found.unit}.` : found.considered.length ? " It considered no other choice." : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
         found.considered.length > 1 ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
-            h("td", {}, one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
+            h("td", {}, found.unit.includes("chance") ? `${(100 * one.value).toFixed(1)} %` : one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${found.unit.includes("chance") ? (100 * one.half).toFixed(1) : one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
         ...outlook(found), ...strips(found.beliefs, found.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
@@ -262,7 +263,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const mine = LETTERS.indexOf(seat);
     const points = beliefs.points.map((mean) => mean.toFixed(1).replace("-", "−"));
     const others = points.map((mean, index) => `${players[index].name} ${mean}`).filter((_, index) => index !== mine);
-    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} ${points[mine]} points, and ${listed(others)}. If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
+    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} about ${points[mine]} points, and ${listed(others)} (600 simulated deals). If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
   }
 
   // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.
@@ -279,17 +280,17 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const strip = ({ spot, truth, even, inferred }) => {
       const shares = inferred ?? even;
       const likeliest = shares.indexOf(Math.max(...shares));
-      const label = `${capital(inCards(spot, cast))} is ${classes[truth]}. Its estimated chance was ${percent(shares[truth])}${inferred ? `, based only on the seen cards ${percent(even[truth])}` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
+      const label = `${capital(inCards(spot, cast))} is ${classes[truth]}. Its ${inferred ? "estimated " : ""}chance was ${percent(shares[truth])}${inferred ? `, and by the seen cards alone exactly ${(100 * even[truth]).toFixed(1)} %` : ""}. Most likely: ${classes[likeliest]} with ${percent(shares[likeliest])}`;
       return h("tr", {}, h("th", { scope: "row" }, capital(inCards(spot, cast))),
         h("td", {}, h("div", { class: "strip", role: "img", "aria-label": label, title: label },
           ...shares.map((share, number) => shaded(h("i", { class: number === truth ? "true" : "" }), share)))),
-        h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])));
+        h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])), inferred ? h("td", {}, `${(100 * even[truth]).toFixed(1)} %`) : "");
     };
     const isInferred = unseen.some((one) => one.inferred);
     const real = film.made_up ? "card, which may be made up" : "real card";
     return [
       h("p", {}, `Each row is a card that ${doing(seat, "has", cast)} not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the ${real}.`),
-      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", real, "its chance"].map((head) => h("th", { scope: "col" }, head)))),
+      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", real, "its chance", ...(isInferred ? ["by the seen cards alone"] : [])].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
 

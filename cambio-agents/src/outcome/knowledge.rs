@@ -303,7 +303,7 @@ impl JointKnowledge {
                 if_true(has_called, wins),
                 if_true(other_called && !has_called, wins),
                 if_true(position.first_caller.is_none(), wins),
-                if_true(held == 1.0, wins),
+                if_true(held > 0.0, wins),
                 position.stock as f32 / 50.0,
                 f32::from(position.turns) / 20.0,
                 f32::from(position.reshuffles),

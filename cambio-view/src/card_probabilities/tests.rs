@@ -45,6 +45,8 @@ fn a_card_that_was_kept_is_believed_to_be_low_and_shares_are_of_one_whole() {
         for shares in [&unseen.even, inferred] {
             assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{unseen:?}");
         }
+        // Without decisions, all 51 cards that the seat has not seen are equally likely.
+        assert!(unseen.even.iter().all(|share| (share * 51.0 - (share * 51.0).round()).abs() < 1e-9), "{unseen:?}");
         assert!(mean(&unseen.even) > 5.0, "only the remaining cards are known: {unseen:?}");
         if unseen.spot == "a1" {
             assert!(mean(inferred) < 4.0, "a kept card is likely to be low: {unseen:?}");
