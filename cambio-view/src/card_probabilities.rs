@@ -74,10 +74,11 @@ impl CardClasses {
     /// For each class, the share of the cards.
     fn shares_of(&self, cards: impl Iterator<Item = Card>) -> Vec<f64> {
         let mut shares = vec![0.0; self.names.len()];
-        cards.for_each(|card| shares[self.of[card.kind()]] += 1.0);
+        for card in cards {
+            shares[self.of[card.kind()]] += 1.0;
+        }
         let all: f64 = shares.iter().sum();
-        shares.iter_mut().for_each(|share| *share /= all);
-        shares
+        shares.into_iter().map(|share| share / all).collect()
     }
 
     /// For each spot and each class, the share of the worlds in which the card at the spot is of this class.

@@ -46,7 +46,9 @@ impl CardValue {
     pub fn all(rules: &Rules) -> Vec<CardValue> {
         let kinds = KindView::all(rules);
         let mut counts = vec![0; kinds.len()];
-        rules.deck().iter().for_each(|card| counts[card.kind()] += 1);
+        for card in rules.deck() {
+            counts[card.kind()] += 1;
+        }
         let mut worth: Vec<CardValue> = Vec::new();
         for (kind, count) in kinds.iter().zip(counts) {
             let is_alike = |other: &&KindView| other.points == kind.points && other.power == kind.power;
