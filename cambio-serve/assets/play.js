@@ -112,7 +112,7 @@ function begin(hello) {
           h("label", {}, "Sounds", soundBox)),
         h("details", {}, h("summary", {}, "Keys"),
           h("p", {}, "1 to 9 choose your own cards. The arrow keys go from card to card, and Enter chooses one. The letters on the buttons are keys too. m snaps a card that you know matches. Escape takes back a choice that is not confirmed.",
-            setting.practice ? " h gives a hint, u undoes your last decision." : "")),
+            setting.practice ? " h gives a hint, u undoes your last decision that was not a pass." : "")),
         h("p", { class: "row" }, isGuest ? "" : h("a", { class: "button", href: "./" }, "Back to the start"), h("button", { type: "button", onclick: leave }, isGuest ? "Leave the match" : "End the match")))));
     // The guide is beside the table if there is room, otherwise below it.
     if (guide && matchMedia("(min-width: 60rem)").matches) main.querySelector(".side").prepend(guide.element);
