@@ -169,10 +169,10 @@ class Baseline(NamedTuple):
 BASELINES = [
     Baseline("values", learned("mini", 'learned("{}")', 1), 2_400_000, "matches"),
     Baseline("policy", learned("mini-policy", 'learned("{}")', 1), 1_200_000, "matches"),
-    Baseline("PPO", ppo, 204_800, "matches"),
-    # About 50 matches a second.
+    Baseline("PPO", ppo, 204_800, "matches", games=("mini-m1", "mini-p")),
+    # About 80 matches a second.
     Baseline("NFSP", nfsp, 10_000, "matches", games=("mini-m1",)),
-    Baseline("PSRO", psro, 100, "iterations", is_random=False),
+    Baseline("PSRO", psro, 100, "iterations", games=("mini-m1", "mini-p"), is_random=False),
     Baseline("MCCFR", solved("mccfr"), 1_000_000, "iterations"),
     Baseline("CFR+", solved("cfr+"), 100, "iterations", is_random=False),
 ]
