@@ -515,7 +515,7 @@ impl CellReport<'_> {
                 .map(|measure| {
                     let Some(value) = (measure.value)(row) else { return NONE.into() };
                     let interval = |support| {
-                        let error = (measure.value)(errors).filter(|error| *error > 0.0)?; // It may not vary.
+                        let error = (measure.value)(errors).filter(|error| *error > 0.0)?; // None if nothing varies.
                         let results = row.rounds as f64 * row.calls_per_round?.min(1.0) / errors.rounds as f64;
                         let shape = Shape { skewness: 0.0, results: results.max(1.0) };
                         Interval::new(value, Some(error), errors.rounds, support).with_shape(shape).ends()

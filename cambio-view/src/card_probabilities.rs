@@ -141,15 +141,13 @@ impl BeliefTracker {
         let spots: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
         let draw = SamplingSettings { worlds: WORLDS, proposals: 5 * WORLDS, ..SamplingSettings::default() };
         let inferred = self.inference.as_ref().map(|inference| inference.draw(view, &mut self.policy, &draw, 0));
-        let mut sample = || self.knowledge.sample(view, &mut self.stream);
-        let (points, lowest) = match &inferred {
-            Some(worlds) => points_in(worlds, view.seat()),
-            None => points_in(&(0..WORLDS).map(|_| sample()).collect::<Vec<_>>(), view.seat()),
-        };
-        let mut inferred = inferred.map(|worlds| self.classes.shares(&worlds, &spots).into_iter());
+        let mut shares = inferred.as_ref().map(|worlds| self.classes.shares(worlds, &spots).into_iter());
+        let worlds =
+            inferred.unwrap_or_else(|| (0..WORLDS).map(|_| self.knowledge.sample(view, &mut self.stream)).collect());
+        let (points, lowest) = points_in(&worlds, view.seat());
         let unseen = spots.iter().filter_map(|&spot| {
             let even = self.classes.shares_of(self.knowledge.candidates(spot));
-            let inferred = inferred.as_mut().and_then(Iterator::next);
+            let inferred = shares.as_mut().and_then(Iterator::next);
             let truth = self.classes.of[truth.face(spot)?.kind()];
             Some(UnseenCard { spot: spot.to_string(), truth, even, inferred })
         });
