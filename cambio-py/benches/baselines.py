@@ -163,16 +163,15 @@ class Baseline(NamedTuple):
     budget: int
     unit: str
     is_random: bool = True
-    games: tuple[str, ...] = cambio.MINI_GAMES
 
 
 BASELINES = [
     Baseline("values", learned("mini", 'learned("{}")', 1), 2_400_000, "matches"),
     Baseline("policy", learned("mini-policy", 'learned("{}")', 1), 1_200_000, "matches"),
-    Baseline("PPO", ppo, 204_800, "matches", games=("mini-m1", "mini-p")),
+    Baseline("PPO", ppo, 204_800, "matches"),
     # About 80 matches a second.
-    Baseline("NFSP", nfsp, 10_000, "matches", games=("mini-m1",)),
-    Baseline("PSRO", psro, 100, "iterations", games=("mini-m1", "mini-p"), is_random=False),
+    Baseline("NFSP", nfsp, 10_000, "matches"),
+    Baseline("PSRO", psro, 100, "iterations", is_random=False),
     Baseline("MCCFR", solved("mccfr"), 1_000_000, "iterations"),
     Baseline("CFR+", solved("cfr+"), 100, "iterations", is_random=False),
 ]
@@ -213,9 +212,9 @@ def main() -> None:
     columns = ["name", "game", "seed", "budget", "unit", "exploitability", "seconds"]
     if not file.exists():
         file.write_text(",".join(columns) + "\n", encoding="utf-8")
-    for baseline in BASELINES:
+    for baseline in (baseline for baseline in BASELINES if baseline.name in given.only):
         budget = max(1, round(baseline.budget * given.scale))
-        for game in (game for game in given.games if game in baseline.games and baseline.name in given.only):
+        for game in given.games:
             for seed in range(1, 1 + (given.seeds if baseline.is_random else 1)):
                 key = [baseline.name, game, str(seed), str(budget), baseline.unit]
                 with file.open(encoding="utf-8", newline="") as lines:

@@ -6,9 +6,6 @@ import { counted, h, LETTERS, listed } from "./common.js";
 export const POINTS = "A small number in the upper right corner of a card is its points, if they are not its rank.";
 const ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "last"];
 
-// The remark about a score, without the points and the shares of the win, which other columns show.
-const remark = (line) => line.replace(/^[a-h] /, "").replace(/, (no win|wins|shares the win): score .*$/, "").replace(/(: )?−?\d+ points?$/, "");
-
 // The winners in a sentence: "You win", "Ben and Cleo share the win".
 function winners(seats, you, people) {
   const names = seats.map((seat) => (seat === you ? "you" : people[LETTERS.indexOf(seat)].name)).sort((one) => (one === "you" ? -1 : 1));
@@ -19,12 +16,10 @@ function winners(seats, you, people) {
 
 // The heading and the table of a result.
 export function result({ end, scene }, { people, you, kinds, hasTotals }) {
-  const { scores, totals, winners: round, ranks } = end;
+  const { points: scored, remarks, totals, winners: round, ranks } = end;
   const seats = [...LETTERS.slice(0, people.length)];
   const mine = LETTERS.indexOf(you);
   const points = scene.layouts.map((layout) => layout.reduce((sum, [, kind]) => sum + (kind === null ? 0 : kinds[kind].points), 0));
-  // With the points that a call adds, if the rules count them.
-  const scored = points.map((sum, index) => Number(/ = (−?[\d.]+)$/.exec(scores[index])?.[1].replace("−", "-") ?? / become (−?\d+)$/.exec(scores[index])?.[1].replace("−", "-") ?? sum));
   const isMatch = ranks && hasTotals;
   const best = isMatch ? seats.filter((_, index) => ranks[index] === 1) : [...round];
   const place = ranks?.[mine] ?? 1;
@@ -40,7 +35,7 @@ export function result({ end, scene }, { people, you, kinds, hasTotals }) {
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scores" }, h("table", { class: "totals" },
       h("thead", {}, h("tr", {}, ...["player", "cards", "points", hasTotals ? "total" : null].filter(Boolean).map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, ...order.map((index) => h("tr", { class: index === mine ? "mine" : "" },
-        h("th", { scope: "row" }, `${best.includes(seats[index]) ? "★\u00A0" : ""}${people[index].name}`, h("small", {}, remark(scores[index]))),
+        h("th", { scope: "row" }, `${best.includes(seats[index]) ? "★\u00A0" : ""}${people[index].name}`, h("small", {}, remarks[index])),
         h("td", { class: "minis" }, ...scene.layouts[index].map(([, kind]) => (kind === null ? "" : picture(kinds[kind])))),
         h("td", {}, String(scored[index]).replace("-", "−")),
         hasTotals ? h("td", {}, totals[index].replace("-", "−")) : null))))),

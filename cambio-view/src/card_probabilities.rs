@@ -19,6 +19,8 @@ pub struct CardProbabilities {
     points: Vec<f64>,
     /// The probability that this seat has the fewest points, if the cards were counted now. Each of `k` tied seats counts 1 / `k`.
     lowest: f64,
+    /// The number of simulated deals behind `points` and `lowest`.
+    deals: usize,
 }
 
 /// The expected points of each seat's cards, and the probability that `seat` has the fewest, as means over the worlds.
@@ -151,7 +153,13 @@ impl BeliefTracker {
             let truth = self.classes.of[truth.face(spot)?.kind()];
             Some(UnseenCard { spot: spot.to_string(), truth, even, inferred })
         });
-        CardProbabilities { unseen: unseen.collect(), classes: self.classes.names.clone(), points, lowest }
+        CardProbabilities {
+            unseen: unseen.collect(),
+            classes: self.classes.names.clone(),
+            points,
+            lowest,
+            deals: worlds.len(),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::config::{PERSON_NAME, SessionConfig};
 use crate::narrator::Narrator;
 use crate::scene::{CardMove, CardValue, KindView, Scene};
-use crate::words::{rules_in_short, scores_in_words};
+use crate::words::{counted_points, rules_in_short, scores_in_words};
 
 /// The number of recent steps that are kept for pages that fell behind.
 const KEPT: usize = 64;
@@ -86,6 +86,10 @@ pub struct Prompt {
 pub struct RoundEnd {
     /// A sentence about the score of each seat, seat a first.
     pub scores: Vec<String>,
+    /// The points of each seat with the bonus of its call, seat a first.
+    points: Vec<i32>,
+    /// What became of each seat's call, and its bonus; empty for no remark.
+    remarks: Vec<String>,
     /// The totals of the match, seat a first.
     pub totals: Vec<String>,
     /// The letters of the seats that won the round.
@@ -96,8 +100,12 @@ pub struct RoundEnd {
 
 impl RoundEnd {
     pub(crate) fn new(rules: &Rules, result: &RoundResult, totals: &[Score], ranks: Option<Vec<usize>>) -> RoundEnd {
+        let seats = &Seat::ALL[..result.seats];
+        let (points, remarks) = seats.iter().map(|&seat| counted_points(rules, result, seat)).unzip();
         RoundEnd {
             scores: scores_in_words(rules, result),
+            points,
+            remarks,
             totals: totals.iter().map(ToString::to_string).collect(),
             winners: result.winners.iter_from(Seat::A).map(Seat::letter).collect(),
             ranks,

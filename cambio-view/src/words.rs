@@ -245,36 +245,57 @@ pub fn scores_in_words(rules: &Rules, result: &RoundResult) -> Vec<String> {
 }
 
 fn score_of(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
-    let spec = rules.spec();
+    let verdict = verdict(rules, result, seat).map(|verdict| verdict + ": ").unwrap_or_default();
+    let sum = sum(rules, result, seat);
+    if rules.spec().score == ScoreKnob::Points {
+        return format!("{seat} {verdict}{sum}");
+    }
+    let score = result.scores()[seat.index()];
+    let won = if result.winners.contains(seat) { wins(result, score) } else { format!("no win: score {score}") };
+    format!("{seat} {verdict}{sum}, {won}")
+}
+
+/// The points that a seat's row of a result shows, and why they differ from the points of its cards: "called and was
+/// lowest: 12 − 5 = 7".
+pub(crate) fn counted_points(rules: &Rules, result: &RoundResult, seat: Seat) -> (i32, String) {
     let (points, score) = (result.points()[seat.index()], result.scores()[seat.index()]);
-    let fewest = result.points().iter().min().copied().unwrap_or(points);
-    let has_called = result.callers.contains(seat);
-    let judged = if !has_called {
+    let counts = rules.spec().score == ScoreKnob::Points;
+    let sum = (counts && result.bonus(rules, seat) != Bonus::Add(0)).then(|| sum(rules, result, seat));
+    let remark: Vec<String> = [verdict(rules, result, seat), sum].into_iter().flatten().collect();
+    (if counts { score.units() / Score::UNITS } else { points }, remark.join(": "))
+}
+
+/// What became of a call, or why a seat has a bonus without one.
+fn verdict(rules: &Rules, result: &RoundResult, seat: Seat) -> Option<String> {
+    let spec = rules.spec();
+    let points = result.points()[seat.index()];
+    if !result.callers.contains(seat) {
         let has_bonus = spec.score == ScoreKnob::Points && result.bonus(rules, seat) != Bonus::Add(0);
-        if has_bonus { "was lowest: ".to_owned() } else { String::new() }
-    } else if result.succeeded.contains(seat) {
-        "called and was lowest: ".to_owned()
+        return has_bonus.then(|| "was lowest".to_owned());
+    }
+    Some(if result.succeeded.contains(seat) {
+        "called and was lowest".to_owned()
     } else if let Cap::Score(most) = spec.cap
         && points > i32::from(most)
     {
-        format!("called with more than {most} points: ")
-    } else if points == fewest {
-        "called, but tied for lowest: ".to_owned()
+        format!("called with more than {most} points")
+    } else if result.points().iter().all(|&other| points <= other) {
+        "called, but tied for lowest".to_owned()
     } else {
-        "called, but was not lowest: ".to_owned()
-    };
-    if spec.score != ScoreKnob::Points {
-        let won = if result.winners.contains(seat) { wins(result, score) } else { format!("no win: score {score}") };
-        return format!("{seat} {judged}{}, {won}", counted(points));
-    }
-    match result.bonus(rules, seat) {
-        Bonus::Add(0) => format!("{seat} {judged}{}", counted(points)),
-        Bonus::Add(number) if number < 0 => {
-            format!("{seat} {judged}{} − {} = {}", minus(points), -number, minus(score))
-        }
-        Bonus::Add(number) => format!("{seat} {judged}{} + {number} = {}", minus(points), minus(score)),
-        Bonus::Set(number) => format!("{seat} {judged}{} become {}", counted(points), minus(i32::from(number))),
-        Bonus::Times(number) => format!("{seat} {judged}{} × {number} = {}", minus(points), minus(score)),
+        "called, but was not lowest".to_owned()
+    })
+}
+
+/// The points of a seat's cards, with the bonus that turns them into its score, if the rules count points.
+fn sum(rules: &Rules, result: &RoundResult, seat: Seat) -> String {
+    let (points, score) = (result.points()[seat.index()], result.scores()[seat.index()]);
+    let bonus = if rules.spec().score == ScoreKnob::Points { result.bonus(rules, seat) } else { Bonus::Add(0) };
+    match bonus {
+        Bonus::Add(0) => counted(points),
+        Bonus::Add(number) if number < 0 => format!("{} − {} = {}", minus(points), -number, minus(score)),
+        Bonus::Add(number) => format!("{} + {number} = {}", minus(points), minus(score)),
+        Bonus::Set(number) => format!("{} become {}", counted(points), minus(i32::from(number))),
+        Bonus::Times(number) => format!("{} × {number} = {}", minus(points), minus(score)),
     }
 }
 

@@ -263,7 +263,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const mine = LETTERS.indexOf(seat);
     const points = beliefs.points.map((mean) => mean.toFixed(1).replace("-", "−"));
     const others = points.map((mean, index) => `${players[index].name} ${mean}`).filter((_, index) => index !== mine);
-    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} about ${points[mine]} points, and ${listed(others)} (600 simulated deals). If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
+    return [h("p", { class: "outlook" }, `With what ${name(seat)} could know, ${doing(seat, "expects", cast)} about ${points[mine]} points, and ${listed(others)} (${beliefs.deals} simulated deals). If the cards were counted now, ${name(seat)} would be lowest in ${Math.round(100 * beliefs.lowest)} of 100 cases.`)];
   }
 
   // A row for each card that the seat has not seen: a cell with a stronger colour is more likely, and a frame marks the real card.

@@ -3,9 +3,15 @@ use cambio_core::{Action, Playing, RulesSpec};
 
 use super::*;
 
-/// Seat a calls as early as possible. Returns the points and the score sentences of the first round in which the
-/// call succeeds or fails as requested.
+/// The points and the score sentences of such a round.
 fn called(lines: &str, succeeds: bool) -> ([i32; 2], Vec<String>) {
+    let (points, result, rules) = called_result(lines, succeeds);
+    (points, scores_in_words(&rules, &result))
+}
+
+/// Seat a calls as early as possible. Returns the points, the result and the rules of the first round in which the call
+/// succeeds or fails as requested.
+fn called_result(lines: &str, succeeds: bool) -> ([i32; 2], RoundResult, Rules) {
     let rules = RulesSpec::from_toml(lines).unwrap().validate().unwrap();
     for deal in 0.. {
         let mut playing = Playing::new(&rules, 2, Key::new(3, deal)).unwrap();
@@ -18,7 +24,7 @@ fn called(lines: &str, succeeds: bool) -> ([i32; 2], Vec<String>) {
         let result = playing.last_round().unwrap();
         // Skips ties, which have another sentence.
         if result.succeeded.contains(Seat::A) == succeeds && result.points()[0] != result.points()[1] {
-            return ([result.points()[0], result.points()[1]], scores_in_words(&rules, result));
+            return ([result.points()[0], result.points()[1]], *result, rules);
         }
     }
     unreachable!("some deal has this outcome")
@@ -40,6 +46,19 @@ fn a_score_is_explained_by_the_rules_it_follows_from() {
     assert_eq!(told, expected);
     let ([_, b], told) = called("base = 'original'\nlowest_bonus = 'set(0)'", false);
     assert_eq!(told[1], format!("b was lowest: {b} points become 0"));
+}
+
+#[test]
+fn a_row_of_a_result_has_the_counted_points_and_a_remark() {
+    let rows = |lines: &str, succeeds: bool| {
+        let (points, result, rules) = called_result(lines, succeeds);
+        (points, [Seat::A, Seat::B].map(|seat| counted_points(&rules, &result, seat)))
+    };
+    let ([a, b], rows_of_points) = rows("base = 'original'", true);
+    let remark = format!("called and was lowest: {a} − 5 = {}", a - 5);
+    assert_eq!(rows_of_points, [(a - 5, remark), (b, String::new())]);
+    let ([a, b], rows_of_wins) = rows("base = 'classic'", false);
+    assert_eq!(rows_of_wins, [(a, "called, but was not lowest".to_owned()), (b, String::new())]);
 }
 
 #[test]
