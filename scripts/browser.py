@@ -801,6 +801,11 @@ class Checks:
         expect(told == tags, f"{seen}, but the tags say {tags}")
         self.has_names(page, "the explanation")
         self.is_well(page, "the explanation")
+        # Swaps have the longest names.
+        page.click(".transcript a:has-text(' swaps ') >> nth=0")
+        page.click("text=Explain this decision")
+        until(page, "document.querySelector('.considered')?.textContent.includes('Swap ')")
+        self.is_well(page, "the explanation of a swap")
         page.keyboard.press("End")
         until(page, "document.querySelector('.scores').childElementCount > 0")
         page.context.close()

@@ -1,5 +1,5 @@
 // The page of a table. The server sends this page only what its seat may know.
-import { cardName } from "./cards.js";
+import { cardName, inUnit } from "./cards.js";
 import { Board } from "./table.js";
 import { CHOICES, counted, h, LETTERS, levelOf, people, remember, remembered, rulesName } from "./common.js";
 import { deck } from "./deck.js";
@@ -391,7 +391,7 @@ async function hint() {
     const { action, unit, considered } = await ask(path("hint"), { agent: adviser.value });
     if (current.step.n === n) {
       const inSpots = (action) => choiceOf(current.cast.you, action, current.cast);
-      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${unit.includes("chance") ? `${(100 * one.value).toFixed(0)} %` : one.value.toFixed(3)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
+      const some = considered.slice(0, 4).map((one) => `${inSpots(one.action)}: ${inUnit(unit, one.value)}${one.visits === null ? "" : ` after ${counted(one.visits, "trial")}`}`);
       advice.replaceChildren(h("b", {}, `${levelOf(adviser.value)?.name ?? adviser.value} suggests: ${inSpots(action)}`), some.length > 1 ? h("small", {}, `${some.join("; ")} (${unit})`) : "");
       for (const spot of action.split(" ").slice(1)) board.at(spot)?.classList.add("marked");
     }

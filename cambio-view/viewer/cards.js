@@ -132,6 +132,9 @@ export const back = () => h("span", { class: "back", "aria-hidden": "true" });
 // A card that is only a picture, with its name for screen readers.
 export const picture = (kind) => h("span", { class: "card up", role: "img", "aria-label": spoken(kind), title: spoken(kind) }, front(kind));
 
+// An agent's value of a choice, in its unit.
+export const inUnit = (unit, value) => (unit.includes("chance") ? `${(100 * value).toFixed(1)} %` : value.toFixed(3)).replace("-", "−");
+
 // A number of things: "1 card", "2 cards".
 export const counted = (number, thing) => `${String(number).replace("-", "−")} ${thing}${Math.abs(number) === 1 ? "" : "s"}`;
 // A list in a sentence: "a, b and c".

@@ -1,5 +1,5 @@
 // The replay viewer: steps through a finished match with every card.
-import { capital, h, LETTERS, listed } from "./cards.js";
+import { capital, h, inUnit, LETTERS, listed } from "./cards.js";
 import { castOf, choiceOf, deedOf, doing, inCards, nameOf, ownerOf, scored, story } from "./story.js";
 import { Board } from "./table.js";
 
@@ -250,7 +250,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
           found.considered.length > 1 ? ` Values: ${found.unit}.` : found.considered.length ? " It considered no other choice." : " This bot gives no values.", ` ${panel?.compare(d, found) ?? ""}`),
         found.considered.length > 1 ? h("table", { class: "considered" }, h("tbody", {}, ...found.considered.slice(0, 12).map((one) =>
           h("tr", {}, h("th", { scope: "row" }, capital(choiceOf(by, one.action, cast)), one.action === action ? " ←" : ""), h("td", {}, bar(one.value)),
-            h("td", {}, found.unit.includes("chance") ? `${(100 * one.value).toFixed(1)} %` : one.value.toFixed(3).replace("-", "−"), one.half === null ? "" : ` ± ${found.unit.includes("chance") ? (100 * one.half).toFixed(1) : one.half.toFixed(3)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
+            h("td", {}, inUnit(found.unit, one.value), one.half === null ? "" : ` ± ${inUnit(found.unit, one.half)}`), h("td", {}, one.visits === null ? "" : `${one.visits} trials`))))) : "",
         ...outlook(found), ...strips(found.beliefs, found.seat));
     } catch (error) {
       reasons.replaceChildren(h("p", { class: "trouble" }, error.message));
