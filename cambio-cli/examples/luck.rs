@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             write!(columns, " {rules}, {seats} |")?;
             for (number, [agent, others]) in PAIRS.into_iter().enumerate() {
                 let search = if number >= FIRST_SEARCH { 20 } else { 1 };
-                let focal = Focal { focal: vec![agent.into()], field: vec![others.into()] };
+                let focal = Focal { focal: vec![agent.into()], field: vec![others.into()], mixture: false };
                 let experiment = Experiment {
                     deals: (args.deals / (fraction * part * search)).max(100),
                     lineups: Lineups::Focal(focal),

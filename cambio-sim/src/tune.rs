@@ -72,12 +72,7 @@ impl PlaySetting {
                 agents.push(spec.clone());
             }
         }
-        let table = |one: &String, other: &String| [vec![one.clone()], vec![other.clone(); self.seats - 1]].concat();
-        let lineups = if self.mixture {
-            Lineups::Listed(focal.iter().flat_map(|one| field.iter().map(move |other| table(one, other))).collect())
-        } else {
-            Lineups::Focal(Focal { focal: focal.to_vec(), field: field.to_vec() })
-        };
+        let lineups = Lineups::Focal(Focal { focal: focal.to_vec(), field: field.to_vec(), mixture: self.mixture });
         let (seed, unit, luck) = (Some(self.seed), self.unit, self.luck);
         Ok(Experiment { seed, lineups, unit, luck, ..Experiment::at(&self.rules, self.seats, &agents) })
     }

@@ -3,6 +3,7 @@
 mod belief;
 mod bytes;
 mod faults;
+mod focal;
 mod hostile;
 mod luck;
 #[path = "../../cambio-core/tests/play/mutate.rs"]

@@ -35,6 +35,8 @@ pub struct CellDigest {
     agents: usize,
     seats: usize,
     payoff: Payoff,
+    /// Whether a focal agent is also in the field.
+    has_focal: bool,
     /// For each agent, whether it plays only against copies of itself, so that its mean payoff is fixed.
     is_mirrored: Vec<bool>,
     /// The behaviour of every agent in the plan.
@@ -105,6 +107,7 @@ impl CellDigest {
             agents,
             seats,
             payoff: plan.payoff,
+            has_focal: !cell.focal.is_empty(),
             is_mirrored: (0..agents).map(|agent| cell.is_mirrored(agent)).collect(),
             behaviour: CellBehaviour { agents: vec![Behaviour::default(); agents], ..CellBehaviour::default() },
             groups: BTreeMap::new(),
@@ -153,28 +156,14 @@ impl CellDigest {
             self.open.matches += 1;
             for (seat, &SeatOutcome { payoffs, rank, luck }) in table.iter().enumerate() {
                 let agent = seated[seat];
-                if let Some(adjusted) = &mut self.adjusted {
-                    adjusted.open[agent] += i64::from(luck);
-                }
-                for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
-                    sum.0 += i64::from(payoff.is_some());
-                    sum.1 += payoff.unwrap_or(0);
-                }
                 // Only the margin of a forfeited match is missing, and plans with the payoff margin have no forfeits.
                 let payoff = payoffs[self.payoff as usize].unwrap_or(0);
-                for index in [agent, agents + seat] {
-                    self.open.n[index] += 1;
-                    self.open.s[index] += payoff;
-                }
-                let payoff = match &self.adjusted {
-                    Some(adjusted) if !self.is_mirrored[agent] => adjusted.of_match(payoff, luck),
-                    Some(_) => payoff * adjusted::FINE,
-                    None => payoff,
-                };
-                let sums = &mut self.by_lineup[block.lineup_index];
-                match sums.iter_mut().find(|(other, ..)| *other == agent) {
-                    Some((_, n, s)) => (*n, *s) = (*n + 1, *s + payoff),
-                    None => sums.push((agent, 1, payoff)),
+                self.open.n[agents + seat] += 1;
+                self.open.s[agents + seat] += payoff;
+                if block.counts(seat, rotation) {
+                    self.open.n[agent] += 1;
+                    self.open.s[agent] += payoff;
+                    self.add_payoffs(agent, payoffs, luck, block.lineup_index);
                 }
                 self.open.occupied[agent * seats + seat] += 1;
                 if let Some(game) = &mut self.game {
@@ -212,6 +201,27 @@ impl CellDigest {
                 }
             }
             self.rankings.add(Ranking::new(table.iter().enumerate().map(|(seat, other)| (seated[seat], other.rank))));
+        }
+    }
+
+    /// Adds the payoffs of an agent in one match to its means.
+    fn add_payoffs(&mut self, agent: usize, payoffs: [Option<i64>; 4], luck: i32, lineup: usize) {
+        for (sum, payoff) in self.open.payoffs[agent].iter_mut().zip(payoffs) {
+            sum.0 += i64::from(payoff.is_some());
+            sum.1 += payoff.unwrap_or(0);
+        }
+        let payoff = payoffs[self.payoff as usize].unwrap_or(0);
+        let payoff = match &mut self.adjusted {
+            Some(adjusted) => {
+                adjusted.open[agent] += i64::from(luck);
+                if self.is_mirrored[agent] { payoff * adjusted::FINE } else { adjusted.of_match(payoff, luck) }
+            }
+            None => payoff,
+        };
+        let sums = &mut self.by_lineup[lineup];
+        match sums.iter_mut().find(|(other, ..)| *other == agent) {
+            Some((_, n, s)) => (*n, *s) = (*n + 1, *s + payoff),
+            None => sums.push((agent, 1, payoff)),
         }
     }
 
@@ -387,6 +397,10 @@ impl CellDigest {
     /// effects are 0. The test applies because effects are means over deals. `None` if the effects of agents and seats are not
     /// identifiable.
     pub(crate) fn seat_effect(&self) -> Option<SeatEffect> {
+        if self.has_focal {
+            // The means of focal agents do not count all their seats.
+            return None;
+        }
         let complete = self.joint.without(&self.partial);
         let present: Vec<usize> = (0..self.agents).filter(|&agent| complete.totals(agent).0 > 0.0).collect();
         let (k, fitted) = (present.len(), self.seats - 1);

@@ -20,6 +20,9 @@ pub struct Cell {
     pub seats: usize,
     /// The lineups.
     pub lineups: Vec<Lineup>,
+    /// The agents that are measured against a field of which they are a part. Only the results of the first agent of a lineup
+    /// count towards their means.
+    pub focal: Vec<usize>,
     /// The seatings: for each rotation, the index in the lineup of the agent in seat a, b and so on.
     pub seatings: Vec<Vec<usize>>,
     /// The baseline for the luck of the cards; `None` if the luck is not measured.
@@ -29,7 +32,10 @@ pub struct Cell {
 impl Cell {
     /// Whether an agent plays only with copies of itself in all its lineups.
     pub fn is_mirrored(&self, agent: usize) -> bool {
-        let own = self.lineups.iter().map(Lineup::agents).filter(|agents| agents.contains(&agent));
+        let own = self.lineups.iter().map(Lineup::agents).filter(|agents| match self.focal.contains(&agent) {
+            true => agents[0] == agent,
+            false => agents.contains(&agent),
+        });
         own.flatten().all(|&other| other == agent)
     }
 
@@ -152,6 +158,11 @@ impl Block<'_> {
     /// The number in [`Plan::agents`] of the agent in this seat in this rotation.
     pub(crate) fn agent(&self, seat: usize, rotation: usize) -> usize {
         self.lineup.agents()[self.cell.seatings[rotation][seat]]
+    }
+
+    /// Whether the result in this seat counts towards the mean of its agent.
+    pub(crate) fn counts(&self, seat: usize, rotation: usize) -> bool {
+        self.cell.seatings[rotation][seat] == 0 || !self.cell.focal.contains(&self.agent(seat, rotation))
     }
 
     /// The first earlier rotation with the same agents in the same seats, if any. Lineups that contain an agent more

@@ -328,7 +328,8 @@ pub enum LineupRule {
     Compositions,
 }
 
-/// Each focal agent against a fixed field.
+/// Each focal agent against a fixed field. If a focal agent is also in the field, its means count only the seats in which it
+/// is the focal agent.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Focal {
@@ -338,6 +339,9 @@ pub struct Focal {
     /// The opponents: one agent for all other seats, or one agent for each of them.
     #[schemars(length(min = 1, max = 7))]
     pub field: Vec<String>,
+    /// Whether each agent of the field is a field of its own, with copies in all other seats.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mixture: bool,
 }
 
 /// Lineups with agents from pools: the first agent comes from the first pool, the second from the second pool, and so
@@ -429,7 +433,7 @@ impl Experiment {
     /// ```
     /// use cambio_sim::{Experiment, Focal, Lineups};
     ///
-    /// let lineups = Lineups::Focal(Focal { focal: Vec::new(), field: vec!["greedy".into()] });
+    /// let lineups = Lineups::Focal(Focal { focal: Vec::new(), field: vec!["greedy".into()], mixture: false });
     /// let experiment = Experiment { deals: 10, lineups, ..Experiment::at("classic", 2, &["greedy", "sharp"]) };
     /// assert!(experiment.to_toml().starts_with("seed = \"0\"\ndeals = 10\nrules = [\"classic\"]\n"));
     /// assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()), Ok(experiment));

@@ -53,6 +53,14 @@ impl Names<'_> {
         specs.iter().map(|spec| self.index(spec, "lineups")).collect()
     }
 
+    /// The agents that are focal and in the field.
+    pub(super) fn focal(&self, lineups: &Lineups) -> Result<Vec<usize>, PlanError> {
+        let Lineups::Focal(Focal { focal, field, .. }) = lineups else { return Ok(Vec::new()) };
+        let (mut both, field) = (self.indices(focal)?, self.indices(field)?);
+        both.retain(|agent| field.contains(agent));
+        Ok(both)
+    }
+
     pub(super) fn lineups(&self, lineups: &Lineups, seats: usize) -> Result<Vec<Lineup>, PlanError> {
         let count = self.agents.len();
         let limit = |rule: &str, made: u128| {
@@ -81,21 +89,24 @@ impl Names<'_> {
                 let of_size = lists.iter().filter(|list| list.len() == seats);
                 of_size.map(|list| self.indices(list)).collect::<Result<_, _>>()?
             }
-            Lineups::Focal(Focal { focal, field }) => {
+            Lineups::Focal(Focal { focal, field, mixture }) => {
                 let field = self.indices(field)?;
-                let field = match field.len() {
-                    1 => vec![field[0]; seats - 1],
-                    length if length == seats - 1 => field,
+                let fields = match field.len() {
+                    1.. if *mixture => field.iter().map(|&agent| vec![agent; seats - 1]).collect(),
+                    1 => vec![vec![field[0]; seats - 1]],
+                    length if length == seats - 1 => vec![field.clone()],
                     length => {
                         let found = format!("a field of {length} agents at {seats} seats");
-                        return Err(PlanError::value("lineups", found, "a field of 1 agent, or 1 for each other seat"));
+                        let allowed = "a field of 1 agent, or 1 for each other seat, or a mixture of opponents";
+                        return Err(PlanError::value("lineups", found, allowed));
                     }
                 };
                 let focal = match &focal[..] {
                     [] => (0..count).filter(|agent| !field.contains(agent)).collect(),
                     specs => self.indices(specs)?,
                 };
-                focal.into_iter().map(|agent| [vec![agent], field.clone()].concat()).collect()
+                let tables = focal.into_iter().cartesian_product(&fields);
+                tables.map(|(agent, others)| [vec![agent], others.clone()].concat()).collect()
             }
             Lineups::Pools(Pools { pools }) => {
                 if pools.is_empty() || pools.len() > seats || pools.iter().any(Vec::is_empty) {

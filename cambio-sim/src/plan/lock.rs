@@ -47,12 +47,14 @@ fn planned(lock: &Value) -> Option<Plan> {
         let (seats, lineups): (usize, Vec<Vec<usize>>) = (field(cell, "seats")?, field(cell, "lineups")?);
         let fits = |lineup: &Vec<usize>| lineup.len() == seats && lineup.iter().all(|&agent| agent < labels.len());
         ((2..=8).contains(&seats) && lineups.iter().all(fits)).then_some(())?;
+        let focal: Vec<usize> = field::<Option<_>>(cell, "focal")?.unwrap_or_default();
         let rules = RulesSpec::from_json(&cell["rules"]).and_then(RulesSpec::validate).ok()?;
         Some(Cell {
             rules,
             seats,
             baseline: field::<Option<String>>(cell, "baseline")?.map(|hash| Baseline::with_hash(hash, &rules, seats)),
             lineups: lineups.into_iter().map(|lineup| Lineup::new(lineup, &labels)).collect(),
+            focal,
             seatings: rotations.seatings(seats),
         })
     };
@@ -96,10 +98,12 @@ impl Plan {
                 "rules": cell.rules.spec().to_table(),
                 "seats": cell.seats,
                 "lineups": cell.lineups.iter().map(Lineup::agents).collect::<Vec<_>>(),
+                // Omitted if no focal agent is in the field.
+                "focal": (!cell.focal.is_empty()).then_some(&cell.focal),
                 // Omitted if the luck is not measured.
                 "baseline": cell.baseline.as_ref().map(Baseline::hash),
             });
-            omit_nulls(fields, &["baseline"])
+            omit_nulls(fields, &["baseline", "focal"])
         };
         let fields = json!({
             "format": FORMAT,

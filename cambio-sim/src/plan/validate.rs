@@ -129,8 +129,9 @@ impl Experiment {
                     return Err(PlanError::value("rotations", found, allowed));
                 }
                 let lineups = names.lineups(&self.lineups, seats)?;
+                let (focal, seatings) = (names.focal(&self.lineups)?, self.rotations.seatings(seats));
                 let baseline = self.baseline(&rules, seats, &agents)?;
-                cells.push(Cell { rules, seats, lineups, seatings: self.rotations.seatings(seats), baseline });
+                cells.push(Cell { rules, seats, lineups, focal, seatings, baseline });
             }
         }
         if let Lineups::Listed(lists) = &self.lineups
