@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use cambio_sim::{StoredRun, SummaryRow, TimeSpent, derive};
+use cambio_sim::{FEW_DEALS, StoredRun, SummaryRow, TimeSpent, derive};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::count;
@@ -87,6 +87,9 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     )?;
     let machine = count(cores, "core");
     writeln!(out, "on {machine}, play takes {} and the merge {}; the price is {price}", time(took), time(merge))?;
+    if stored.plan.deals < FEW_DEALS {
+        writeln!(out, "a run of fewer than {FEW_DEALS} deals gives a rough estimate")?;
+    }
     if cores > batches {
         writeln!(out, "a batch is not split between cores, so at most {batches} of the {cores} cores are used")?;
     }

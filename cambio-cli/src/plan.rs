@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use cambio_sim::digest::pairs_of_equals;
-use cambio_sim::{StoredRun, derive};
+use cambio_sim::{FEW_DEALS, StoredRun, derive};
 use cambio_stats::Support;
 use cambio_stats::planning::clusters_needed;
 
@@ -97,5 +97,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     }
     writeln!(out, "alone: if only this pair is compared; together: if all pairs of the table are compared,")?;
     writeln!(out, "as in the verdict of a run; –: the difference of the pair is the same in every deal")?;
+    if derived.pairwise.iter().any(|pair| pair.deals < FEW_DEALS) {
+        writeln!(out, "A deviation from fewer than {FEW_DEALS} deals is rough.")?;
+    }
     Ok(Exit::Done)
 }

@@ -7,6 +7,7 @@ use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningResult};
 use cambio_sim::{Comparison, RunError, StoredRun, derive};
+use cambio_stats::Support;
 
 use crate::comparison;
 use crate::exit::{CliResult, Exit};
@@ -51,6 +52,14 @@ pub(super) fn run(args: &Args) -> CliResult {
         );
     }
     if folder.join("tuning.json").exists() && !folder.join("spec.lock.json").exists() {
+        if args.baseline.is_some() || args.margin.is_some() {
+            let option = if args.margin.is_some() { "--margin" } else { "--baseline" };
+            return Err(format!(
+                "{option} needs the folder of a run, found the tuning {}; play its test.toml first",
+                folder.display()
+            )
+            .into());
+        }
         return Ok(tuned(args, folder)?);
     }
     let stored = StoredRun::open(folder)?;
@@ -63,6 +72,12 @@ pub(super) fn run(args: &Args) -> CliResult {
     };
     let baseline = args.baseline.as_ref().map(index).transpose()?;
     if let Some(margin) = args.margin {
+        let (payoff, is_share) = (plan.payoff, plan.payoff.support() == Support::Share);
+        if is_share && margin >= 1.0 {
+            return Err(
+                format!("--margin must be below 1, found {margin}: {} are between 0 and 1", payoff.unit()).into()
+            );
+        }
         tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
         return Ok(Exit::Done);
     }

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use cambio_core::rules::knob::MatchEnd;
+use cambio_core::rules::knob::{Bonus, MatchEnd, Score};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
 
 use crate::exit::{CliResult, Exit};
-use crate::say::plain;
+use crate::say::{plain, say};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -31,6 +31,9 @@ pub(super) fn run(args: &Args) -> CliResult {
         let most = (2..=8).rev().find(|&seats| rules.covers(seats).is_ok()).unwrap_or(2);
         let (cards, kinds) = (rules.deck().len(), rules.kinds().len());
         writeln!(out, "{shown}: `{}`, {cards} cards of {kinds} kinds, 2 to {most} seats", rules.name())?;
+        for field in without_effect(rules.spec()) {
+            say!("note: `{field}` has no effect, because rounds do not score points; add `score = \"points\"`");
+        }
         return Ok(Exit::Done);
     }
     match &args.preset {
@@ -43,6 +46,14 @@ pub(super) fn run(args: &Args) -> CliResult {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The fields of bonuses that the rules ignore.
+fn without_effect(spec: &RulesSpec) -> impl Iterator<Item = &'static str> {
+    let bonuses =
+        [("call_success", spec.call_success), ("call_failure", spec.call_failure), ("lowest_bonus", spec.lowest_bonus)];
+    let is_ignored = spec.score != Score::Points;
+    bonuses.into_iter().filter(move |&(_, bonus)| is_ignored && bonus != Bonus::Add(0)).map(|(field, _)| field)
 }
 
 /// A one-line description of a preset or mini game.

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
 
 use cambio_core::text::duration;
-use cambio_sim::{Derived, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
+use cambio_sim::{Derived, FEW_DEALS, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
 use cambio_stats::is_even;
 use cambio_stats::ratings::Fit;
 
@@ -20,8 +20,8 @@ pub(super) enum Format {
     Md,
 }
 
-/// With fewer deals, a warning about the intervals is printed, as on the report page.
-pub(super) const FEW_DEALS: u64 = 30;
+/// The note below tables with fewer than [`FEW_DEALS`] deals.
+pub(super) const ROUGH: &str = "Intervals from fewer than 30 deals are rough, however many matches are played.";
 
 /// Why a mean has no interval although there are several deals.
 pub(super) const ALL_AGREE: &str = "all deals agree, so no error can be estimated";
@@ -93,6 +93,9 @@ pub(super) fn print_baseline(
                     writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
                 }
             }
+            if rows.iter().any(|row| row.deals < FEW_DEALS) {
+                writeln!(out, "{ROUGH}")?;
+            }
             writeln!(
                 out,
                 "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{}",
@@ -150,6 +153,9 @@ pub(super) fn print_equivalences(
                     writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word}", row.difference)?;
                     writeln!(out, "           {} – {}", row.agent, row.other)?;
                 }
+            }
+            if rows.iter().any(|row| row.deals < FEW_DEALS) {
+                writeln!(out, "{ROUGH}")?;
             }
             writeln!(out, "Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected", first.method)?;
             writeln!(out, "for all pairs of a table that are listed (Holm). “Not shown” does not mean different.")?;
@@ -227,7 +233,7 @@ fn code(agent: &str) -> String {
 
 /// Half the width of an interval, if the interval is about symmetric around its mean. A small one is not rounded to 0,
 /// because `± 0.000` looks like certainty.
-fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
+pub(super) fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     let (below, above) = (mean - low, high - mean);
     let (half, unit) = (below.max(above), 10_f64.powi(-(digits as i32)));
     is_even(below, above, digits).then(|| {
@@ -311,7 +317,7 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
         ", and agents not distinguishable from it\n  (among the agents of its table; 95 %, simultaneous for all pairs)"
     )?;
     if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
-        writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
+        writeln!(out, "{ROUGH}")?;
     }
     if plan.cells.len() > 1 {
         writeln!(out, "{}", SEPARATE.trim_start())?;

@@ -19,7 +19,7 @@ use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
-use crate::tables::ALL_AGREE;
+use crate::tables::{ALL_AGREE, half};
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -306,38 +306,39 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
         writeln!(text, "{mark} {:>8}  {:>8}  {gain:+.4}  {}", own.value, best.value, set.join(" "))
             .expect("a string accepts writes");
     }
-    text += "* a best reply to itself (within the measurement error), so a symmetric equilibrium\n";
+    text += "* not distinguishable from a best reply to itself: may be a symmetric equilibrium\n";
     if let Some(nash) = nash {
         let shares = nash.iter().zip(values).filter(|(share, _)| **share > 0.005);
         let shares: Vec<String> =
             shares.map(|(share, value)| format!("{value} with probability {:.0} %", share * 100.0)).collect();
-        writeln!(text, "equilibrium of the measured game: {}", shares.join(", ")).expect("a string accepts writes");
+        writeln!(text, "equilibrium of the measured means: {}", shares.join(", ")).expect("a string accepts writes");
     }
     text
 }
 
 pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
-    let mut text = format!("  {:>12} {:>7} {:>16} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
+    let mut text = format!("  {:>12} {:>7} {:>22} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
     for (index, point) in points.iter().enumerate() {
         let mark = match point.among_best {
             _ if index == best => "*",
             Some(true) => "=",
             _ => " ",
         };
-        let half = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
+        let width = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
             None => "–".to_owned(),
             Some(_) if point.is_mirror => "exact".to_owned(),
-            Some((low, high)) => format!("± {:.4}", (high - point.payoff).max(point.payoff - low)),
+            Some(ends) => half(point.payoff, ends, 3).unwrap_or_else(|| format!("{:.3} to {:.3}", ends.0, ends.1)),
         };
         let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let mean = format!("{:.4} {}", point.payoff, half(point.low, point.high));
-        let (value, deals, band) = (&point.value, point.deals, half(point.low_simultaneous, point.high_simultaneous));
-        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>16} {band:>16} {share:>6}")
+        let mean = format!("{:.4} {:<14}", point.payoff, width(point.low, point.high));
+        let (value, deals, band) = (&point.value, point.deals, width(point.low_simultaneous, point.high_simultaneous));
+        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>22} {band:>16} {share:>6}")
             .expect("a string accepts writes");
     }
     text += if points.iter().any(|point| point.best_share.is_some()) {
-        "* best; = not distinguishable from the best; 95 % band: half the width of a simultaneous\n\
-         band for all values; best: share of bootstrap resamples in which the value is best\n"
+        "* best; = not distinguishable from the best; 95 % band: half the width or the ends of\n\
+         a simultaneous band for all values; best: share of bootstrap resamples in which the\n\
+         value is best\n"
     } else {
         "* best\n"
     };

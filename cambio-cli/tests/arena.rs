@@ -261,7 +261,7 @@ fn halving_searching_and_tables_of_the_candidates_themselves_give_what_they_prom
     assert!(one.contains("on 50 fresh deals: ") && one == prints(&folder, &format!("{words} --threads 2")), "{one}");
     let own =
         prints(&folder, "tune --agent greedy(call_at=?) --range 3..6 --field self --deals 200 --quiet --out self");
-    assert!(own.contains("equilibrium of the measured game: "), "{own}");
+    assert!(own.contains("equilibrium of the measured means: "), "{own}");
     assert_eq!(table(&folder.join("self/curve.csv")).len(), 16);
     let validated = prints(&folder, "tune --agent greedy(call_at=?) --range 8..9 --deals 100 --validate 100 --quiet");
     assert!(validated.contains("on 100 fresh deals: ") && validated.contains(", difference "), "{validated}");

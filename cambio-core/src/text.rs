@@ -80,7 +80,9 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// The message of the TOML parser, with the field and the value that was found, and without names of Rust types.
 fn in_plain_words(message: &str, field: Option<&str>, value: &str) -> String {
-    let message = with_nearest_field(message.trim()).replace('\n', " ");
+    // The parser's message for a field that is one of several words.
+    let message = message.trim().replace("wanted string or table", "invalid type: another one, expected a string");
+    let message = with_nearest_field(&message).replace('\n', " ");
     let is_of_value =
         ["invalid type: ", "invalid value: ", "unknown variant "].iter().any(|start| message.starts_with(start));
     let Some((_, expected)) = message.split_once(", expected ").filter(|_| is_of_value) else { return message };

@@ -515,10 +515,15 @@ impl CellReport<'_> {
                 .map(|measure| {
                     let Some(value) = (measure.value)(row) else { return NONE.into() };
                     let interval = |support| {
-                        let error = (measure.value)(errors).filter(|error| *error > 0.0)?; // None if nothing varies.
+                        // If nothing varies, only a share has an interval.
+                        let error =
+                            (measure.value)(errors).filter(|error| *error > 0.0 || support == Support::Share)?;
+                        let calls = row.rounds as f64 * row.calls_per_round?;
                         let results = row.rounds as f64 * row.calls_per_round?.min(1.0) / errors.rounds as f64;
                         let shape = Shape { skewness: 0.0, results: results.max(1.0) };
-                        Interval::new(value, Some(error), errors.rounds, support).with_shape(shape).ends()
+                        let groups =
+                            if error > 0.0 { errors.rounds } else { errors.rounds.min(calls.round() as u64).max(2) };
+                        Interval::new(value, Some(error), groups, support).with_shape(shape).ends()
                     };
                     match measure.form {
                         MeasureForm::Count => grouped(value as u64),

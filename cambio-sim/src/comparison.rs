@@ -13,8 +13,8 @@ use crate::plan::{Cell, Payoff, Plan};
 use crate::run::sums;
 use crate::store::StoredRun;
 
-/// With fewer deals, a note says that intervals are rough.
-const FEW_DEALS: u64 = 30;
+/// Tables with fewer deals have a note that intervals are rough.
+pub const FEW_DEALS: u64 = 30;
 
 /// Several runs, and the tables that at least two of them have.
 ///
@@ -314,6 +314,14 @@ impl Comparison {
                 "The runs have different payoffs ({}). All are compared in {}.",
                 list(&payoffs),
                 self.payoff.unit()
+            ));
+        }
+        let without = self.letters(|run| !self.runs[run].stored.plan.measures_luck());
+        let adjusted = self.letters(|run| self.runs[run].stored.plan.measures_luck());
+        if !without.is_empty() && !adjusted.is_empty() {
+            notes.push(format!(
+                "The luck of the cards is subtracted in {adjusted}, but not in {without}. A difference of such runs on the same \
+                 deals is of the results with luck, so it is not the difference of the printed means."
             ));
         }
         let part = self.letters(|run| !self.runs[run].stored.is_complete());

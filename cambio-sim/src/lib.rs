@@ -39,7 +39,9 @@ pub mod units;
 
 pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage, decision_kind};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
-pub use comparison::{ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, RunDifference, RunScore};
+pub use comparison::{
+    ComparedAgent, ComparedRun, ComparedTable, Comparison, ComparisonRow, FEW_DEALS, RunDifference, RunScore,
+};
 pub use dictionary::{DocumentedColumn, DocumentedTable, documented_tables};
 pub use digest::{
     BaselineRow, Derived, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow,

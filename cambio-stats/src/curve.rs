@@ -16,7 +16,8 @@ pub struct CandidateEstimate {
     pub band: Option<(f64, f64)>,
     /// Whether the candidate is not distinguishable from the best (Hsu); `None` in the same case as `band`.
     pub among_best: Option<bool>,
-    /// The share of bootstrap resamples of the clusters in which the candidate is the best.
+    /// The share of bootstrap resamples of the clusters in which the candidate is the best; k candidates with the best mean
+    /// count 1 / k each.
     pub best_share: Option<f64>,
 }
 
@@ -78,7 +79,8 @@ fn covariance_of_means(scores: &[Vec<f64>], clusters: usize) -> Matrix {
     Matrix::from_fn(scores.len(), scores.len(), of)
 }
 
-/// The share of bootstrap resamples in which each candidate has the best mean; ties go to the first.
+/// The share of bootstrap resamples in which each candidate has the best mean. Candidates with the best mean share a
+/// resample equally.
 fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<f64> {
     let mut shares = vec![0.0; scores.len()];
     let mut times = vec![0_u32; clusters];
@@ -89,8 +91,11 @@ fn best_shares(scores: &[Vec<f64>], clusters: usize, rng: &mut impl Rng) -> Vec<
         }
         let sum = |own: &Vec<f64>| own.iter().zip(&times).map(|(score, times)| score * f64::from(*times)).sum::<f64>();
         let sums: Vec<f64> = scores.iter().map(sum).collect();
-        let best = (0..sums.len()).rev().max_by(|&one, &other| sums[one].total_cmp(&sums[other]));
-        shares[best.expect("there is a candidate")] += 1.0 / RESAMPLES as f64;
+        let most = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let tied = sums.iter().filter(|sum| **sum >= most).count();
+        for (share, _) in shares.iter_mut().zip(&sums).filter(|(_, sum)| **sum >= most) {
+            *share += 1.0 / (tied * RESAMPLES) as f64;
+        }
     }
     shares
 }

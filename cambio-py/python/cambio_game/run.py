@@ -411,8 +411,8 @@ def tournament(
 
     `agents` are agents, or a mapping from names to agents. An agent is a spec such as "greedy", an `Agent`, a `Policy`, a `BatchPlayer`, or a
     factory of a `Player`. Names have letters, digits, _ and -. Each lineup plays each deal in all rotations. `lineups` is as in an
-    experiment file: "all" for all combinations, "mirror", or `{"focal": [...], "field": [...]}` for each focal agent among copies of each
-    agent of the field. With `luck`, the luck of the cards is subtracted from the results; "auto" does so if the agents are slow enough.
+    experiment file: "all" for all combinations, "mirror", or `{"focal": [...], "field": [...]}` for each focal agent against one agent in all
+    other seats, or one for each of them. With `luck`, the luck of the cards is subtracted from the results; "auto" does so if the agents are slow enough.
 
     With `out`, the run is kept in this new folder. Without it, nothing is kept on disk, and `Run.rows` needs `rows=True`.
 

@@ -69,11 +69,11 @@ pub struct CellDigest {
 }
 
 /// The sums of one payoff in each deal: for each agent, the number of results and their sum in units of adjusted payoffs,
-/// without the luck of the cards if the run measures it.
+/// first with the luck of the cards and then without it, if the run measures it.
 #[derive(Clone, Debug)]
 struct KeptDeals {
     payoff: Payoff,
-    sums: BTreeMap<u64, Vec<(i64, i64)>>,
+    sums: BTreeMap<u64, Vec<(i64, [i64; 2])>>,
 }
 
 /// The sums of the deal that is being read.
@@ -232,11 +232,12 @@ impl CellDigest {
         if let Some(KeptDeals { payoff, sums }) = &mut self.kept {
             let own = |(agent, payoffs): (usize, &[(i64, i64); 4])| {
                 let (known, sum) = payoffs[*payoff as usize];
+                let raw = sum * adjusted::FINE;
                 match &adjusted {
                     Some(adjusted) if !self.is_mirrored[agent] || *payoff == Payoff::Points => {
-                        (known, adjusted[agent][*payoff as usize])
+                        (known, [raw, adjusted[agent][*payoff as usize]])
                     }
-                    _ => (known, sum * adjusted::FINE),
+                    _ => (known, [raw; 2]),
                 }
             };
             sums.insert(deal, open.payoffs.iter().enumerate().map(own).collect());
@@ -371,17 +372,21 @@ impl CellDigest {
     }
 
     /// The difference of the mean payoffs of an agent and an agent of another run on the same deals, paired by deal;
-    /// `None` unless both runs keep their deals.
+    /// `None` unless both runs keep their deals. The luck of the cards is subtracted only if both runs measure it, because
+    /// on the same deals the luck is the same.
     pub(crate) fn difference_from(&self, agent: usize, other: (&CellDigest, usize)) -> Option<Interval> {
         let (own, kept) = (self.kept.as_ref()?, other.0.kept.as_ref()?);
         let deals: BTreeSet<u64> = own.sums.keys().chain(kept.sums.keys()).copied().collect();
+        let is_raw = self.adjusted.is_none() || other.0.adjusted.is_none();
         let mut joint = Joint::new(2);
         for deal in deals {
-            let at = |kept: &KeptDeals, agent: usize| kept.sums.get(&deal).map_or((0, 0), |agents| agents[agent]);
+            let at = |kept: &KeptDeals, agent: usize| {
+                let (n, sums) = kept.sums.get(&deal).map_or((0, [0; 2]), |agents| agents[agent]);
+                (n, sums[usize::from(!is_raw)])
+            };
             let ((n, s), (other_n, other_s)) = (at(own, agent), at(kept, other.1));
             joint.add(&[n, other_n], &[s, other_s]);
         }
-        let is_raw = self.adjusted.is_none() && other.0.adjusted.is_none();
         let support = own.payoff.support_of_difference();
         let support = if is_raw { support } else { support.without_luck() };
         Some(joint.difference(0, 1, own.payoff.scale(self.seats) * adjusted::FINE as f64, support)?.0)

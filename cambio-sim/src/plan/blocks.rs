@@ -32,10 +32,9 @@ pub struct Cell {
 impl Cell {
     /// Whether an agent plays only with copies of itself in all its lineups.
     pub fn is_mirrored(&self, agent: usize) -> bool {
-        let own = self.lineups.iter().map(Lineup::agents).filter(|agents| match self.focal.contains(&agent) {
-            true => agents[0] == agent,
-            false => agents.contains(&agent),
-        });
+        let is_focal = self.focal.contains(&agent);
+        let counts = |agents: &&[usize]| if is_focal { agents[0] == agent } else { agents.contains(&agent) };
+        let own = self.lineups.iter().map(Lineup::agents).filter(counts);
         own.flatten().all(|&other| other == agent)
     }
 

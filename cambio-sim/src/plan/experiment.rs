@@ -437,6 +437,9 @@ impl Experiment {
     /// let experiment = Experiment { deals: 10, lineups, ..Experiment::at("classic", 2, &["greedy", "sharp"]) };
     /// assert!(experiment.to_toml().starts_with("seed = \"0\"\ndeals = 10\nrules = [\"classic\"]\n"));
     /// assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()), Ok(experiment));
+    /// // Required fields are written even if their values are invalid.
+    /// let invalid = Experiment { deals: 0, ..Experiment::at("classic", 2, &["greedy"]) };
+    /// assert_eq!(toml::from_str::<Experiment>(&invalid.to_toml()), Ok(invalid));
     /// ```
     pub fn to_toml(&self) -> String {
         let fields = |experiment: &Experiment| match serde_json::to_value(experiment) {
@@ -444,7 +447,8 @@ impl Experiment {
             other => unreachable!("an experiment is an object, not {other:?}"),
         };
         let (mut written, defaults) = (fields(self), fields(&Experiment::default()));
-        written.retain(|name, value| *value != defaults[name]);
+        let is_required = |name: &str| ["deals", "rules", "seats", "agents"].contains(&name);
+        written.retain(|name, value| is_required(name) || *value != defaults[name]);
         toml::to_string(&written).expect("strings, lists and numbers below 2^63 can be serialized")
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, from_value, json};
 
 use super::{ResponsePoint, Values};
+use crate::comparison::FEW_DEALS;
 use crate::plan::Payoff;
 
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
@@ -73,9 +74,16 @@ impl TuningResult {
         names
     }
 
-    /// Reasons for doubt about the best value, as sentences: the value is at an end of its range, or the field is far weaker
-    /// than the candidates. `points` are the rows of `curve.csv`.
+    /// Reasons for doubt about the best value, as sentences: the value is at an end of its range, it has few deals, or the
+    /// field is far weaker than the candidates. `points` are the rows of `curve.csv`.
     pub fn warnings(&self, points: &[ResponsePoint]) -> Vec<String> {
+        if let TuningOutcome::AgainstItself(found) = &self.found
+            && found.symmetric_equilibria.len() == found.values.len()
+        {
+            let what =
+                "no value is distinguishable from a best reply to itself, so the tuning shows nothing; play more deals";
+            return vec![what.to_owned()];
+        }
         let (chosen, what): (&[String], _) = match &self.found {
             TuningOutcome::AgainstField(found) => (std::slice::from_ref(&found.best_value), "best value"),
             TuningOutcome::AgainstItself(found) => (&found.symmetric_equilibria, "symmetric equilibrium"),
@@ -96,8 +104,18 @@ impl TuningResult {
                 ));
             }
         }
+        warnings.extend(self.few_deals(points));
         warnings.extend(self.weak_field(points));
         warnings
+    }
+
+    fn few_deals(&self, points: &[ResponsePoint]) -> Option<String> {
+        let deals = match &self.found {
+            TuningOutcome::AgainstField(found) => points.iter().find(|point| point.agent == found.best)?.deals,
+            TuningOutcome::AgainstItself(found) => found.deals,
+        };
+        (deals < FEW_DEALS)
+            .then(|| format!("the best value has {deals} deals; intervals from fewer than {FEW_DEALS} deals are rough"))
     }
 
     fn weak_field(&self, points: &[ResponsePoint]) -> Option<String> {
