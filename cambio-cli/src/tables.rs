@@ -233,7 +233,7 @@ fn code(agent: &str) -> String {
 
 /// Half the width of an interval, if the interval is about symmetric around its mean. A small one is not rounded to 0,
 /// because `± 0.000` looks like certainty.
-pub(super) fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
+fn half(mean: f64, (low, high): (f64, f64), digits: usize) -> Option<String> {
     let (below, above) = (mean - low, high - mean);
     let (half, unit) = (below.max(above), 10_f64.powi(-(digits as i32)));
     is_even(below, above, digits).then(|| {

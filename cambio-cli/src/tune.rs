@@ -11,6 +11,7 @@ use cambio_sim::tune::{
     TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
 use cambio_sim::{Experiment, Payoff, read_seed};
+use cambio_stats::is_even;
 use cambio_stats::race::RaceSettings;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ use crate::progress::ProgressDisplay;
 use crate::say::say;
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
-use crate::tables::{ALL_AGREE, half};
+use crate::tables::ALL_AGREE;
 
 const MOST_GENERATIONS: i64 = 100_000;
 /// The number of deals that the method `race` plays at a time. The result does not depend on this number.
@@ -317,22 +318,31 @@ fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {
 }
 
 pub(super) fn table(points: &[ResponsePoint], best: usize) -> String {
-    let mut text = format!("  {:>12} {:>7} {:>22} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
-    for (index, point) in points.iter().enumerate() {
+    let row = |(index, point): (usize, &ResponsePoint)| {
         let mark = match point.among_best {
             _ if index == best => "*",
             Some(true) => "=",
             _ => " ",
         };
-        let width = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
+        let interval = |low: Option<f64>, high: Option<f64>| match low.zip(high) {
             None => "–".to_owned(),
             Some(_) if point.is_mirror => "exact".to_owned(),
-            Some(ends) => half(point.payoff, ends, 3).unwrap_or_else(|| format!("{:.3} to {:.3}", ends.0, ends.1)),
+            Some((low, high)) => {
+                let (below, above) = (point.payoff - low, high - point.payoff);
+                let is_even = is_even(below, above, 3);
+                if is_even { format!("± {:.4}", below.max(above)) } else { format!("{low:.3} to {high:.3}") }
+            }
         };
+        let mean = format!("{:.4} {}", point.payoff, interval(point.low, point.high));
+        let band = interval(point.low_simultaneous, point.high_simultaneous);
         let share = point.best_share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let mean = format!("{:.4} {:<14}", point.payoff, width(point.low, point.high));
-        let (value, deals, band) = (&point.value, point.deals, width(point.low_simultaneous, point.high_simultaneous));
-        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>22} {band:>16} {share:>6}")
+        (mark, point.value.clone(), point.deals.to_string(), mean, band, share)
+    };
+    let rows: Vec<_> = points.iter().enumerate().map(row).collect();
+    let wide = rows.iter().map(|(.., mean, _, _)| mean.chars().count()).fold(16, usize::max);
+    let mut text = format!("  {:>12} {:>7} {:>wide$} {:>16} {:>6}\n", "value", "deals", "mean", "95 % band", "best");
+    for (mark, value, deals, mean, band, share) in rows {
+        writeln!(text, "{mark} {value:>12} {deals:>7} {mean:>wide$} {band:>16} {share:>6}")
             .expect("a string accepts writes");
     }
     text += if points.iter().any(|point| point.best_share.is_some()) {

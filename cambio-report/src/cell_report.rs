@@ -3,14 +3,16 @@
 use std::cmp::Ordering;
 
 use cambio_sim::digest::{ALPHA, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS};
-use cambio_sim::rows::{MEASURES, Measure, MeasureForm};
+use cambio_sim::rows::{MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
-use cambio_stats::{Interval, Shape, Support};
+use cambio_stats::{Interval, Support};
 use serde::Serialize;
 
-use crate::numbers::{NONE, count, grouped, listed, maybe, number, percent, plus_minus, range, signed, spread};
+use crate::numbers::{
+    NONE, count, grouped, listed, maybe, measured, number, percent, plus_minus, range, signed, spread,
+};
 use crate::parts::{ReportTable, TableCell, TableRow, code};
 use crate::plot::{Curve, Distribution, Figure, Forest, IntervalPoint, Strips};
 use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
@@ -510,33 +512,7 @@ impl CellReport<'_> {
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();
         let row = |(head, (row, errors)): (String, &(&BehaviourRow, &BehaviourRow))| TableRow {
             head,
-            cells: measures
-                .iter()
-                .map(|measure| {
-                    let Some(value) = (measure.value)(row) else { return NONE.into() };
-                    let interval = |support| {
-                        // If nothing varies, only a share has an interval.
-                        let error =
-                            (measure.value)(errors).filter(|error| *error > 0.0 || support == Support::Share)?;
-                        let calls = row.rounds as f64 * row.calls_per_round?;
-                        let results = row.rounds as f64 * row.calls_per_round?.min(1.0) / errors.rounds as f64;
-                        let shape = Shape { skewness: 0.0, results: results.max(1.0) };
-                        let groups =
-                            if error > 0.0 { errors.rounds } else { errors.rounds.min(calls.round() as u64).max(2) };
-                        Interval::new(value, Some(error), groups, support).with_shape(shape).ends()
-                    };
-                    match measure.form {
-                        MeasureForm::Count => grouped(value as u64),
-                        MeasureForm::Mean if value == 0.0 => "none".to_owned(),
-                        MeasureForm::Mean => plus_minus(value, interval(Support::Line), 2),
-                        MeasureForm::Share => {
-                            let ends = interval(Support::Share).map(|(low, high)| (100.0 * low, 100.0 * high));
-                            format!("{} %", plus_minus(100.0 * value, ends, 1))
-                        }
-                    }
-                    .into()
-                })
-                .collect(),
+            cells: measures.iter().map(|measure| measured(measure, row, errors).into()).collect(),
         };
         let table = ReportTable {
             caption: "How each agent played, per round unless noted, with single 95 % intervals clustered by deal. Actions that no agent \

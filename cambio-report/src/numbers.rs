@@ -1,7 +1,9 @@
 //! Formatting of numbers.
 
 use cambio_core::text::noun;
-use cambio_stats::is_even;
+use cambio_sim::BehaviourRow;
+use cambio_sim::rows::{Measure, MeasureForm};
+use cambio_stats::{Interval, Shape, Support, is_even};
 
 /// The placeholder for a missing number.
 pub(crate) const NONE: &str = "–";
@@ -44,6 +46,29 @@ pub(crate) fn spread(mean: f64, ends: Option<(f64, f64)>, digits: usize) -> Stri
             format!(" ({} to {})", number(low, digits), number(high, digits))
         }
     })
+}
+
+/// A measure of the behaviour of an agent with its interval; `errors` has the standard errors.
+pub(crate) fn measured(measure: &Measure, row: &BehaviourRow, errors: &BehaviourRow) -> String {
+    let Some(value) = (measure.value)(row) else { return NONE.to_owned() };
+    let interval = |support| {
+        // If nothing varies, only a share has an interval.
+        let error = (measure.value)(errors).filter(|error| *error > 0.0 || support == Support::Share)?;
+        let (rounds, calls) = (row.rounds as f64, row.calls_per_round?);
+        let shape = Shape { skewness: 0.0, results: (rounds * calls.min(1.0) / errors.rounds as f64).max(1.0) };
+        let with_calls = errors.rounds.min((rounds * calls).round() as u64).max(2);
+        let groups = if error > 0.0 { errors.rounds } else { with_calls };
+        Interval::new(value, Some(error), groups, support).with_shape(shape).ends()
+    };
+    match measure.form {
+        MeasureForm::Count => grouped(value as u64),
+        MeasureForm::Mean if value == 0.0 => "none".to_owned(),
+        MeasureForm::Mean => plus_minus(value, interval(Support::Line), 2),
+        MeasureForm::Share => {
+            let ends = interval(Support::Share).map(|(low, high)| (100.0 * low, 100.0 * high));
+            format!("{} %", plus_minus(100.0 * value, ends, 1))
+        }
+    }
 }
 
 /// The text of a range of ranks.
