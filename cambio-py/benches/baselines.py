@@ -169,7 +169,7 @@ BASELINES = [
     Baseline("values", learned("mini", 'learned("{}")', 1), 2_400_000, "matches"),
     Baseline("policy", learned("mini-policy", 'learned("{}")', 1), 1_200_000, "matches"),
     Baseline("PPO", ppo, 204_800, "matches"),
-    # About 80 matches a second.
+    # 40 to 100 matches a second.
     Baseline("NFSP", nfsp, 10_000, "matches"),
     Baseline("PSRO", psro, 100, "iterations", is_random=False),
     Baseline("MCCFR", solved("mccfr"), 1_000_000, "iterations"),
