@@ -12,7 +12,7 @@ fn experiment(seats: usize, field: &[&str], mixture: bool) -> Experiment {
     Experiment { deals: 30, lineups, ..Experiment::at("classic", seats, &["greedy", "random", "sharp"]) }
 }
 
-/// The incumbent of a tuning is often its field, too. What it wins or loses as an opponent is not its own result.
+/// The incumbent of a tuning is often its field, too. Its results as an opponent are not its own results.
 #[test]
 fn the_mean_of_a_focal_agent_counts_its_own_seats() {
     for (seats, field, mixture) in
@@ -41,7 +41,7 @@ fn the_mean_of_a_focal_agent_counts_its_own_seats() {
         assert!((random.rank_points - mean(1)).abs() < 1e-12, "{random:?}");
         let pair = tables.pairwise.iter().find(|pair| pair.agent == "greedy" && pair.other == "random").unwrap();
         assert!((pair.difference - (mean(0) - mean(1))).abs() < 1e-12, "{pair:?}");
-        // Only against copies of itself, it has the mean of all ranks in every deal.
+        // Among copies it has the mean of all ranks in every deal.
         assert_eq!(random.rank_points_low == Some(random.rank_points), !mixture, "{random:?}");
     }
 }
