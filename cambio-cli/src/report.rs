@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
-use cambio_sim::tune::{ResponsePoint, TuningResult};
+use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
 use cambio_sim::{Comparison, RunError, StoredRun, derive};
 use cambio_stats::Support;
 
@@ -165,7 +165,11 @@ fn curves(tuning: &Tuning<'_>) -> String {
         let best = points.iter().position(|point| tuning.is_best(point)).unwrap_or(0);
         format!("against {}\n{}", points[0].field, tune::table(points, best))
     };
-    tuning.points.chunk_by(|one, next| one.field == next.field).map(curve).collect()
+    let curves: String = tuning.points.chunk_by(|one, next| one.field == next.field).map(curve).collect();
+    match &tuning.result.found {
+        TuningOutcome::AgainstField(found) => format!("{curves}\n{}", tune::winner(found)),
+        TuningOutcome::AgainstItself(_) => curves,
+    }
 }
 
 fn read(file: &Path) -> Result<String, RunError> {

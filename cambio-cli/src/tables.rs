@@ -284,11 +284,12 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
         let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
         let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
         let Some(first) = rows.first() else { continue };
+        let last = if plan.measures_luck() { "raw" } else { "turns" };
         writeln!(out, "{cell}, {}", crate::say::count(first.deals, "deal"))?;
         writeln!(
             out,
             "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
-            "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", "turns"
+            "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", last
         )?;
         let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
         for row in &rows {
@@ -323,11 +324,12 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
         writeln!(out, "{}", SEPARATE.trim_start())?;
     }
     writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; single 95 % intervals by deal.")?;
-    if derived.summary.iter().any(|row| row.luck.is_some()) {
-        writeln!(out, "The luck of the cards is subtracted; the files also have the raw results.")?;
+    if plan.measures_luck() {
+        writeln!(out, "The luck of the cards is subtracted; raw: rank points with the luck.")?;
     }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
-    writeln!(out, "succeeds (ok); snaps that are right, wrong and late; turns of all seats.")
+    let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
+    writeln!(out, "succeeds (ok); snaps that are right, wrong and late{turns}.")
 }
 
 /// The times of the agents of a cell as a paragraph; `None` if no agent was timed.
@@ -366,6 +368,6 @@ fn figures(row: &SummaryRow) -> String {
         rounded(row.calls_per_round, 2),
         success,
         snaps.map(|snaps| rounded(snaps, 2)).join("/"),
-        rounded(row.turns_per_round, 1),
+        row.luck.map_or_else(|| rounded(row.turns_per_round, 1), |_| rounded(Some(row.rank_points), 3)),
     )
 }

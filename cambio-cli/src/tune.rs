@@ -225,7 +225,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
     }
     let told = match &tuned.result.found {
-        TuningOutcome::AgainstField(found) => best_told(found, &tuned.points),
+        TuningOutcome::AgainstField(found) => {
+            let best = tuned.points.iter().position(|point| point.agent == found.best).unwrap_or(0);
+            format!("{}\n{}", table(&tuned.points, best), winner(found))
+        }
         TuningOutcome::AgainstItself(found) => replies_told(found, &tuned.points),
     };
     let adjusted = if tuned.result.adjusted { "all means are without the luck of the cards\n" } else { "" };
@@ -267,8 +270,8 @@ pub(super) fn warn(result: &TuningResult, points: &[ResponsePoint]) {
     }
 }
 
-fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
-    let best = points.iter().position(|point| point.agent == found.best).unwrap_or(0);
+/// The best agent with its mean, and its comparison with the incumbent on fresh deals.
+pub(super) fn winner(found: &AgainstField) -> String {
     let validated = match &found.validation {
         None => String::new(),
         Some(Validation::Same { incumbent }) => format!("it is the incumbent {incumbent}: nothing to validate\n"),
@@ -282,13 +285,7 @@ fn best_told(found: &AgainstField, points: &[ResponsePoint]) -> String {
             )
         }
     };
-    format!(
-        "{}\nbest: {} with {:.4}, {} deal blocks\n{validated}",
-        table(points, best),
-        found.best,
-        found.estimate,
-        found.blocks
-    )
+    format!("best: {} with {:.4}, {} deal blocks\n{validated}", found.best, found.estimate, found.blocks)
 }
 
 fn replies_told(found: &AgainstItself, points: &[ResponsePoint]) -> String {

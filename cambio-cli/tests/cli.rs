@@ -237,7 +237,11 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
         "\"greedy(call_at=x)\"",
         "parameter `call_at` must be a whole number from -20 to 100, found `x`",
     );
-    check("\"greedy\"", "\"random\"", "field `agents` must be a list without duplicates, found `random` twice");
+    check(
+        "\"greedy\"",
+        "\"random\"",
+        "field `agents` must be a list without duplicates (specs with the same values are the same agent), found `random` twice",
+    );
     check("deals = 6", "deals = 0", "field `deals` must be at least 1, found 0");
     check("deals = 6", "deals = -1", "bad.toml: line 3: ");
     check(
@@ -256,7 +260,7 @@ fn bad_input_gets_one_sentence_and_nothing_is_overwritten() {
         "field `lineups` must be a list of lineups whose lengths are in `seats`, found a lineup of length 1",
     );
     check("seats = [2, 3]", "seats = [2, 3", "bad.toml: line ");
-    check("\"greedy\"", "\"greedy\", \"greedy(call_at=5)\"", "without duplicates, found `greedy(call_at=5)` twice");
+    check("\"greedy\"", "\"greedy\", \"greedy(call_at=5)\"", "are the same agent), found `greedy(call_at=5)` twice");
     check("seed = 5", "seed = 5\nlineups = \"some\"", "field `lineups` must be \"all\", \"mirror\", \"compositions\"");
     let twice = "lineups = [[\"greedy\", \"random\"], [\"greedy\", \"random\"]]";
     check("seed = 5", &format!("seed = 5\n{twice}"), "without duplicates, found [greedy | random] twice");

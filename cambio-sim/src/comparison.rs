@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cambio_core::Rules;
 use cambio_stats::{Interval, LEVEL, independent_difference, t_quantile};
 use itertools::Itertools;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::digest::{CellDigest, Digest};
@@ -108,7 +109,7 @@ pub struct RunDifference {
 }
 
 /// One agent at one table in one run: a row of the comparison as CSV.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize)]
 pub struct ComparisonRow {
     /// The rule system.
     pub rules: String,
@@ -119,14 +120,19 @@ pub struct ComparisonRow {
     /// The folder of the run.
     pub run: String,
     /// The payoff.
+    #[schemars(with = "String")]
     pub payoff: Payoff,
     /// The number of deals, which are the clusters.
+    #[schemars(extend("unit" = "deals"))]
     pub deals: u64,
     /// The mean payoff.
+    #[schemars(extend("unit" = "payoff"))]
     pub mean: f64,
     /// Lower end of the single interval of the mean.
+    #[schemars(extend("unit" = "payoff"))]
     pub low: Option<f64>,
     /// Upper end of the single interval of the mean.
+    #[schemars(extend("unit" = "payoff"))]
     pub high: Option<f64>,
     /// Whether the luck of the cards is subtracted.
     pub adjusted: bool,
@@ -135,6 +141,7 @@ pub struct ComparisonRow {
     /// The folder of the first comparable run; empty if this run is the first.
     pub from: Option<String>,
     /// The mean in this run minus the mean in the first comparable run.
+    #[schemars(extend("unit" = "payoff"))]
     pub difference: Option<f64>,
     /// Lower end of the single interval of the difference.
     pub difference_low: Option<f64>,
@@ -145,6 +152,7 @@ pub struct ComparisonRow {
     /// Upper end of the simultaneous interval.
     pub difference_high_simultaneous: Option<f64>,
     /// The number of deals that both runs have.
+    #[schemars(extend("unit" = "deals"))]
     pub shared_deals: Option<u64>,
 }
 

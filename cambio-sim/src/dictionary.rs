@@ -4,6 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::comparison::ComparisonRow;
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, ColumnKind, FILES};
@@ -150,6 +151,7 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         DocumentedTable::of::<TimingRow>("run", TIMING_FILE),
         DocumentedTable::of::<BaselineRow>("report", "--baseline"),
         DocumentedTable::of::<EquivalenceRow>("report", "--margin"),
+        DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
             "<parameter>",
             "text",
