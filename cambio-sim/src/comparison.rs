@@ -114,6 +114,7 @@ pub struct ComparisonRow {
     /// The rule system.
     pub rules: String,
     /// The number of seats.
+    #[schemars(extend("unit" = "seats"))]
     pub seats: usize,
     /// The agent.
     pub agent: String,

@@ -14,6 +14,7 @@ fn every_column_has_a_meaning_and_every_number_a_unit_or_a_reason() {
         "rank_best_without_one",
         "rank_worst_without_one",
         "component",
+        "field",
         "f",
         "f_numerator",
         "f_denominator",
