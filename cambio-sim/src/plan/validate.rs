@@ -95,11 +95,8 @@ impl Experiment {
         let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
         let mut others = BTreeSet::new();
         if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
-            return Err(PlanError::value(
-                "agents",
-                format!("`{}` twice", labels[next]),
-                "a list without duplicates (specs with the same values are the same agent)",
-            ));
+            let allowed = "a list without duplicates (specs with the same values are the same agent)";
+            return Err(PlanError::value("agents", format!("`{}` twice", labels[next]), allowed));
         }
         if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
             let allowed = format!("true in an experiment file with `{seer}`, which sees hidden cards");
