@@ -463,9 +463,9 @@ impl ComparedAgent {
 
 /// The field of an agent: for each match of a deal, the agents in the seats, with `None` for the agent itself.
 fn field(plan: &Plan, cell: &Cell, agent: usize) -> Vec<Vec<Option<String>>> {
-    let lineups = cell.lineups.iter().filter(|lineup| lineup.agents().contains(&agent));
     let name = |other: usize| (other != agent).then(|| plan.agents[other].label.clone());
-    let mut matches: Vec<_> = lineups
+    let mut matches: Vec<_> = cell
+        .lineups_of(agent)
         .flat_map(|lineup| {
             cell.seatings.iter().map(move |seating| seating.iter().map(|&at| name(lineup.agents()[at])).collect())
         })

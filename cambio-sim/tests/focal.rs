@@ -41,6 +41,10 @@ fn the_mean_of_a_focal_agent_counts_its_own_seats() {
         assert!((random.rank_points - mean(1)).abs() < 1e-12, "{random:?}");
         let pair = tables.pairwise.iter().find(|pair| pair.agent == "greedy" && pair.other == "random").unwrap();
         assert!((pair.difference - (mean(0) - mean(1))).abs() < 1e-12, "{pair:?}");
+        if !mixture {
+            // The other lineups of `greedy` have `random` in the field, so no rank is left without it.
+            assert_eq!(greedy.rank_best_without_one, None, "{greedy:?}");
+        }
         // Among copies it has the mean of all ranks in every deal.
         assert_eq!(random.rank_points_low == Some(random.rank_points), !mixture, "{random:?}");
     }

@@ -7,6 +7,7 @@ use cambio_stats::anova::{self, AnovaTest};
 use cambio_stats::empirical::GameSums;
 use cambio_stats::ratings::{Ranking, Rankings};
 use cambio_stats::{Interval, Joint, Matrix, Moments};
+use itertools::Itertools as _;
 
 use super::adjusted::{self, Adjusted, covariances};
 use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
@@ -118,7 +119,10 @@ impl CellDigest {
             partial: Joint::new(agents + seats),
             occupied: vec![0; agents * seats],
             duels: vec![PairScores::default(); agents * agents],
-            by_lineup: vec![Vec::new(); cell.lineups.len()],
+            by_lineup: lineups
+                .iter()
+                .map(|agents| agents.iter().unique().map(|&agent| (agent, 0, 0)).collect())
+                .collect(),
             rankings: Rankings::default(),
             game: GameSums::new(&lineups, agents),
             matches_a_deal: cell.matches_a_deal(),
@@ -218,11 +222,9 @@ impl CellDigest {
             }
             None => payoff,
         };
-        let sums = &mut self.by_lineup[lineup];
-        match sums.iter_mut().find(|(other, ..)| *other == agent) {
-            Some((_, n, s)) => (*n, *s) = (*n + 1, *s + payoff),
-            None => sums.push((agent, 1, payoff)),
-        }
+        let own = self.by_lineup[lineup].iter_mut().find(|(other, ..)| *other == agent);
+        let (_, n, s) = own.expect("the agent is in the lineup");
+        (*n, *s) = (*n + 1, *s + payoff);
     }
 
     pub(super) fn end_deal(&mut self) {

@@ -30,12 +30,16 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The lineups in which results count towards the mean of an agent.
+    pub(crate) fn lineups_of(&self, agent: usize) -> impl Iterator<Item = &Lineup> {
+        let is_focal = self.focal.contains(&agent);
+        let counts = move |agents: &[usize]| if is_focal { agents[0] == agent } else { agents.contains(&agent) };
+        self.lineups.iter().filter(move |lineup| counts(lineup.agents()))
+    }
+
     /// Whether an agent plays only with copies of itself in all its lineups.
     pub fn is_mirrored(&self, agent: usize) -> bool {
-        let is_focal = self.focal.contains(&agent);
-        let counts = |agents: &&[usize]| if is_focal { agents[0] == agent } else { agents.contains(&agent) };
-        let own = self.lineups.iter().map(Lineup::agents).filter(counts);
-        own.flatten().all(|&other| other == agent)
+        self.lineups_of(agent).flat_map(Lineup::agents).all(|&other| other == agent)
     }
 
     /// Whether this is the cell of a row with these rules and seats.
