@@ -7,7 +7,7 @@ use cambio_agents::{BlueprintName, Roster, WordEnum as _};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
 use cambio_exec::Executor;
-use cambio_sim::{AdvantageExperiment, AdvantageResult, FEW_DEALS, RoundError, read_rules};
+use cambio_sim::{AdvantageExperiment, AdvantageResult, RoundError, read_rules};
 use cambio_stats::Interval;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::say::{count, say};
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::player;
 use crate::solve::Format;
-use crate::tables::{ALL_AGREE, ROUGH};
+use crate::tables::{ALL_AGREE, note_few};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -148,9 +148,7 @@ fn print(
     writeln!(out, "per round: number of decisions; differs: share of them that differ from {over}'s;")?;
     writeln!(out, "gain: per round, from the decisions that differ, if {over} plays the rest of")?;
     writeln!(out, "the round in all seats; 95 % intervals, clustered by deal.")?;
-    if *deals < FEW_DEALS {
-        writeln!(out, "{ROUGH}")?;
-    }
+    note_few(std::iter::once(*deals), out)?;
     if worth.asked.iter().any(|asked| asked.advantage.error == Some(0.0)) {
         writeln!(out, "–: {ALL_AGREE}.")?;
     }

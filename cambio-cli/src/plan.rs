@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use cambio_sim::digest::pairs_of_equals;
 use cambio_sim::{FEW_DEALS, StoredRun, derive};
-use cambio_stats::Support;
 use cambio_stats::planning::clusters_needed;
 
 use crate::budget;
 use crate::exit::{CliResult, Exit};
-use crate::setting::{positive, probability};
+use crate::setting::{check_difference, positive, probability};
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("spread").args(["run", "deviation", "cost"]).required(true)))]
@@ -75,11 +74,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     let folder = args.run.as_ref().ok_or("--run or --deviation is required")?;
     let stored = StoredRun::open(folder)?;
     crate::run_check::tell_if_partial(&stored)?;
-    let payoff = stored.plan.payoff;
-    let is_share = payoff.support() == Support::Share;
-    if is_share && detect >= 1.0 {
-        return Err(format!("--detect must be below 1, found {}: {} are between 0 and 1", detect, payoff.unit()).into());
-    }
+    check_difference("--detect", detect, stored.plan.payoff)?;
     let derived = derive(&stored)?;
     writeln!(out, "deals {what}")?;
     writeln!(out, "{:>10} {:>10} {:>9}  pair", "alone", "together", "deviation")?;

@@ -7,13 +7,12 @@ use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
 use cambio_sim::{Comparison, RunError, StoredRun, derive};
-use cambio_stats::Support;
 
 use crate::comparison;
 use crate::exit::{CliResult, Exit};
 use crate::run_check::tell_if_partial;
 use crate::say::{plain_lines, say};
-use crate::setting::positive;
+use crate::setting::{check_difference, positive};
 use crate::tables::{self, Format};
 use crate::tune;
 
@@ -52,8 +51,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         );
     }
     if folder.join("tuning.json").exists() && !folder.join("spec.lock.json").exists() {
-        if args.baseline.is_some() || args.margin.is_some() {
-            let option = if args.margin.is_some() { "--margin" } else { "--baseline" };
+        if let Some(option) = args.of_a_run() {
             return Err(format!(
                 "{option} needs the folder of a run, found the tuning {}; play its test.toml first",
                 folder.display()
@@ -72,12 +70,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     };
     let baseline = args.baseline.as_ref().map(index).transpose()?;
     if let Some(margin) = args.margin {
-        let (payoff, is_share) = (plan.payoff, plan.payoff.support() == Support::Share);
-        if is_share && margin >= 1.0 {
-            return Err(
-                format!("--margin must be below 1, found {margin}: {} are between 0 and 1", payoff.unit()).into()
-            );
-        }
+        check_difference("--margin", margin, plan.payoff)?;
         tables::print_equivalences(plan, &derive(&stored)?.equivalences(plan, margin, baseline), args.format)?;
         return Ok(Exit::Done);
     }
@@ -95,6 +88,11 @@ pub(super) fn run(args: &Args) -> CliResult {
 }
 
 impl Args {
+    /// The option that needs the folder of a run, if there is one.
+    fn of_a_run(&self) -> Option<&'static str> {
+        self.margin.map(|_| "--margin").or(self.baseline.as_ref().map(|_| "--baseline"))
+    }
+
     /// Writes a page, and its plots if they are wanted.
     fn write(&self, file: &Path, page: &str) -> Result<(), RunError> {
         write_whole(file, page.as_bytes())?;
@@ -118,8 +116,7 @@ impl Args {
 
 /// Compares several runs.
 fn compared(args: &Args) -> CliResult {
-    if args.baseline.is_some() || args.margin.is_some() {
-        let option = if args.margin.is_some() { "--margin" } else { "--baseline" };
+    if let Some(option) = args.of_a_run() {
         return Err(format!("{option} needs exactly 1 folder, found {}", args.folders.len()).into());
     }
     let runs = args.folders.iter().map(|folder| StoredRun::open(folder)).collect::<Result<Vec<_>, _>>()?;

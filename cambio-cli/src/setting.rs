@@ -5,7 +5,8 @@ use std::path::Path;
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_sim::tune::PlaySetting;
-use cambio_sim::{LuckChoice, Unit};
+use cambio_sim::{LuckChoice, Payoff, Unit};
+use cambio_stats::Support;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::run::threads;
@@ -79,6 +80,14 @@ pub(super) fn probability(text: &str) -> Result<f64, String> {
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|n: &f64| *n > 0.0 && n.is_finite());
     number.ok_or_else(|| "must be a number above 0".to_owned())
+}
+
+/// Checks that two agents can differ by so much in this payoff.
+pub(super) fn check_difference(option: &str, difference: f64, payoff: Payoff) -> Result<(), String> {
+    if payoff.support() == Support::Share && difference >= 1.0 {
+        return Err(format!("{option} must be below 1, found {difference}: {} are between 0 and 1", payoff.unit()));
+    }
+    Ok(())
 }
 
 impl SettingArgs {

@@ -20,8 +20,13 @@ pub(super) enum Format {
     Md,
 }
 
-/// The note below tables with fewer than [`FEW_DEALS`] deals.
-pub(super) const ROUGH: &str = "Intervals from fewer than 30 deals are rough, however many matches are played.";
+/// Writes a note if intervals are from fewer than [`FEW_DEALS`] deals.
+pub(super) fn note_few(mut deals: impl Iterator<Item = u64>, out: &mut impl Write) -> io::Result<()> {
+    if deals.any(|deals| deals < FEW_DEALS) {
+        writeln!(out, "Intervals from fewer than {FEW_DEALS} deals are rough, however many matches are played.")?;
+    }
+    Ok(())
+}
 
 /// Why a mean has no interval although there are several deals.
 pub(super) const ALL_AGREE: &str = "all deals agree, so no error can be estimated";
@@ -93,9 +98,7 @@ pub(super) fn print_baseline(
                     writeln!(out, "  {:+.4}  {interval:<20} p {p:<7} {word:<15} {}", row.difference, row.agent)?;
                 }
             }
-            if rows.iter().any(|row| row.deals < FEW_DEALS) {
-                writeln!(out, "{ROUGH}")?;
-            }
+            note_few(rows.iter().map(|row| row.deals), &mut out)?;
             writeln!(
                 out,
                 "95 % {} intervals and p-values, simultaneous for all agents of a table (Dunnett).{}",
@@ -154,9 +157,7 @@ pub(super) fn print_equivalences(
                     writeln!(out, "           {} – {}", row.agent, row.other)?;
                 }
             }
-            if rows.iter().any(|row| row.deals < FEW_DEALS) {
-                writeln!(out, "{ROUGH}")?;
-            }
+            note_few(rows.iter().map(|row| row.deals), &mut out)?;
             writeln!(out, "Two one-sided tests at 5 %: single 90 % {} intervals, p-values corrected", first.method)?;
             writeln!(out, "for all pairs of a table that are listed (Holm). “Not shown” does not mean different.")?;
             if plan.cells.len() > 1 {
@@ -317,9 +318,7 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
         out,
         ", and agents not distinguishable from it\n  (among the agents of its table; 95 %, simultaneous for all pairs)"
     )?;
-    if derived.summary.iter().any(|row| row.deals < FEW_DEALS) {
-        writeln!(out, "{ROUGH}")?;
-    }
+    note_few(derived.summary.iter().map(|row| row.deals), out)?;
     if plan.cells.len() > 1 {
         writeln!(out, "{}", SEPARATE.trim_start())?;
     }
