@@ -470,10 +470,8 @@ impl Position {
         let all = SeatSet::first(seats);
         match event.motion() {
             Motion::Dealt { extra, .. } => {
-                let hand = rules.spec().hand.count();
                 for seat in all.iter_from(Seat::A) {
-                    let cards = if extra.contains(seat) { (hand + 1).min(rules.slots()) } else { hand };
-                    for spot in (1..=cards).filter_map(|number| Spot::new(seat, number)) {
+                    for spot in (1..=rules.dealt_to(seat, extra)).filter_map(|number| Spot::new(seat, number)) {
                         self.occupied.insert(spot);
                         self.current.insert(spot);
                         self.stock -= 1;
@@ -549,3 +547,6 @@ impl Position {
         self.cards(seat).any(|(face, seen)| seen && face.is_some_and(|face| rules.same_rank(card, face)))
     }
 }
+
+#[cfg(test)]
+mod tests;
