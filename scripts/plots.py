@@ -154,7 +154,9 @@ def curves(lines, options):
 
 def intervals(rows, options):
     """The mean and interval of each agent, in the order of `rows`: (agent, mean, low, high)."""
-    left, right, top, step, width = 290, 110, 74, 24, 720
+    right, top, step = 110, 74, 24
+    left = max([290] + [24 + 7 * len(row[0]) for row in rows])
+    width = left + 430
     height = top + step * len(rows) + 50
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
     low, high = min(row[2] for row in rows), max(row[3] for row in rows)
@@ -169,7 +171,7 @@ def intervals(rows, options):
     canvas.text((left + width - right) / 2, height - 8, options["x"], colour=GREY, anchor="middle")
     for number, (agent, mean, least, most) in enumerate(rows):
         at = top + step * number + 10
-        canvas.text(24, at + 4, agent if len(agent) < 42 else agent[:40] + "…")
+        canvas.text(24, at + 4, agent)
         canvas.line(x(least), at, x(most), at, colour=COLOURS[0], width=4)
         canvas.mark(x(mean), at, COLOURS[0], filled=True)
         canvas.text(width - 20, at + 4, f"{100 * mean:.1f} ± {50 * (most - least):.1f}", colour=GREY, anchor="end")

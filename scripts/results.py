@@ -466,6 +466,25 @@ def matrix(run, options):
     )
 
 
+def pooled(run, options):
+    """`pooled run= runs=A;B agent= over=`: the score in one duel, as the mean over independent runs, weighted by precision. In a run
+    with `field = [AGENT]`, it is the win share of the other player against the field."""
+    agent, over = options["agent"], options["over"]
+    found = []
+    for one in (options["all"][name] for name in options["runs"].split(";")):
+        lineups = tomllib.loads((ROOT / one.experiment).read_text(encoding="utf-8"))["lineups"]
+        if "field" in lineups:
+            shares = {row["agent"]: Column("win_share_adjusted").values(row) for row in one_table(one.rows("summary.csv"), options)}
+            against = lineups["field"] == [over]
+            found.append(shares[agent] if against else tuple(1 - share for share in shares[over]))
+        else:
+            found.append(duels(one, options)[agent, over])
+    weights = [1 / (high - low) ** 2 for _, low, high in found]
+    mean = sum(weight * value for weight, (value, _, _) in zip(weights, found, strict=True)) / sum(weights)
+    half = 0.5 / sum(weights) ** 0.5
+    return Column("score%").write(mean, mean - half, mean + half)
+
+
 def bounds(run):
     """The responder's win share on fresh deals by agent, in percent, with half the width of the interval."""
     found = {}
@@ -476,32 +495,32 @@ def bounds(run):
 
 
 def extremes(run, options):
-    """`extremes run= agents=A;B`: the mean of each agent's scores over its opponents, and the lowest and highest with intervals."""
-    scores = duels(run, options)
-    rows = []
+    """`extremes run= agents=A;B`: the mean of each agent's scores over its opponents, and the lowest and highest, with intervals."""
+    scores, rows = duels(run, options), []
+    summary = {row["agent"]: row for row in one_table(run.rows("summary.csv"), options)}
     for agent in options["agents"].split(";"):
         own = {other: score for (one, other), score in scores.items() if one == agent}
         least, most = min(own, key=lambda other: own[other][0]), max(own, key=lambda other: own[other][0])
-        column, mean = Column("score%"), sum(score[0] for score in own.values()) / len(own)
+        column, mean = Column("score%"), Column("rank_points_adjusted%").show(summary[agent])
         extreme = [cell for other in (least, most) for cell in (column.write(*own[other]), f"`{other}`")]
-        rows.append([f"`{agent}`", rounded(mean, 1, percent=True), *extreme])
+        rows.append([f"`{agent}`", mean, *extreme])
     return markdown(["agent", "mean, %", "lowest, %", "against", "highest, %", "against"], rows)
 
 
 def seats(run, options):
-    """`seats run=`: the win share of each seat, half the width of the first seat's interval, and the test that all seats are equal."""
+    """`seats run=`: the win share of each seat, half the width of the widest interval, and the test that all seats are equal."""
     tables = {}
     for row in select(run.rows("seats.csv"), options):
         tables.setdefault(table_of(row), []).append(row)
     shown = []
     for table, rows in tables.items():
         shares = " ".join(rounded(number(row["payoff"]), 1, percent=True) for row in rows)
-        half = (number(rows[0]["high"]) - number(rows[0]["low"])) / 2
+        half = max(number(row["high"]) - number(row["low"]) for row in rows) / 2
         # Older runs have Wald's or Hotelling's test instead of the analysis of variance. They agree for many deals.
         p = number(rows[0]["p"] if "p" in rows[0] else rows[0]["wald_p"])
         p = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
         shown.append([table_name(table), rows[0]["deals"], shares, f"± {rounded(half, 1, percent=True)}", p])
-    return markdown(["table", "deals", "wins of seats a, b, …, %", "half-width, seat a", "p-value, equal seats"], shown)
+    return markdown(["table", "deals", "wins of seats a, b, …, %", "largest half-width", "p-value, equal seats"], shown)
 
 
 def thresholds(run, options):
@@ -546,7 +565,7 @@ def equilibria(run, options):
         rows.append([said["rules"], str(said["seats"]), own, mixed])
     order = {"classic": 0, "original": 1, "faessler": 2}
     rows.sort(key=lambda row: (order.get(row[0], 3), row[0], int(row[1])))
-    return markdown(["rules", "seats", "best replies to themselves", "equilibrium of the measured game"], rows)
+    return markdown(["rules", "seats", "not excluded as best replies to themselves", "equilibrium of the measured game"], rows)
 
 
 def curve(run, options):
@@ -697,6 +716,7 @@ TABLES = {
         agents,
         pivot,
         matrix,
+        pooled,
         extremes,
         seats,
         thresholds,
@@ -742,6 +762,7 @@ class Page:
             run = runs.get(options.get("run"))
             if run is None:
                 raise Wrong(f"{self.path.name}: `{found[0]}` needs a declared run")
+            options["all"] = runs
             if "bounds" in options:
                 options["bounds"] = runs[options["bounds"]]
             if kind == "fact":
