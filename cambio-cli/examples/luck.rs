@@ -118,9 +118,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let chance = 1.0 - (1.0 - 2.0 * normal_cdf(-most)).powi(z_values.len() as i32);
             writeln!(
                 text,
-                "\nOf {} values, {beyond} are beyond ±1.96, where 5 % are expected. Their mean square is {:.2}, where 1 is \
+                "\nOf {} values, {beyond} are beyond ±1.96, where {:.0} are expected. Their mean square is {:.2}, where 1 is \
                  expected. The largest is {most:.2}; with no bias, the largest is above it with probability {chance:.2} at most.",
                 z_values.len(),
+                0.05 * z_values.len() as f64,
                 squares / z_values.len() as f64,
             )?;
         }
