@@ -21,17 +21,9 @@ use crate::{args, error, words};
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
-        Phase::Peek => "peek",
-        Phase::Start => "start",
         Phase::Held(CardSource::Stock) => "drawn",
         Phase::Held(CardSource::Pile(_)) => "taken",
-        Phase::Window => "window",
-        Phase::Gift => "gift",
-        Phase::Chain => "chain",
-        Phase::Power => "power",
-        Phase::Show => "show",
-        Phase::Close => "close",
-        Phase::Over => "over",
+        other => other.word(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Events and questions in words, for transcripts of records and for a playing person.
 
-use cambio_core::engine::SnapOutcome;
 use cambio_core::rules::knob::Matching;
 use cambio_core::{Action, Card, Event, Observation, Phase, Rules, SpotSet};
 
@@ -81,12 +80,7 @@ impl Narrator {
             Event::Skipped { seat } => format!("    {seat} skips"),
             Event::Touched { seat, spot } => format!("    {seat} touches {spot}"),
             Event::Snapped { seat, spot, card, verdict } => {
-                let verdict = match verdict {
-                    SnapOutcome::Right => "right",
-                    SnapOutcome::Wrong => "wrong",
-                    SnapOutcome::Late => "late",
-                };
-                format!("    {seat} snaps {spot}: {}, {verdict}", name(card))
+                format!("    {seat} snaps {spot}: {}, {}", name(card), verdict.word())
             }
             Event::Aborted { seat } => format!("    {seat} is too late to snap"),
             Event::Penalised { seat, spot } => format!("    {seat} gets a penalty card in {spot}"),

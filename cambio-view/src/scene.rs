@@ -210,7 +210,7 @@ impl Scene {
             round,
             turns: table.turns(),
             turn: table.turn().letter(),
-            phase: word(table.phase()),
+            phase: table.phase().word(),
             asked: table.asked().filter(|_| table.phase() != Phase::Window).map(Seat::letter),
             layouts: Seat::ALL[..table.seats()].iter().map(layout).collect(),
             callers: letters(table.callers()),
@@ -235,21 +235,6 @@ impl Scene {
     /// The number of visible faces in the layouts.
     pub fn faces(&self) -> usize {
         self.layouts.iter().flatten().filter(|lying| lying.1.is_some()).count()
-    }
-}
-
-fn word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Peek => "peek",
-        Phase::Start => "start",
-        Phase::Held(_) => "held",
-        Phase::Window => "window",
-        Phase::Gift => "gift",
-        Phase::Chain => "chain",
-        Phase::Power => "power",
-        Phase::Show => "show",
-        Phase::Close => "close",
-        Phase::Over => "over",
     }
 }
 

@@ -1,11 +1,10 @@
 //! The messages of the protocol that PROTOCOL.md describes.
 
-use cambio_core::engine::SnapOutcome;
 use cambio_core::play::RoundResult;
 use cambio_core::record::{results, scores};
 use cambio_core::rng::Stream;
 use cambio_core::{
-    Action, Briefing, Card, Event, Observation, Phase, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
+    Action, Briefing, Card, Event, Observation, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
 };
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
@@ -82,12 +81,7 @@ pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
         Event::Skipped { seat } => message("skipped", &[by(seat)]),
         Event::Touched { seat, spot } => message("touched", &[by(seat), at(spot)]),
         Event::Snapped { seat, spot, card, verdict } => {
-            let verdict = match verdict {
-                SnapOutcome::Right => "right",
-                SnapOutcome::Wrong => "wrong",
-                SnapOutcome::Late => "late",
-            };
-            message("snapped", &[by(seat), at(spot), ("card", label(card)), ("verdict", verdict.into())])
+            message("snapped", &[by(seat), at(spot), ("card", label(card)), ("verdict", verdict.word().into())])
         }
         Event::Aborted { seat } => message("aborted", &[by(seat)]),
         Event::Penalised { seat, spot } => message("penalised", &[by(seat), at(spot)]),
@@ -106,24 +100,12 @@ pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
 pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
     let (rules, table) = (view.rules(), view.table());
     let label = |card: Option<Card>| card.map_or(Value::Null, |card| rules.label(card).into());
-    let phase = match table.phase() {
-        Phase::Peek => "peek",
-        Phase::Start => "start",
-        Phase::Held(_) => "held",
-        Phase::Window => "window",
-        Phase::Gift => "gift",
-        Phase::Chain => "chain",
-        Phase::Power => "power",
-        Phase::Show => "show",
-        Phase::Close => "close",
-        Phase::Over => "over",
-    };
     let known: Map<String, Value> =
         view.known().iter_from(view.seat()).map(|spot| (spot.to_string(), label(view.face(spot)))).collect();
     let spots = |set: SpotSet| set.iter_from(view.seat()).map(|spot| spot.to_string()).collect::<Value>();
     let legal: Value = view.choices().iter().map(|action| action.to_string()).collect();
     json!({
-        "type": "decide", "round": round, "turn": table.turns(), "phase": phase, "legal": legal,
+        "type": "decide", "round": round, "turn": table.turns(), "phase": table.phase().word(), "legal": legal,
         "spots": spots(table.occupied()), "known": known, "matches": spots(view.known_matches()),
         "held": label(view.held()), "top": label(table.top()), "stock": table.stock_len(),
     })

@@ -84,6 +84,17 @@ pub enum SnapOutcome {
     Late = 3,
 }
 
+impl SnapOutcome {
+    /// The word for this outcome in texts and messages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            SnapOutcome::Right => "right",
+            SnapOutcome::Wrong => "wrong",
+            SnapOutcome::Late => "late",
+        }
+    }
+}
+
 /// Why a round ended. The numbers are codes, as in [`Sighting::code`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EndReason {

@@ -34,6 +34,24 @@ pub enum Phase {
     Over,
 }
 
+impl Phase {
+    /// The word for this phase in messages and scenes.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Phase::Peek => "peek",
+            Phase::Start => "start",
+            Phase::Held(_) => "held",
+            Phase::Window => "window",
+            Phase::Gift => "gift",
+            Phase::Chain => "chain",
+            Phase::Power => "power",
+            Phase::Show => "show",
+            Phase::Close => "close",
+            Phase::Over => "over",
+        }
+    }
+}
+
 /// Where a held card comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CardSource {
