@@ -5,6 +5,7 @@
 
 use cambio_core::engine::Motion;
 use cambio_core::rng::{Bounded as _, Stream};
+use cambio_core::rules::SPOTS;
 use cambio_core::{Briefing, Card, Event, Seat, SeatSet, Sighting, Spot, SpotSet};
 
 use crate::card_model::CardModel;
@@ -71,7 +72,7 @@ pub struct Memory {
     params: MemoryParams,
     seat: Seat,
     stream: Stream,
-    traces: [Option<RememberedCard>; 128],
+    traces: [Option<RememberedCard>; SPOTS],
     known: SpotSet,
     held: Option<Card>,
     turns: u16,
@@ -86,7 +87,7 @@ impl Memory {
             params,
             seat: briefing.seat,
             stream: briefing.stream.clone().fork(),
-            traces: [None; 128],
+            traces: [None; SPOTS],
             known: SpotSet::EMPTY,
             held: None,
             turns: 0,
@@ -125,7 +126,7 @@ impl Memory {
         }
         match sighting.motion() {
             Motion::Dealt { .. } => {
-                self.traces = [None; 128];
+                self.traces = [None; SPOTS];
                 self.known = SpotSet::EMPTY;
                 self.held = None;
                 self.turns = 0;

@@ -13,7 +13,7 @@ mod spec;
 
 pub use card::{Card, Kind, MAX_CARDS, MAX_KINDS, ParsePowerError, Power, PowerStep};
 pub use score::Score;
-pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, Seat, SeatSet, Spot, SpotIter, SpotSet};
+pub use seat::{MAX_SEATS, MAX_SLOTS, ParseSpotError, SPOTS, Seat, SeatSet, Spot, SpotIter, SpotSet};
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,7 @@
 //! The evidence of one round: for each spot, how well each kind of card explains the decisions of its owner.
 
-use cambio_core::rules::MAX_KINDS;
+use cambio_core::rules::{MAX_KINDS, SPOTS};
 use cambio_core::{Card, Spot, SpotSet};
-
-/// The maximum number of spots of a table.
-pub(super) const SPOTS: usize = 128;
 
 /// A weight for each kind of card in each spot. Only the ratios of weights within a spot have a meaning.
 #[derive(Clone, Debug)]

@@ -1,10 +1,8 @@
 //! Draws the cards that have evidence: exactly if there are few, otherwise with a Markov chain.
 
-use cambio_core::rules::MAX_SEATS;
+use cambio_core::rules::{MAX_SEATS, SPOTS};
 use cambio_core::{Card, Seat, SeatSet, Spot, SpotSet};
 use rand::Rng;
-
-use super::evidence::SPOTS;
 
 /// Up to this many cards with evidence are drawn exactly.
 const EXACT: usize = 5;

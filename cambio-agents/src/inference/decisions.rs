@@ -3,13 +3,11 @@
 use std::collections::VecDeque;
 
 use cambio_core::engine::{CardSource, Motion};
-use cambio_core::rules::{MAX_SEATS, MAX_SLOTS};
+use cambio_core::rules::SPOTS;
 use cambio_core::{Action, Card, Event, Phase, Rules, Seat, Sighting, Spot, Table, View};
 
 use crate::policy::PublicHistory;
 
-/// The maximum number of spots of a table.
-const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 /// The maximum number of decisions that are kept: the latest ones of the other seats.
 pub(super) const MOST: usize = 64;
 

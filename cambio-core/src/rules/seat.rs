@@ -10,7 +10,7 @@ pub const MAX_SEATS: usize = 8;
 /// The most slots of a layout, under any rules.
 pub const MAX_SLOTS: usize = 16;
 /// The number of spots: all slots of all seats, used or not.
-pub(crate) const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
+pub const SPOTS: usize = MAX_SEATS * MAX_SLOTS;
 
 /// A place at the table, `a` to `h` in playing order.
 ///
