@@ -15,6 +15,7 @@ use crate::key::HistoryKey;
 pub(crate) const SEATS: usize = 2;
 
 /// The callbacks of a walk.
+#[expect(unused_variables, reason = "the default methods do nothing")]
 pub(crate) trait Visitor {
     /// The data that is passed from a node to its children.
     type Path: Copy;
@@ -26,19 +27,15 @@ pub(crate) trait Visitor {
     const TREE: bool = false;
 
     /// Called before the next node, with the number of chance nodes that the walk has passed for the first time.
-    fn chance(&mut self, nodes: u64) {
-        let _ = nodes;
-    }
+    fn chance(&mut self, nodes: u64) {}
 
     /// Called at a chance node, but only if [`TREE`](Visitor::TREE) is set.
     fn fork(&mut self, outcomes: &[ChanceBranch]) -> Result<(), SolveError> {
-        let _ = outcomes;
         Ok(())
     }
 
     /// Called at the end of a round.
     fn terminal(&mut self, node: &HistoryNode<Self::Path>) -> Result<(), SolveError> {
-        let _ = node;
         Ok(())
     }
 

@@ -119,20 +119,18 @@ pub struct Explanation {
 ///     }
 /// }
 /// ```
+#[expect(unused_variables, reason = "the default methods do nothing")]
 pub trait Agent: Send {
     /// A match begins. An agent with memory must forget all earlier matches.
     ///
     /// # Errors
     /// If the agent cannot play this match.
     fn begin(&mut self, briefing: &Briefing<'_>) -> Result<(), AgentError> {
-        let _ = briefing;
         Ok(())
     }
 
     /// Receives a notice about the match.
-    fn notice(&mut self, notice: Notice<'_>) {
-        let _ = notice;
-    }
+    fn notice(&mut self, notice: Notice<'_>) {}
 
     /// Makes a decision. It must be one of [`Observation::choices`]; any other decision is a fault.
     ///
@@ -146,7 +144,6 @@ pub trait Agent: Send {
     /// # Errors
     /// If the agent cannot continue.
     fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
-        let _ = view;
         Ok(None)
     }
 
@@ -158,7 +155,6 @@ pub trait Agent: Send {
     /// What the agent considered at its last decision, in which it saw `view` and decided `decided`; `None` if it
     /// cannot explain the decision. Agents should do any extra work only when this method is called.
     fn explain(&self, view: &Observation<'_>, decided: Action) -> Option<Explanation> {
-        let _ = (view, decided);
         None
     }
 

@@ -7,46 +7,31 @@ use crate::{Action, Card, Event, Match, Seat, Standing, State};
 /// Receives everything that happens in a match, hidden cards included: for records, statistics and transcripts.
 ///
 /// By default, every method does nothing. A pair of observers is an observer, and so is a mutable reference to one.
+#[expect(unused_variables, reason = "the default methods do nothing")]
 pub trait Observer {
     /// A round begins with this deck, whose first card is dealt first.
-    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {
-        let _ = (standing, deck);
-    }
+    fn round_begins(&mut self, standing: &Standing<'_>, deck: &[Card]) {}
 
     /// An event happened.
-    fn event(&mut self, event: &Event<Card>) {
-        let _ = event;
-    }
+    fn event(&mut self, event: &Event<Card>) {}
 
     /// It is now this seat's turn to decide.
-    fn asks(&mut self, state: &State, seat: Seat) {
-        let _ = (state, seat);
-    }
+    fn asks(&mut self, state: &State, seat: Seat) {}
 
     /// The seat has made a legal decision, which is carried out next.
-    fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        let _ = (state, seat, action);
-    }
+    fn decides(&mut self, state: &State, seat: Seat, action: Action) {}
 
     /// Two or more seats snapped in one window, in this order.
-    fn race(&mut self, order: &RaceOrder) {
-        let _ = order;
-    }
+    fn race(&mut self, order: &RaceOrder) {}
 
     /// The pile was shuffled into a new stock. The last card of `stock` is the top.
-    fn reshuffle(&mut self, stock: &[Card]) {
-        let _ = stock;
-    }
+    fn reshuffle(&mut self, stock: &[Card]) {}
 
     /// The round has ended.
-    fn round_ends(&mut self, state: &State, result: &RoundResult) {
-        let _ = (state, result);
-    }
+    fn round_ends(&mut self, state: &State, result: &RoundResult) {}
 
     /// The match has ended.
-    fn match_ends(&mut self, game: &Match) {
-        let _ = game;
-    }
+    fn match_ends(&mut self, game: &Match) {}
 }
 
 impl Observer for () {}
