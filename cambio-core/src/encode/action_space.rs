@@ -143,13 +143,13 @@ impl ActionSpace {
                 each_bit(places, |place| visit(first + place));
             }
         }
-        if !choices.swap_spots().is_empty() {
+        if !choices.swappable().is_empty() {
             self.each_swap(choices, actor, visit);
         }
     }
 
     fn each_swap(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
-        let mut outside = choices.swap_spots();
+        let mut outside = choices.swappable();
         // The place of each seat's first slot, indexed by the distance from the actor at a table of eight seats.
         let mut first = [0; MAX_SEATS];
         for (distance, seat) in actor.round(self.seats).enumerate() {

@@ -60,34 +60,24 @@ pub trait TensorNumber: Copy {
     }
 }
 
-impl TensorNumber for u8 {
-    const ZERO: u8 = 0;
-    const ONE: u8 = 1;
+macro_rules! tensor_numbers {
+    ($($type:ident: $zero:literal, $one:literal, |$count:ident| $converted:expr;)+) => {$(
+        impl TensorNumber for $type {
+            const ZERO: $type = $zero;
+            const ONE: $type = $one;
 
-    #[inline]
-    fn from_count(count: u16) -> u8 {
-        count.min(u8::MAX.into()) as u8
-    }
+            #[inline]
+            fn from_count($count: u16) -> $type {
+                $converted
+            }
+        }
+    )+};
 }
 
-impl TensorNumber for i16 {
-    const ZERO: i16 = 0;
-    const ONE: i16 = 1;
-
-    #[inline]
-    fn from_count(count: u16) -> i16 {
-        count.min(i16::MAX as u16) as i16
-    }
-}
-
-impl TensorNumber for f32 {
-    const ZERO: f32 = 0.0;
-    const ONE: f32 = 1.0;
-
-    #[inline]
-    fn from_count(count: u16) -> f32 {
-        f32::from(count)
-    }
+tensor_numbers! {
+    u8: 0, 1, |count| count.min(u8::MAX.into()) as u8;
+    i16: 0, 1, |count| count.min(i16::MAX as u16) as i16;
+    f32: 0.0, 1.0, |count| f32::from(count);
 }
 
 /// The number of blocks of a tensor.

@@ -403,12 +403,6 @@ impl Choices {
         turned.spots.each().map(move |spot| (spot, turned.partners(spot)))
     }
 
-    /// The spots that may be swapped.
-    #[inline]
-    pub(crate) fn swap_spots(&self) -> SpotSet {
-        self.pairs.spots
-    }
-
     #[inline]
     pub(crate) fn touches(&self) -> SpotSet {
         if self.has_touch { self.spots } else { SpotSet::EMPTY }
@@ -487,6 +481,7 @@ impl Choices {
     }
 
     /// The spots that swaps may involve. Not every pair of them is legal; see [`Choices::contains`].
+    #[inline]
     pub fn swappable(&self) -> SpotSet {
         self.pairs.spots
     }
@@ -505,15 +500,9 @@ impl fmt::Display for Choices {
     }
 }
 
+/// The index of a decision without a spot in [`PLAIN`], whose decisions have the verb codes from 1 on.
+#[inline]
 pub(crate) const fn plain_bit(action: Action) -> Option<u32> {
-    match action {
-        Action::Draw => Some(0),
-        Action::Take => Some(1),
-        Action::Call => Some(2),
-        Action::End => Some(3),
-        Action::Drop => Some(4),
-        Action::Skip => Some(5),
-        Action::Pass => Some(6),
-        _ => None,
-    }
+    let code = action.verb_code() as u32;
+    if code <= PLAIN.len() as u32 { Some(code - 1) } else { None }
 }

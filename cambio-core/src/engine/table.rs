@@ -248,10 +248,7 @@ impl Table {
     /// The callers in the order of their calls.
     pub fn callers_in_order(&self) -> impl Iterator<Item = Seat> {
         let callers = self.callers;
-        self.first_caller
-            .into_iter()
-            .flat_map(move |first| first.round(self.seats()))
-            .filter(move |&seat| callers.contains(seat))
+        self.first_caller.into_iter().flat_map(move |first| callers.iter_from(first))
     }
 
     /// The safe seats: they have no cards, and their points stay 0 (knob `empty_hand = "safe"`).

@@ -55,8 +55,8 @@ impl RoundResult {
 
     /// The callers in the order of their calls.
     pub fn callers_in_order(&self) -> impl Iterator<Item = Seat> {
-        let (seats, callers) = (self.seats, self.callers);
-        self.first_caller.into_iter().flat_map(move |first| first.round(seats)).filter(move |&s| callers.contains(s))
+        let callers = self.callers;
+        self.first_caller.into_iter().flat_map(move |first| callers.iter_from(first))
     }
 
     /// Scores a round; `None` if the round is not over or a face is latent.
@@ -196,14 +196,7 @@ impl Match {
     /// Restarts with the match that the random key determines, with the same rules and seats.
     pub(crate) fn again(&mut self, key: Key) {
         let starter = Match::first_starter(&self.rules, self.seats, key);
-        *self = Match {
-            starter,
-            carry: CarryOver::default(),
-            rounds: 0,
-            totals: [Score::default(); MAX_SEATS],
-            is_over: false,
-            ..self.clone()
-        };
+        *self = Match::new(&self.rules, self.seats, starter).expect("the rules allow the seats of this match");
     }
 
     /// The starter of the first round. The starter depends on the first dealer: seat a, or drawn from the key.

@@ -271,8 +271,8 @@ fn replay_round<W: Observer>(
     let mut script = RecordedChance { rules: &rules, round: &round, races: 0, reshuffles: 0, flaw: None, fills };
     let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
         .map_err(|error| InvalidRecord::new(error.to_string()))?;
-    let trace = FingerprintTrace::read(filled)?;
-    trace.check(0, observer.0, String::new)?;
+    let trace = read_trace(filled)?;
+    check_trace(trace.as_deref(), 0, observer.0, String::new)?;
     for (number, text) in round.decisions.iter().enumerate() {
         let flaw = |what: String| InvalidRecord::new(what).at(number + 1);
         let (seat, action) = read_decision(steps.state(), text).map_err(flaw)?;
@@ -281,7 +281,8 @@ fn replay_round<W: Observer>(
         if let Some(what) = script.flaw {
             return Err(flaw(format!("`{text}`: {what}")));
         }
-        trace.check(number + 1, observer.0, || format!("`{text}`; legal: {}", told(seat, &choices)))?;
+        let context = || format!("`{text}`; legal: {}", told(seat, &choices));
+        check_trace(trace.as_deref(), number + 1, observer.0, context)?;
     }
     let last = |what: String| InvalidRecord {
         decision: Some(round.decisions.len()).filter(|&n| n > 0),
@@ -347,39 +348,29 @@ fn told(seat: Seat, choices: &Choices) -> String {
     choices.iter().map(|action| format!("{seat} {action}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The trace of a round, if the record has one.
-struct FingerprintTrace {
-    digits: Option<String>,
+/// The trace of a round as hexadecimal digits, if the record has one.
+fn read_trace(round: &RoundRecord) -> Result<Option<String>, InvalidRecord> {
+    match round.fields.get(TRACE) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(Some(digits.clone())),
+        Some(other) => Err(InvalidRecord::new(format!("{TRACE} must be hexadecimal digits, found {}", brief(other)))),
+    }
 }
 
-impl FingerprintTrace {
-    fn read(round: &RoundRecord) -> Result<FingerprintTrace, InvalidRecord> {
-        match round.fields.get(TRACE) {
-            None | Some(Value::Null) => Ok(FingerprintTrace { digits: None }),
-            Some(Value::String(digits)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                Ok(FingerprintTrace { digits: Some(digits.clone()) })
-            }
-            Some(other) => {
-                Err(InvalidRecord::new(format!("{TRACE} must be hexadecimal digits, found {}", brief(other))))
-            }
-        }
+/// Compares a trace with the match after `decisions` decisions. `context` describes the last decision for errors.
+fn check_trace(
+    trace: Option<&str>,
+    decisions: usize,
+    fingerprinter: &Fingerprinter,
+    context: impl Fn() -> String,
+) -> Result<(), InvalidRecord> {
+    let given = trace.and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
+    if given.is_none_or(|given| given == fingerprinter.digits()) {
+        return Ok(());
     }
-
-    /// Compares the trace with the match after `decisions` decisions. `context` describes the last decision for errors.
-    fn check(
-        &self,
-        decisions: usize,
-        fingerprinter: &Fingerprinter,
-        context: impl Fn() -> String,
-    ) -> Result<(), InvalidRecord> {
-        let given = self.digits.as_ref().and_then(|digits| digits.get(4 * decisions..4 * decisions + 4));
-        if given.is_none_or(|given| given == fingerprinter.digits()) {
-            return Ok(());
-        }
-        if decisions == 0 {
-            return Err(InvalidRecord::new(format!("the deck or the starter was altered ({TRACE})")));
-        }
-        let what = "the decision, or the race or new stock after it, was altered";
-        Err(InvalidRecord::new(format!("{what} ({TRACE}): {}", context())).at(decisions))
+    if decisions == 0 {
+        return Err(InvalidRecord::new(format!("the deck or the starter was altered ({TRACE})")));
     }
+    let what = "the decision, or the race or new stock after it, was altered";
+    Err(InvalidRecord::new(format!("{what} ({TRACE}): {}", context())).at(decisions))
 }

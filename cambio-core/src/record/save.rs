@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::engine::RaceOrder;
 use crate::record::{InvalidRecord, Record, Recorder};
 use crate::rng::{Key, Seed};
-use crate::rules::seat::MAX_SEATS;
 use crate::text::excerpt;
 use crate::{Action, Deal, Playing, RulesError, RulesSpec, Seat};
 
@@ -28,17 +27,6 @@ pub enum RestoreError {
 const RACES: &str = "x-races";
 /// The value of that field if the race orders were decided outside the library.
 const LAID: &str = "laid";
-
-/// The races of a record: the round, the number of the race in the round, and the seats. Invalid seats are skipped,
-/// because [`Playing::restore`] compares the races with the record at the end.
-fn orders(record: &Record) -> impl Iterator<Item = (usize, usize, Vec<Seat>)> {
-    let seat = |text: &String| text.chars().next().and_then(Seat::from_letter);
-    let races =
-        record.rounds.iter().enumerate().flat_map(|(round, given)| {
-            given.races.iter().enumerate().map(move |(race, letters)| (round, race, letters))
-        });
-    races.map(move |(round, race, letters)| (round, race, letters.iter().filter_map(seat).take(MAX_SEATS).collect()))
-}
 
 impl Playing {
     /// The record of the match so far. `agents` are the names of the agents, seat a first. The record can be written as
@@ -107,8 +95,12 @@ impl Playing {
         let key = Key { seed, agents, deal };
         let mut dealt = Deal::new(&rules, key);
         if record.fields.get(RACES).is_some_and(|races| races == LAID) {
-            for (round, race, letters) in orders(record) {
-                dealt.lay_race(round, race, RaceOrder::new(letters));
+            for (number, round) in record.rounds.iter().enumerate() {
+                for (race, letters) in round.races.iter().enumerate() {
+                    // Invalid seats are skipped, because the races are compared with the record at the end.
+                    let seats = letters.iter().filter_map(|text| text.chars().next().and_then(Seat::from_letter));
+                    dealt.lay_race(number, race, RaceOrder::new(seats));
+                }
             }
         }
         let mut playing = Playing::observed(dealt, seats as usize, &mut recorder)?;

@@ -82,13 +82,15 @@ impl CardTrace {
 
 /// The [`CardTrace`] of each spot as a struct of arrays, with the layout and widths that tensors use.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct CardTraces {
+pub(crate) struct CardTraces {
     /// One-hot by [`Origin`]; all 0 for an empty spot.
-    origins: [[u8; 3]; SPOTS],
+    pub(crate) origins: [[u8; 3]; SPOTS],
     /// The turn in which the card came; [`NEVER`] for an empty spot.
-    turns: [[u16; 1]; SPOTS],
-    moves: [[u8; 1]; SPOTS],
-    bounds: [[i16; 4]; SPOTS],
+    pub(crate) turns: [[u16; 1]; SPOTS],
+    /// The number of times that the card moved from one seat to another.
+    pub(crate) moves: [[u8; 1]; SPOTS],
+    /// The bounds; [`CardTrace::NONE`] without a hint.
+    pub(crate) bounds: [[i16; 4]; SPOTS],
 }
 
 /// Stands for no turn. Later than every turn (a round has at most 10,000), so ages since this turn saturate at 0.
@@ -152,8 +154,9 @@ impl CardTraces {
 /// `WIDTH` numbers for each slot of a seat.
 pub(crate) type SlotRow<T, const WIDTH: usize> = [[T; WIDTH]; MAX_SLOTS];
 
+/// The numbers of the spots of a seat.
 #[inline]
-fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &SlotRow<T, WIDTH> {
+pub(crate) fn row_of<T, const WIDTH: usize>(numbers: &[[T; WIDTH]; SPOTS], owner: Seat) -> &SlotRow<T, WIDTH> {
     &numbers.as_chunks().0[owner.index()]
 }
 
@@ -217,28 +220,9 @@ impl CardHistory {
         self.traces.trace(spot)
     }
 
-    /// The origins of the cards of a seat, one-hot by [`Origin`]; all 0 for an empty spot.
     #[inline]
-    pub(crate) fn origins_of(&self, owner: Seat) -> &SlotRow<u8, 3> {
-        row_of(&self.traces.origins, owner)
-    }
-
-    /// The turns in which the cards of a seat came to the table; [`NEVER`] for an empty spot.
-    #[inline]
-    pub(crate) fn turns_of(&self, owner: Seat) -> &SlotRow<u16, 1> {
-        row_of(&self.traces.turns, owner)
-    }
-
-    /// For each card of a seat, the number of times that the card moved from one seat to another.
-    #[inline]
-    pub(crate) fn moves_of(&self, owner: Seat) -> &SlotRow<u8, 1> {
-        row_of(&self.traces.moves, owner)
-    }
-
-    /// The bounds of the cards of a seat; [`CardTrace::NONE`] without a hint.
-    #[inline]
-    pub(crate) fn bounds_of(&self, owner: Seat) -> &SlotRow<i16, 4> {
-        row_of(&self.traces.bounds, owner)
+    pub(crate) fn traces(&self) -> &CardTraces {
+        &self.traces
     }
 
     /// Whether all seats know the held card.

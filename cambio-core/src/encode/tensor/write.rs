@@ -7,7 +7,7 @@ use crate::engine::table::{CardSource, Phase};
 use crate::rules::card::Card;
 use crate::rules::score::Score;
 use crate::rules::seat::{MAX_SEATS, MAX_SLOTS, Seat, SeatSet, SpotSet};
-use crate::view::card_history::{CardTrace, NEVER, SlotRow};
+use crate::view::card_history::{CardTrace, NEVER, SlotRow, row_of};
 use crate::view::round_history::{PublicEvent, RoundHistory};
 
 /// The `SEATS` seats of a table, relative to the observing seat.
@@ -159,7 +159,7 @@ impl TensorSpace {
         tensor: &mut [N],
     ) {
         let (table, at) = (view.table(), &self.at);
-        let cards = history.cards();
+        let traces = history.cards().traces();
         let now = history.turns().saturating_add(1);
         let age = |turn: u16| N::from_count(now.saturating_sub(turn));
         // Each row is written with `MAX_SLOTS` entries, so zeros are written beyond the slots of the rules. They are
@@ -183,16 +183,16 @@ impl TensorSpace {
             }
         }
         self.write_stamps(history, circle, age, at.seen_for, tensor);
-        let origins = circle.seats.map(|owner| cards.origins_of(owner));
+        let origins = circle.seats.map(|owner| row_of(&traces.origins, owner));
         self.write_rows(origins, |bit| N::from_count(bit.into()), at.origin, tensor);
-        self.write_rows(circle.seats.map(|owner| cards.turns_of(owner)), age, at.age, tensor);
-        let moves = circle.seats.map(|owner| cards.moves_of(owner));
+        self.write_rows(circle.seats.map(|owner| row_of(&traces.turns, owner)), age, at.age, tensor);
+        let moves = circle.seats.map(|owner| row_of(&traces.moves, owner));
         self.write_rows(moves, |moves| N::from_count(moves.into()), at.moves, tensor);
         let hint = |points: i16| {
             let hint = points.wrapping_sub(self.fewest).wrapping_add(1) as u16;
             N::from_count(if points == CardTrace::NONE { 0 } else { hint })
         };
-        self.write_rows(circle.seats.map(|owner| cards.bounds_of(owner)), hint, at.hints, tensor);
+        self.write_rows(circle.seats.map(|owner| row_of(&traces.bounds, owner)), hint, at.hints, tensor);
         let (pile, unseen) = tensor[at.pile..][..2 * self.classes].split_at_mut(self.classes);
         let counts = self.copies.iter().zip(history.pile()).zip(&seen);
         for ((pile, unseen), ((&copies, &on_pile), &seen)) in pile.iter_mut().zip(unseen).zip(counts) {
