@@ -189,26 +189,18 @@ impl<'g> Cfr<'g> {
     /// twentieth.
     pub fn run(&mut self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let mut next = self.iterations + 1;
-        loop {
-            if self.iterations >= until.iterations {
-                return self.average();
-            }
+        while self.iterations < until.iterations {
             self.iterate();
-            let due = self.iterations >= next && until.exploitability > 0.0;
-            if due {
+            let is_due = self.iterations >= next && until.exploitability > 0.0;
+            if is_due {
                 next = self.iterations + 1 + self.iterations / 20;
-                let strategy = self.average();
-                let exploitability = self.game.exploitability(&strategy);
-                progress(SolverProgress::Iterated {
-                    iterations: self.iterations,
-                    exploitability: Some(exploitability),
-                });
-                if exploitability <= until.exploitability {
-                    return strategy;
-                }
-            } else {
-                progress(SolverProgress::Iterated { iterations: self.iterations, exploitability: None });
+            }
+            let exploitability = is_due.then(|| self.game.exploitability(&self.average()));
+            progress(SolverProgress::Iterated { iterations: self.iterations, exploitability });
+            if exploitability.is_some_and(|found| found <= until.exploitability) {
+                break;
             }
         }
+        self.average()
     }
 }

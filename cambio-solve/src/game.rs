@@ -74,14 +74,6 @@ impl SequenceTree {
         &self.actions[range.start - 1..range.end - 1]
     }
 
-    pub(crate) fn find(&self, key: HistoryKey) -> Option<usize> {
-        self.index.find(key)
-    }
-
-    pub(crate) fn key(&self, set: usize) -> HistoryKey {
-        self.index.keys()[set]
-    }
-
     fn bytes(&self) -> u64 {
         let arrays = self.first.capacity() * 4 + self.parent.capacity() * 4;
         self.index.bytes() + (arrays + self.actions.capacity() * size_of::<Action>()) as u64
@@ -136,10 +128,6 @@ impl Payoffs {
             columns: entries.iter().map(|entry| entry.other).collect(),
             values: entries.iter().map(|entry| entry.value).collect(),
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
     }
 
     fn bytes(&self) -> u64 {
@@ -257,7 +245,7 @@ impl Game {
 
     /// The number of entries in the sparse payoff matrix.
     pub fn entries(&self) -> usize {
-        self.payoffs.len()
+        self.payoffs.values.len()
     }
 
     /// The size of the compiled game in bytes.
@@ -298,12 +286,12 @@ impl Game {
     /// # Panics
     /// If the seat has no such information set.
     pub fn key(&self, seat: Seat, set: usize) -> HistoryKey {
-        self.trees[seat.index()].key(set)
+        self.trees[seat.index()].index.keys()[set]
     }
 
     /// The number of the information set with this key, if the seat has one.
     pub fn find(&self, seat: Seat, key: HistoryKey) -> Option<usize> {
-        self.trees[seat.index()].find(key)
+        self.trees[seat.index()].index.find(key)
     }
 }
 

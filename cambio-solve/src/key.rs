@@ -1,6 +1,6 @@
 //! Keys of information sets: digests of what one seat has perceived and decided, in order.
 
-use cambio_core::{Action, Sighting};
+use cambio_core::{Action, Card, Event, Seat, Sighting};
 
 /// The key of an information set: a 128-bit digest of all sightings and decisions of one seat, in order.
 ///
@@ -68,6 +68,14 @@ impl HistoryKey {
     /// Reads the text form of a key.
     pub fn parse(text: &str) -> Option<HistoryKey> {
         (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok().map(HistoryKey)).flatten()
+    }
+}
+
+/// Adds an event to the key of each seat, as the seat perceives it.
+#[inline]
+pub(crate) fn perceive_all(keys: &mut [HistoryKey], event: &Event<Card>) {
+    for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
+        key.perceive(event.seen_from(seat));
     }
 }
 

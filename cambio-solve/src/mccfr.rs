@@ -9,8 +9,8 @@ use rand::Rng as _;
 use crate::SolveError;
 use crate::estimate::Limits;
 use crate::game::{Game, payoff, rules_id};
-use crate::key::{HistoryKey, KeyIndex};
-use crate::strategy::{Strategy, StrategyWriter};
+use crate::key::{HistoryKey, KeyIndex, perceive_all};
+use crate::strategy::{Strategy, strategy_head, write_line};
 use crate::walk::SEATS;
 
 /// A solver by external sampling (Lanctot, Waugh, Zinkevich and Bowling 2009, "Monte Carlo Sampling for Regret
@@ -117,7 +117,7 @@ impl Mccfr {
         for learner in [Seat::A, Seat::B] {
             let mut keys = [HistoryKey::START; SEATS];
             let mut dice = Dice(self.stream.clone());
-            let mut sink = |event: &Event<Card>| hear(*event, &mut keys);
+            let mut sink = |event: &Event<Card>| perceive_all(&mut keys, event);
             let state = State::deal_latent(&Setup::new(&self.rules, SEATS), &mut dice, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
             self.stream = dice.0;
@@ -215,7 +215,9 @@ impl Mccfr {
 
     fn carry_out(&mut self, state: &mut State, action: Action, keys: &mut [HistoryKey; SEATS]) {
         let mut dice = Dice(&mut self.stream);
-        state.apply(action, &mut dice, &mut |event: &Event<Card>| hear(*event, keys)).expect("a choice is legal");
+        state
+            .apply(action, &mut dice, &mut |event: &Event<Card>| perceive_all(keys, event))
+            .expect("a choice is legal");
     }
 
     fn pick(&mut self, probabilities: &[f64]) -> usize {
@@ -251,19 +253,12 @@ impl Mccfr {
     /// The average strategy in the format of [`Strategy::write`], with only the information sets that were reached.
     pub fn write(&self) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| self.information_sets(seat));
-        let mut writer = StrategyWriter::new(&self.rules, rules_id(&self.rules), sets);
+        let mut text = strategy_head(&self.rules, rules_id(&self.rules), sets);
         for (seat, table) in [Seat::A, Seat::B].into_iter().zip(&self.tables) {
             for (number, &key) in table.index.keys().iter().enumerate() {
-                writer.line(seat, key, &table.actions[table.range(number)], table.average(number));
+                write_line(&mut text, (seat, key), &table.actions[table.range(number)], table.average(number));
             }
         }
-        writer.finish()
-    }
-}
-
-#[inline]
-fn hear(event: Event<Card>, keys: &mut [HistoryKey; SEATS]) {
-    for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
-        key.perceive(event.seen_from(seat));
+        text
     }
 }

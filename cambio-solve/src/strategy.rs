@@ -279,34 +279,23 @@ pub enum ProbabilityError {
 /// The first line of a strategy file.
 pub const STRATEGY_FORMAT: &str = "cambio-strategy/1";
 
-/// Writes a strategy file, with one line for each information set.
-pub(crate) struct StrategyWriter {
-    text: String,
+/// The head of a strategy file.
+pub(crate) fn strategy_head(rules: &Rules, id: HistoryKey, [a, b]: [usize; SEATS]) -> String {
+    format!("{STRATEGY_FORMAT}\ngame\t{id}\t{}\nsets\t{a}\t{b}\n", rules.name())
 }
 
-impl StrategyWriter {
-    pub(crate) fn new(rules: &Rules, id: HistoryKey, sets: [usize; SEATS]) -> StrategyWriter {
-        let [a, b] = sets;
-        StrategyWriter { text: format!("{STRATEGY_FORMAT}\ngame\t{id}\t{}\nsets\t{a}\t{b}\n", rules.name()) }
+/// Adds the line of an information set to a strategy file.
+pub(crate) fn write_line(
+    text: &mut String,
+    (seat, key): (Seat, HistoryKey),
+    actions: &[Action],
+    probabilities: impl Iterator<Item = f64>,
+) {
+    let _ = write!(text, "{seat}\t{key}");
+    for (action, probability) in actions.iter().zip(probabilities) {
+        let _ = write!(text, "\t{action}={probability}");
     }
-
-    pub(crate) fn line(
-        &mut self,
-        seat: Seat,
-        key: HistoryKey,
-        actions: &[Action],
-        probabilities: impl Iterator<Item = f64>,
-    ) {
-        let _ = write!(self.text, "{seat}\t{key}");
-        for (action, probability) in actions.iter().zip(probabilities) {
-            let _ = write!(self.text, "\t{action}={probability}");
-        }
-        self.text.push('\n');
-    }
-
-    pub(crate) fn finish(self) -> String {
-        self.text
-    }
+    text.push('\n');
 }
 
 impl Strategy {
@@ -332,14 +321,14 @@ impl Strategy {
     /// Information sets are written in the order of the tree walk; [`Strategy::read`] accepts any order.
     pub fn write(&self, game: &Game) -> String {
         let sets = [Seat::A, Seat::B].map(|seat| game.information_sets(seat));
-        let mut writer = StrategyWriter::new(game.rules(), game.id(), sets);
+        let mut text = strategy_head(game.rules(), game.id(), sets);
         for seat in [Seat::A, Seat::B] {
             for set in 0..game.information_sets(seat) {
                 let probabilities = game.probabilities(self, seat, set).iter().copied();
-                writer.line(seat, game.key(seat, set), game.choices(seat, set), probabilities);
+                write_line(&mut text, (seat, game.key(seat, set)), game.choices(seat, set), probabilities);
             }
         }
-        writer.finish()
+        text
     }
 
     /// Reads a strategy for a game. Choices at information sets that are missing from the text are equally likely,

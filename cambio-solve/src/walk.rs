@@ -9,7 +9,7 @@ use cambio_core::rules::knob::Race as RaceKnob;
 use cambio_core::{Action, Card, Choices, Event, Rules, Seat, State};
 
 use crate::SolveError;
-use crate::key::HistoryKey;
+use crate::key::{HistoryKey, perceive_all};
 
 /// Games are solved for two seats.
 pub(crate) const SEATS: usize = 2;
@@ -183,9 +183,7 @@ impl ChanceEnumerator {
     pub(crate) fn probability(&self) -> f64 {
         self.levels[..self.len].iter().map(Level::probability).product()
     }
-}
 
-impl ChanceEnumerator {
     /// The probability as a fraction.
     pub(crate) fn odds(&self) -> (i128, i128) {
         let levels = self.levels[..self.len].iter().map(Level::ways);
@@ -223,7 +221,7 @@ impl Chance for ChanceEnumerator {
 
 /// The two seats of a race, in turn order from the seat whose turn it is.
 fn racers(race: &Race<'_>) -> [Seat; SEATS] {
-    let mut seats = race.turn.round(race.seats).filter(|&seat| race.snappers.contains(seat));
+    let mut seats = race.snappers.iter_from(race.turn);
     std::array::from_fn(|_| seats.next().expect("two seats snap where there is a race"))
 }
 
@@ -346,9 +344,7 @@ impl<V: Visitor> TreeWalk<'_, V> {
 
 #[inline]
 fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], news: &mut Vec<Event<Card>>) {
-    for (key, seat) in keys.iter_mut().zip(Seat::ALL) {
-        key.perceive(event.seen_from(seat));
-    }
+    perceive_all(keys, &event);
     if V::TRAIL {
         news.push(event);
     }
