@@ -19,6 +19,7 @@ use cambio_core::rng::{Key, Seed, SplitMix, mix};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
 use cambio_core::{Action, Briefing, Card, Event, Observation, Phase, Rules, Seat, Spot, Standing, State};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use crate::heuristic::HeuristicParams;
 use crate::inference::{Inference, SamplingSettings, WorldSample};
@@ -61,6 +62,16 @@ impl MeanEstimate {
     /// The half-width of the 95 % interval.
     pub fn half(&self) -> f64 {
         1.96 * self.error
+    }
+}
+
+/// Written as the mean and the half-width of the 95 % interval.
+impl Serialize for MeanEstimate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("MeanEstimate", 2)?;
+        fields.serialize_field("mean", &self.mean)?;
+        fields.serialize_field("half", &self.half())?;
+        fields.end()
     }
 }
 

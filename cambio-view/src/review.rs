@@ -8,37 +8,19 @@ use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
 use serde::Serialize;
 
-/// A mean and half the width of its 95 % interval.
-#[derive(Serialize, Clone, Copy, PartialEq, Debug)]
-struct MeanInterval {
-    mean: f64,
-    half: f64,
-}
-
-impl From<MeanEstimate> for MeanInterval {
-    fn from(estimate: MeanEstimate) -> MeanInterval {
-        MeanInterval { mean: estimate.mean, half: estimate.half() }
-    }
-}
-
-/// One estimate for each seat, seat a first.
-fn intervals(estimates: Vec<MeanEstimate>) -> Vec<MeanInterval> {
-    estimates.into_iter().map(MeanInterval::from).collect()
-}
-
 /// The best decision that was found, and how much worse the actual decision is.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 struct RegretView {
     best: String,
     #[serde(flatten)]
-    cost: MeanInterval,
+    cost: MeanEstimate,
     /// Whether too few different worlds fit the decisions of the other seats to estimate the cost.
     uncertain: bool,
 }
 
 impl From<Regret> for RegretView {
     fn from(regret: Regret) -> RegretView {
-        RegretView { best: regret.best.to_string(), cost: regret.cost.into(), uncertain: !regret.is_certain }
+        RegretView { best: regret.best.to_string(), cost: regret.cost, uncertain: !regret.is_certain }
     }
 }
 
@@ -54,7 +36,7 @@ struct ReviewedDecision {
     is_made_up: bool,
     /// The seat's chance to win before the decision, given its knowledge; `None` if there was no other legal decision, or if
     /// the chance is too uncertain.
-    own: Option<MeanInterval>,
+    own: Option<MeanEstimate>,
     /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision, or if
     /// it depends on made-up cards.
     known: Option<RegretView>,
@@ -81,44 +63,15 @@ pub struct DecisionCost<'r> {
     pub half: f64,
 }
 
-/// The parts of the result of the round, which add up to it: see [`ResultParts`].
-#[derive(Serialize, Clone, PartialEq, Debug)]
-struct ResultPartsView {
-    before: Vec<MeanInterval>,
-    deal: Vec<MeanInterval>,
-    draws: Vec<MeanInterval>,
-    /// The luck of the draws between each decision and the next one, one entry per seat.
-    steps: Vec<Vec<MeanInterval>>,
-    /// For each seat that decides, what its decisions changed for each seat.
-    decisions: Vec<Vec<MeanInterval>>,
-    rest: Vec<MeanInterval>,
-    result: Vec<f64>,
-}
-
-impl From<ResultParts> for ResultPartsView {
-    fn from(parts: ResultParts) -> ResultPartsView {
-        let ResultParts { before, deal, draws, steps, decisions, rest, result } = parts;
-        ResultPartsView {
-            before: intervals(before),
-            deal: intervals(deal),
-            draws: intervals(draws),
-            steps: steps.into_iter().map(intervals).collect(),
-            decisions: decisions.into_iter().map(intervals).collect(),
-            rest: intervals(rest),
-            result,
-        }
-    }
-}
-
 /// The progress of a review of one round.
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct ReviewProgress {
     decisions: Vec<ReviewedDecision>,
     /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome. Empty if made-up
     /// cards are in play.
-    chances: Vec<Vec<MeanInterval>>,
+    chances: Vec<Vec<MeanEstimate>>,
     /// The parts of the result, when all decisions are reviewed; `None` if made-up cards are in play.
-    parts: Option<ResultPartsView>,
+    parts: Option<ResultParts>,
     /// Whether made-up cards are in play: see [`MadeUp`].
     #[serde(rename = "made_up")]
     is_made_up: bool,
@@ -157,10 +110,10 @@ impl ReviewProgress {
     /// The costs of the decisions so far that had an alternative, without those that are too uncertain.
     pub fn costs(&self) -> impl Iterator<Item = DecisionCost<'_>> {
         self.decisions.iter().enumerate().filter_map(|(index, decided)| {
-            let RegretView { best, cost: MeanInterval { mean, half }, .. } =
-                decided.known.as_ref().filter(|known| !known.uncertain)?;
+            let RegretView { best, cost, .. } = decided.known.as_ref().filter(|known| !known.uncertain)?;
             let ReviewedDecision { by, action, phase, .. } = decided;
-            Some(DecisionCost { decision: index + 1, by: *by, phase: *phase, action, best, cost: *mean, half: *half })
+            let (cost, half) = (cost.mean, cost.half());
+            Some(DecisionCost { decision: index + 1, by: *by, phase: *phase, action, best, cost, half })
         })
     }
 }
@@ -233,7 +186,7 @@ impl Observer for RoundReviewer<'_> {
             action: action.to_string(),
             phase: state.table().phase(),
             is_made_up,
-            own: review.as_ref().and_then(|review| review.own_chance).map(MeanInterval::from),
+            own: review.as_ref().and_then(|review| review.own_chance),
             known: known.map(RegretView::from),
             open: None,
             blunder: review.as_ref().is_some_and(|review| review.is_blunder(self.progress.least)),
@@ -241,7 +194,7 @@ impl Observer for RoundReviewer<'_> {
         // Chances and costs with all cards on the table.
         if let (Some(review), None) = (review, &self.made_up) {
             self.progress.decisions[decision].open = review.open.map(RegretView::from);
-            self.progress.chances.push(intervals(review.chances.clone()));
+            self.progress.chances.push(review.chances.clone());
             self.reviews.push(review);
         }
         self.stopped = !(self.tell)(&self.progress);
@@ -251,8 +204,8 @@ impl Observer for RoundReviewer<'_> {
         let is_due = self.at == self.round && !self.stopped && self.made_up.is_none();
         if let Some(reviewer) = self.reviewer.as_ref().filter(|_| is_due) {
             let outcome = reviewer.outcome(state);
-            self.progress.chances.push(outcome.iter().map(|&mean| MeanInterval { mean, half: 0.0 }).collect());
-            self.progress.parts = Some(ResultParts::of(&self.before, &self.reviews, &outcome).into());
+            self.progress.chances.push(outcome.iter().map(|&mean| MeanEstimate { mean, error: 0.0 }).collect());
+            self.progress.parts = Some(ResultParts::of(&self.before, &self.reviews, &outcome));
         }
     }
 }

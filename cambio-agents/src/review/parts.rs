@@ -3,6 +3,7 @@
 use std::iter::once;
 
 use cambio_core::Phase;
+use serde::Serialize;
 
 use super::{DecisionReview, MeanEstimate};
 
@@ -26,7 +27,7 @@ use super::{DecisionReview, MeanEstimate};
 /// assert_eq!(parts.deal[0], half);
 /// assert_eq!((parts.draws[1].mean, parts.result), (0.0, vec![1.0, 0.0]));
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct ResultParts {
     /// The chances before the deal.
     pub before: Vec<MeanEstimate>,
