@@ -19,3 +19,8 @@ pub use file::{NetworkError, NetworkMetadata, read_network};
 pub use network::FloatNetwork;
 pub(crate) use shipped::Shipped;
 pub use shipped::{missing_networks, provide_network};
+
+/// Converts a logit to a win share.
+pub(crate) fn win_share(logit: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-logit))
+}

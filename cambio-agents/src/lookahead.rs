@@ -13,7 +13,7 @@ use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat
 use rand::Rng as _;
 
 use crate::inference::SamplingSettings;
-use crate::learned::Network;
+use crate::learned::{Network, win_share};
 use crate::params;
 use crate::playout::limit_turns;
 use crate::policy::{HistorySink, NetworkPolicy, Policy as _};
@@ -156,9 +156,9 @@ impl LookaheadState {
         let logits: Vec<f64> = evaluation.logits().collect();
         // The network's own choice comes first.
         let rivals = (0..logits.len()).filter(|&index| index != best && logits[index] >= logits[best] - params.margin);
-        let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), share(logits[index])));
+        let rivals = rivals.map(|index| (evaluation.choice_of(inputs, view, index), win_share(logits[index])));
         let mut race = Race::default();
-        race.begin(std::iter::once((choice, share(logits[best]))).chain(rivals));
+        race.begin(std::iter::once((choice, win_share(logits[best]))).chain(rivals));
         if !race.is_decided() {
             self.race(view, params, policy, &mut race);
             arms.extend(race.gains());
@@ -202,9 +202,4 @@ impl LookaheadState {
         policy.play_out(&mut world, &mut past, &mut dice);
         self.valuer.values(&world)[self.seat.index()]
     }
-}
-
-/// Converts a logit to a win share.
-fn share(logit: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-logit))
 }

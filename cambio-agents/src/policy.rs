@@ -154,11 +154,6 @@ impl<P: Policy> PolicyAgent<P> {
     pub fn new(policy: P) -> PolicyAgent<P> {
         PolicyAgent { policy, past: None }
     }
-
-    /// The policy.
-    pub fn policy(&self) -> &P {
-        &self.policy
-    }
 }
 
 impl<P: Policy> Agent for PolicyAgent<P> {

@@ -10,6 +10,7 @@ use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
 use cambio_core::rng::SplitMix;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation};
+use rand::Rng as _;
 
 use crate::params;
 use crate::playout::is_plausible;
@@ -95,7 +96,7 @@ impl<P: Policy> Rollout<P> {
     fn search(&mut self, view: &Observation<'_>) -> Action {
         let Rollout { settings, seated, racing, race, .. } = self;
         let seated = seated.as_mut().expect("a match begins with a briefing");
-        let base = seated.base();
+        let base = seated.stream.next_u64();
         settings.prepare(seated);
         let mut countdown = settings.budget.begin();
         for number in 0.. {

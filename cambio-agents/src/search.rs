@@ -8,7 +8,7 @@ use cambio_core::engine::Dice;
 use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Briefing, Notice, Observation, Rules, Seat, Sighting, Standing, State, Table};
+use cambio_core::{Briefing, Notice, Observation, Rules, Seat, Sighting, State};
 use rand::Rng as _;
 
 use crate::belief::{Belief, Likelihood};
@@ -79,25 +79,20 @@ pub enum BlueprintName {
 /// The number of names: one for each preset, and `learned`.
 const NAMES: usize = Preset::ALL.len() + 1;
 
+/// All names and their words.
+const NAMED: ([BlueprintName; NAMES], [&str; NAMES]) = {
+    let (mut names, mut words) = ([BlueprintName::Learned; NAMES], ["learned"; NAMES]);
+    let mut index = 0;
+    while index < Preset::ALL.len() {
+        (names[index], words[index]) = (BlueprintName::Preset(Preset::ALL[index]), Preset::WORDS[index]);
+        index += 1;
+    }
+    (names, words)
+};
+
 impl WordEnum for BlueprintName {
-    const ALL: &'static [BlueprintName] = &const {
-        let mut names = [BlueprintName::Learned; NAMES];
-        let mut index = 0;
-        while index < Preset::ALL.len() {
-            names[index] = BlueprintName::Preset(Preset::ALL[index]);
-            index += 1;
-        }
-        names
-    };
-    const WORDS: &'static [&'static str] = &const {
-        let mut words = ["learned"; NAMES];
-        let mut index = 0;
-        while index < Preset::ALL.len() {
-            words[index] = Preset::WORDS[index];
-            index += 1;
-        }
-        words
-    };
+    const ALL: &'static [BlueprintName] = &NAMED.0;
+    const WORDS: &'static [&'static str] = &NAMED.1;
 
     fn word(self) -> &'static str {
         match self {
@@ -205,11 +200,6 @@ impl<P: Policy> SearchSettings<P> {
         Ok(SearchState { stream: briefing.stream.clone(), worlds, past, valuer: Valuer::new(self.utility) })
     }
 
-    pub(crate) fn round_begins(&mut self, seated: &mut SearchState<P>, standing: &Standing<'_>) {
-        seated.valuer.round_begins(standing);
-        self.playouts.blueprint.round_begins(standing);
-    }
-
     /// Plays out a world, and returns the utility for each seat. At a leaf, the other seats share 1 minus the searching
     /// seat's value equally.
     #[inline]
@@ -233,8 +223,15 @@ impl<P: Policy> SearchSettings<P> {
         let Some(seated) = seated else { return };
         match notice {
             Notice::Event(sighting) => seated.notice(sighting),
-            Notice::Table(table) => seated.spectate(table),
-            Notice::RoundBegins(standing) => self.round_begins(seated, standing),
+            Notice::Table(table) => {
+                if let Worlds::Policy(inferred) = &mut seated.worlds {
+                    inferred.inference.spectate(table);
+                }
+            }
+            Notice::RoundBegins(standing) => {
+                seated.valuer.round_begins(standing);
+                self.playouts.blueprint.round_begins(standing);
+            }
             _ => {}
         }
     }
@@ -286,22 +283,11 @@ enum Worlds<P: Policy> {
 }
 
 impl<P: Policy> SearchState<P> {
-    /// Draws the seed for the random bits of one decision, which are numbered by iteration.
-    pub(crate) fn base(&mut self) -> u64 {
-        self.stream.next_u64()
-    }
-
     fn notice(&mut self, sighting: &Sighting) {
         self.past.notice(sighting);
         match &mut self.worlds {
             Worlds::Evidence(belief) => belief.notice(sighting),
             Worlds::Policy(inferred) => inferred.inference.notice(sighting),
-        }
-    }
-
-    fn spectate(&mut self, table: &Table) {
-        if let Worlds::Policy(inferred) = &mut self.worlds {
-            inferred.inference.spectate(table);
         }
     }
 }

@@ -4,6 +4,7 @@ use cambio_core::engine::{Dice, Sink};
 use cambio_core::rng::SplitMix;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{Action, Card, Event, Observation, State};
+use rand::Rng as _;
 
 use crate::playout::{PlayoutPolicy, is_plausible};
 use crate::policy::{HistorySink, Policy, PublicHistory};
@@ -60,7 +61,7 @@ impl<P: Policy> Searcher<P> {
         mut draw: impl FnMut(&mut SearchSettings<P>, &mut SearchState<P>, u32, &mut SplitMix) -> State,
     ) -> Action {
         let choices = view.choices();
-        let base = seated.base();
+        let base = seated.stream.next_u64();
         let apart = self.calls_apart && choices.contains(Action::Call);
         let truth =
             self.sees_all.then(|| draw(&mut self.settings, seated, u32::MAX, &mut SplitMix::new(base, u32::MAX)));

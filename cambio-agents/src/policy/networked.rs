@@ -7,7 +7,7 @@ use cambio_core::view::CardHistory;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Rules, Seat, Standing, View};
 
 use super::Policy;
-use crate::learned::{MatchStanding, Network, NetworkEvaluation};
+use crate::learned::{MatchStanding, Network, NetworkEvaluation, win_share};
 use crate::params;
 
 /// A network as a policy: it decides as [`Learned`] does.
@@ -118,11 +118,6 @@ impl Policy for NetworkPolicy {
         (1.0 - epsilon) * own / all + epsilon / number
     }
 
-    fn gambles(&self) -> bool {
-        // After a call, the candidates include snaps of unknown cards.
-        true
-    }
-
     fn has_values(&self) -> bool {
         true
     }
@@ -131,7 +126,7 @@ impl Policy for NetworkPolicy {
     fn value(&mut self, view: &impl View, past: &CardHistory) -> f64 {
         self.evaluate(view, past);
         let best = self.evaluation.logits().nth(self.evaluation.best()).expect("the seat to act has a choice");
-        1.0 / (1.0 + libm::exp(-best))
+        win_share(best)
     }
 }
 
@@ -186,11 +181,6 @@ impl Learned {
     pub fn with_params(self, params: &LearnedParams) -> Learned {
         Learned { params: *params, ..self }
     }
-
-    /// The evaluation of the last decision.
-    pub fn evaluation(&self) -> &NetworkEvaluation {
-        self.policy.evaluation()
-    }
 }
 
 impl Agent for Learned {
@@ -236,7 +226,7 @@ impl Agent for Learned {
         let taken = evaluation.index_of(inputs, view, decided);
         let considered = evaluation.logits().enumerate().map(|(index, logit)| ConsideredAction {
             action: if taken == Some(index) { decided } else { evaluation.choice_of(inputs, view, index) },
-            value: 1.0 / (1.0 + libm::exp(-logit)),
+            value: win_share(logit),
             error: None,
             visits: None,
         });
