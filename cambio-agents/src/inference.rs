@@ -64,30 +64,30 @@ impl Default for SamplingSettings {
 #[derive(Clone, Debug)]
 pub struct Inference<P: Policy> {
     knowledge: Knowledge,
-    moments: DecisionLog<P::History>,
+    log: DecisionLog<P::History>,
 }
 
 impl<P: Policy> Inference<P> {
     /// The inference of a seat at the beginning of a match. `past` is the result of [`Policy::begin`].
     pub fn new(briefing: &Briefing<'_>, past: P::History) -> Inference<P> {
         let Briefing { rules, seats, seat, .. } = *briefing;
-        Inference { knowledge: Knowledge::new(rules, seats, seat), moments: DecisionLog::new(past) }
+        Inference { knowledge: Knowledge::new(rules, seats, seat), log: DecisionLog::new(past) }
     }
 
     /// Adds a sighting of the seat.
     pub fn notice(&mut self, sighting: &Sighting) {
         self.knowledge.notice(sighting);
-        self.moments.notice(sighting);
+        self.log.notice(sighting);
     }
 
     /// Adds the table as it is before another seat decides.
     pub fn spectate(&mut self, table: &Table) {
-        self.moments.spectate(table);
+        self.log.spectate(table);
     }
 
     /// The public history of the round.
     pub fn past(&self) -> &P::History {
-        &self.moments.past
+        &self.log.past
     }
 
     /// The world with these cards on the table and an unordered stock. It must be in the seat's information set.
@@ -130,20 +130,20 @@ impl<P: Policy> Inference<P> {
     ) -> WorldSample {
         let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
         let SamplingSettings { worlds, last, epsilon, .. } = *draw;
-        let mut evidence = evidence(&self.moments, &unknown, last);
+        let mut evidence = evidence(&self.log, &unknown, last);
         let sample = |number: u32| self.knowledge.sample(view, &mut SplitMix::new(base, number));
         if evidence.is_empty() {
             let proposed = (0..worlds as u32).map(sample).collect();
             return WorldSample { worlds: proposed, draws: (0..worlds).collect(), effective: worlds as f64 };
         }
-        let mut faces = self.moments.cards.faces().to_vec();
+        let mut faces = self.log.cards.faces().to_vec();
         let (mut proposed, mut shares) = (Vec::new(), Vec::new());
         let mut proposals = draw.proposals.max(worlds);
         let effective = loop {
             for number in proposed.len()..proposals {
                 let world = sample(number as u32);
                 for &spot in &unknown {
-                    faces[usize::from(self.moments.cards.at(spot))] = world.face(spot);
+                    faces[usize::from(self.log.cards.at(spot))] = world.face(spot);
                 }
                 let of_each = evidence.iter_mut().map(|evidence| evidence.likelihood(policy, epsilon, &faces));
                 shares.push(of_each.product::<f64>());
@@ -172,7 +172,7 @@ impl<P: Policy> Inference<P> {
 /// A decision of another seat that depends on cards that the searching seat does not know, with a cache of its
 /// likelihoods.
 struct DecisionEvidence<'m, Q> {
-    moment: &'m RecordedDecision<Q>,
+    decision: &'m RecordedDecision<Q>,
     /// The numbers of the unknown cards.
     open: Vec<u16>,
     /// By the classes of the unknown cards, seven bits each: the likelihood is the same for all cards of a class.
@@ -184,11 +184,11 @@ const MOST_OPEN: usize = 18;
 
 impl<Q> DecisionEvidence<'_, Q> {
     fn likelihood<P: Policy<History = Q>>(&mut self, policy: &mut P, epsilon: f64, faces: &[Option<Card>]) -> f64 {
-        let moment = self.moment;
-        let rules = moment.rules();
+        let decision = self.decision;
+        let rules = decision.rules();
         let class = |number: &u16| faces[usize::from(*number)].map_or(127, |card| rules.class(card) as u128);
         let key = self.open.iter().fold(0, |key, number| key << 7 | class(number));
-        let ask = || policy.likelihood(&moment.in_world(faces), &moment.past, moment.action, epsilon);
+        let ask = || policy.likelihood(&decision.in_world(faces), &decision.past, decision.action, epsilon);
         *self.likelihoods.entry(key).or_insert_with(ask)
     }
 }
@@ -206,20 +206,20 @@ pub(crate) struct WorldSample {
 
 /// The latest decisions of other seats that depend on cards in these spots, at most `last`.
 fn evidence<'m, Q: PublicHistory>(
-    moments: &'m DecisionLog<Q>,
+    log: &'m DecisionLog<Q>,
     unknown: &[Spot],
     last: usize,
 ) -> Vec<DecisionEvidence<'m, Q>> {
-    let mut is_open = vec![false; moments.cards.faces().len()];
+    let mut is_open = vec![false; log.cards.faces().len()];
     for &spot in unknown {
-        is_open[usize::from(moments.cards.at(spot))] = true;
+        is_open[usize::from(log.cards.at(spot))] = true;
     }
-    let of = |moment: &'m RecordedDecision<Q>| {
-        let open: Vec<u16> = moment.known().filter(|&number| is_open[usize::from(number)]).collect();
+    let of = |decision: &'m RecordedDecision<Q>| {
+        let open: Vec<u16> = decision.known().filter(|&number| is_open[usize::from(number)]).collect();
         let fits = !open.is_empty() && open.len() <= MOST_OPEN;
-        fits.then(|| DecisionEvidence { moment, open, likelihoods: BTreeMap::new() })
+        fits.then(|| DecisionEvidence { decision, open, likelihoods: BTreeMap::new() })
     };
-    moments.decided().iter().rev().filter_map(of).take(last).collect()
+    log.decided().iter().rev().filter_map(of).take(last).collect()
 }
 
 /// Draws `number` indices by systematic resampling (Carpenter, Clifford and Fearnhead 1999): the count of each index

@@ -178,7 +178,7 @@ enum TranscriptEntry {
 
 /// An observer that records the notices and decisions of each seat.
 struct SeatTranscripts {
-    moments: Vec<Vec<TranscriptEntry>>,
+    entries: Vec<Vec<TranscriptEntry>>,
     knowledge: Vec<Knowledge>,
     stream: Stream,
     decisions: u64,
@@ -187,15 +187,15 @@ struct SeatTranscripts {
 impl SeatTranscripts {
     fn new(rules: &Rules, seats: usize, key: Key) -> SeatTranscripts {
         SeatTranscripts {
-            moments: (0..seats).map(|_| Vec::new()).collect(),
+            entries: (0..seats).map(|_| Vec::new()).collect(),
             knowledge: Seat::ALL[..seats].iter().map(|&seat| Knowledge::new(rules, seats, seat)).collect(),
             stream: Key::new(u64::MAX, key.deal).stream(Purpose::Deck, 0),
             decisions: 0,
         }
     }
 
-    fn add(&mut self, moment: impl Fn() -> TranscriptEntry) {
-        self.moments.iter_mut().for_each(|moments| moments.push(moment()));
+    fn add(&mut self, entry: impl Fn() -> TranscriptEntry) {
+        self.entries.iter_mut().for_each(|entries| entries.push(entry()));
     }
 }
 
@@ -205,20 +205,20 @@ impl Observer for SeatTranscripts {
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        for ((moments, knowledge), seat) in self.moments.iter_mut().zip(&mut self.knowledge).zip(Seat::ALL) {
+        for ((entries, knowledge), seat) in self.entries.iter_mut().zip(&mut self.knowledge).zip(Seat::ALL) {
             let sighting = event.seen_from(seat);
             knowledge.notice(&sighting);
-            moments.push(TranscriptEntry::Event(sighting));
+            entries.push(TranscriptEntry::Event(sighting));
         }
     }
 
     fn decides(&mut self, state: &State, seat: Seat, action: Action) {
-        for (moments, _) in self.moments.iter_mut().zip(Seat::ALL).filter(|&(_, other)| other != seat) {
-            moments.push(TranscriptEntry::Table(Box::new(*state.table())));
+        for (entries, _) in self.entries.iter_mut().zip(Seat::ALL).filter(|&(_, other)| other != seat) {
+            entries.push(TranscriptEntry::Table(Box::new(*state.table())));
         }
         let other = self.knowledge[seat.index()].sample(&state.observe(seat), &mut self.stream);
         let (truth, other) = (Box::new(state.clone()), Box::new(other));
-        self.moments[seat.index()].push(TranscriptEntry::Decision { truth, other, action });
+        self.entries[seat.index()].push(TranscriptEntry::Decision { truth, other, action });
         self.decisions += 1;
     }
 
@@ -242,10 +242,10 @@ enum ReplayedWorld {
 
 /// Repeats a match with an agent. Returns the first decision that differs: the one in the match, and the one now. The
 /// briefing and the decision in the match have the seat's original letter, even if the world is relabelled.
-fn relive<A: Agent>(
+fn repeat<A: Agent>(
     agent: &mut A,
     briefing: &Briefing<'_>,
-    moments: &[TranscriptEntry],
+    entries: &[TranscriptEntry],
     shown: ReplayedWorld,
 ) -> Result<Option<(Action, Action)>, Failure> {
     let relabelling = match shown {
@@ -256,8 +256,8 @@ fn relive<A: Agent>(
     let mut players = Players::only(agent, seat, briefing.seats);
     players.brief(&Briefing { seat, ..briefing.clone() })?;
     let is_spectator = players.agent(seat).is_some_and(Agent::is_spectator);
-    for moment in moments {
-        match moment {
+    for entry in entries {
+        match entry {
             TranscriptEntry::RoundBegins(setup, round, totals) => {
                 let (setup, totals) = (relabelling.setup(setup), relabelling.by_seat(totals));
                 players.round_begins(&Standing { round: *round, setup, totals: &totals }, &[]);
@@ -320,11 +320,11 @@ pub fn check_agent<A: Agent>(make: impl Fn() -> A, scope: &CheckScope) -> Result
     let all: Vec<Rules> = presets.chain(scope.rules.iter().copied()).collect();
     for &rules in &all {
         for &seats in &scope.seats {
-            let mut veterans: Vec<A> = (0..seats).map(|_| make()).collect();
+            let mut reused: Vec<A> = (0..seats).map(|_| make()).collect();
             for deal in 0..scope.matches {
                 let key = Key::new(0, deal);
                 let mut recorder = Recorder::new(&rules);
-                let checked = check_match(&make, &mut veterans, &MatchSetup { rules, seats, key }, &mut recorder);
+                let checked = check_match(&make, &mut reused, &MatchSetup { rules, seats, key }, &mut recorder);
                 found.decisions += checked.map_err(|kind| {
                     let illegal = if let NonconformanceKind::Illegal(fault) = &kind { Some(fault) } else { None };
                     let mut record = recorder.stop(key, 0, &vec![""; seats], illegal);
@@ -436,31 +436,31 @@ impl Agent for Patient {
 
 fn check_match<A: Agent>(
     make: &impl Fn() -> A,
-    veterans: &mut [A],
+    reused: &mut [A],
     match_setup: &MatchSetup,
     recorder: &mut Recorder,
 ) -> Result<u64, NonconformanceKind> {
     let MatchSetup { rules, seats, key } = *match_setup;
-    let mut diary = SeatTranscripts::new(&rules, seats, key);
+    let mut transcripts = SeatTranscripts::new(&rules, seats, key);
     let mut agents: Vec<A> = (0..seats).map(|_| make()).collect();
-    play(match_setup, &mut agents, &mut (&mut diary, recorder))?;
-    for ((moments, veteran), seat) in diary.moments.iter().zip(veterans).zip(Seat::ALL) {
+    play(match_setup, &mut agents, &mut (&mut transcripts, recorder))?;
+    for ((entries, reused), seat) in transcripts.entries.iter().zip(reused).zip(Seat::ALL) {
         let briefing = Briefing { rules: &rules, seats, seat, stream: &key.agent(seat) };
-        let again = |agent: &mut A, shown| relive(agent, &briefing, moments, shown).map_err(NonconformanceKind::Failed);
+        let again = |agent: &mut A, shown| repeat(agent, &briefing, entries, shown).map_err(NonconformanceKind::Failed);
         if let Some((first, second)) = again(&mut make(), ReplayedWorld::Truth)? {
             return Err(NonconformanceKind::Unsteady { seat, first, second });
         }
         if let Some((first, second)) = again(&mut make(), ReplayedWorld::Other)? {
             return Err(NonconformanceKind::Clairvoyant { seat, first, second });
         }
-        if let Some((first, second)) = again(veteran, ReplayedWorld::Truth)? {
+        if let Some((first, second)) = again(reused, ReplayedWorld::Truth)? {
             return Err(NonconformanceKind::Stateful { seat, first, second });
         }
         let mut elsewhere = make();
         let next = seat.next(seats);
         let there = Briefing { rules: &rules, seats, seat: next, stream: &key.agent(next) };
-        let seen = &diary.moments[next.index()];
-        relive(&mut elsewhere, &there, seen, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
+        let seen = &transcripts.entries[next.index()];
+        repeat(&mut elsewhere, &there, seen, ReplayedWorld::Truth).map_err(NonconformanceKind::Failed)?;
         if let Some((first, second)) = again(&mut elsewhere, ReplayedWorld::Truth)? {
             return Err(NonconformanceKind::Remembering { seat, first, second });
         }
@@ -471,5 +471,5 @@ fn check_match<A: Agent>(
             return Err(NonconformanceKind::Partial { seat, first, moved, same, second });
         }
     }
-    Ok(diary.decisions)
+    Ok(transcripts.decisions)
 }

@@ -44,7 +44,7 @@ pub struct Perceived<K> {
 #[derive(Clone, Debug)]
 pub struct Abstraction<'g> {
     game: &'g Game,
-    told: [InformationPartition; SEATS],
+    partitions: [InformationPartition; SEATS],
 }
 
 /// The abstraction of one seat. Candidates are numbered over all classes.
@@ -123,7 +123,7 @@ impl InformationPartition {
 
 /// A CFR+ learner in one seat.
 struct ClassLearner<'t> {
-    told: &'t InformationPartition,
+    partition: &'t InformationPartition,
     /// By candidate.
     regrets: Vec<f64>,
     /// By candidate: the weighted sum of the reach probabilities of its sequences, for the average strategy.
@@ -135,11 +135,11 @@ struct ClassLearner<'t> {
 }
 
 impl<'t> ClassLearner<'t> {
-    fn new(tree: &SequenceTree, told: &'t InformationPartition) -> ClassLearner<'t> {
-        let candidates = vec![0.0; told.first.last().map_or(0, |&end| end as usize)];
-        let probabilities = told.probabilities(tree, &candidates);
+    fn new(tree: &SequenceTree, partition: &'t InformationPartition) -> ClassLearner<'t> {
+        let candidates = vec![0.0; partition.first.last().map_or(0, |&end| end as usize)];
+        let probabilities = partition.probabilities(tree, &candidates);
         let plan = tree.plan(&probabilities);
-        ClassLearner { told, regrets: candidates.clone(), sums: candidates, probabilities, plan }
+        ClassLearner { partition, regrets: candidates.clone(), sums: candidates, probabilities, plan }
     }
 
     /// Updates the regrets against the other seat's plan, then the current strategy by regret matching.
@@ -151,7 +151,7 @@ impl<'t> ClassLearner<'t> {
             let value: f64 = tree.range(set).map(|sequence| self.probabilities[sequence] * worth[sequence]).sum();
             worth[parent as usize] += value;
             for sequence in tree.range(set) {
-                let (candidate, share) = self.told.parts[sequence];
+                let (candidate, share) = self.partition.parts[sequence];
                 if share > 0.0 {
                     self.regrets[candidate as usize] += share * (worth[sequence] - value);
                     self.sums[candidate as usize] += weight * self.plan[sequence];
@@ -159,7 +159,7 @@ impl<'t> ClassLearner<'t> {
             }
         }
         self.regrets.iter_mut().for_each(|regret| *regret = regret.max(0.0));
-        self.probabilities = self.told.probabilities(tree, &self.regrets);
+        self.probabilities = self.partition.probabilities(tree, &self.regrets);
         self.plan = tree.plan(&self.probabilities);
     }
 }
@@ -173,16 +173,16 @@ impl<'g> Abstraction<'g> {
         game: &'g Game,
         mut perceive: impl FnMut(&InfosetView<'_>) -> Perceived<K>,
     ) -> Result<Abstraction<'g>, SolveError> {
-        let told = [
+        let partitions = [
             InformationPartition::of(game, Seat::A, &mut perceive)?,
             InformationPartition::of(game, Seat::B, &mut perceive)?,
         ];
-        Ok(Abstraction { game, told })
+        Ok(Abstraction { game, partitions })
     }
 
     /// The number of classes of both seats together.
     pub fn classes(&self) -> usize {
-        self.told.iter().map(|partition| partition.first.len() - 1).sum()
+        self.partitions.iter().map(|partition| partition.first.len() - 1).sum()
     }
 
     /// Searches for the least exploitable strategy of the abstraction: for each seat by CFR+ (Tammelin 2014, "Solving
@@ -197,14 +197,15 @@ impl<'g> Abstraction<'g> {
     /// stop, after 1, 2, 4, 8, … iterations and at the end, unless `until.exploitability` is 0.
     pub fn solve(&self, until: &StopCondition, progress: &mut dyn FnMut(SolverProgress)) -> Strategy {
         let trees = &self.game.trees;
-        let seeing = trees.each_ref().map(InformationPartition::all);
+        let full = trees.each_ref().map(InformationPartition::all);
         // The learners of two games: in the first, seat a has the abstraction; in the second, seat b.
         let mut tables = [0, 1].map(|own| {
-            [0, 1]
-                .map(|seat| ClassLearner::new(&trees[seat], if seat == own { &self.told[seat] } else { &seeing[seat] }))
+            [0, 1].map(|seat| {
+                ClassLearner::new(&trees[seat], if seat == own { &self.partitions[seat] } else { &full[seat] })
+            })
         });
         let average = |tables: &[[ClassLearner<'_>; SEATS]; SEATS]| Strategy {
-            probabilities: [0, 1].map(|own| self.told[own].probabilities(&trees[own], &tables[own][own].sums)),
+            probabilities: [0, 1].map(|own| self.partitions[own].probabilities(&trees[own], &tables[own][own].sums)),
         };
         for iteration in 1..=until.iterations {
             for [a, b] in &mut tables {

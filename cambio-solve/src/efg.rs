@@ -118,7 +118,7 @@ impl EfgWriter<'_, '_> {
         write!(self.out, "c \"\" {} \"\" {{", self.forks)?;
         let all = outcomes.iter().map(|outcome| i128::from(outcome.ways)).sum();
         for outcome in outcomes {
-            let label = match outcome.lot {
+            let label = match outcome.result {
                 ChanceResult::Face(card) => quoted(self.game.rules().label(card)),
                 ChanceResult::First(seat) => format!("\"{seat}\""),
             };

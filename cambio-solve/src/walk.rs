@@ -67,11 +67,11 @@ impl Trail {
     fn extend_from(
         &mut self,
         (events, decisions): (usize, usize),
-        news: &[Event<Card>],
+        new: &[Event<Card>],
         decided: Option<(Seat, Action)>,
     ) {
         self.events.truncate(events);
-        self.events.extend_from_slice(news);
+        self.events.extend_from_slice(new);
         self.decisions.truncate(decisions);
         self.decisions.extend(decided);
     }
@@ -94,10 +94,10 @@ pub(crate) struct HistoryNode<P> {
     pub(crate) chance: f64,
     pub(crate) path: P,
     /// The events since the parent node, if the walk keeps a trail.
-    news: Vec<Event<Card>>,
+    events: Vec<Event<Card>>,
     /// The decision that led from the parent node to this node, if the walk keeps a trail.
     decided: Option<(Seat, Action)>,
-    /// The length of the trail without `news` and `decided`.
+    /// The length of the trail without `events` and `decided`.
     above: (usize, usize),
     /// The chance nodes between the parent and this node that were not visited before; only with `TREE`.
     forks: Vec<Vec<ChanceBranch>>,
@@ -125,7 +125,7 @@ struct Level {
 pub(crate) struct ChanceBranch {
     /// The index of the card in the pool, or of the seat in the race.
     index: usize,
-    pub(crate) lot: ChanceResult,
+    pub(crate) result: ChanceResult,
     pub(crate) ways: u32,
 }
 
@@ -226,16 +226,16 @@ fn racers(race: &Race<'_>) -> [Seat; SEATS] {
 }
 
 fn even(ways: [(Seat, u32); SEATS], options: &mut Vec<ChanceBranch>) {
-    let outcome = |(index, (seat, ways))| ChanceBranch { index, lot: ChanceResult::First(seat), ways };
+    let outcome = |(index, (seat, ways))| ChanceBranch { index, result: ChanceResult::First(seat), ways };
     options.extend(ways.into_iter().enumerate().map(outcome));
 }
 
 /// Lists the kinds of a pool in order, each with the index of one of its cards.
 fn distinct(pool: &[Card], options: &mut Vec<ChanceBranch>) {
     for (index, card) in pool.iter().enumerate() {
-        match options.binary_search_by_key(&ChanceResult::Face(*card), |outcome| outcome.lot) {
+        match options.binary_search_by_key(&ChanceResult::Face(*card), |outcome| outcome.result) {
             Ok(known) => options[known].ways += 1,
-            Err(at) => options.insert(at, ChanceBranch { index, lot: ChanceResult::Face(*card), ways: 1 }),
+            Err(at) => options.insert(at, ChanceBranch { index, result: ChanceResult::Face(*card), ways: 1 }),
         }
     }
 }
@@ -250,7 +250,7 @@ pub(crate) fn walk<V: Visitor>(rules: &Rules, root: V::Path, visitor: &mut V) ->
     walk.begin(&Setup::new(rules, SEATS), root)?;
     let mut paths = Vec::new();
     while let Some(node) = walk.waiting.pop() {
-        walk.trail.extend_from(node.above, &node.news, node.decided);
+        walk.trail.extend_from(node.above, &node.events, node.decided);
         for outcomes in &node.forks {
             walk.visitor.fork(outcomes)?;
         }
@@ -291,13 +291,13 @@ impl<V: Visitor> TreeWalk<'_, V> {
     fn begin(&mut self, setup: &Setup, path: V::Path) -> Result<(), SolveError> {
         loop {
             let before = self.script.len;
-            let (mut keys, mut news) = ([HistoryKey::START; SEATS], Vec::new());
-            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
+            let (mut keys, mut events) = ([HistoryKey::START; SEATS], Vec::new());
+            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut events);
             let state = State::deal_latent(setup, &mut self.script, &mut sink)
                 .map_err(|error| SolveError::Unfit(error.to_string()))?;
             self.push(
                 before,
-                HistoryNode { state, keys, chance: 1.0, path, news, decided: None, above: (0, 0), forks: Vec::new() },
+                HistoryNode { state, keys, chance: 1.0, path, events, decided: None, above: (0, 0), forks: Vec::new() },
             );
             if !self.script.advance() {
                 self.order(0);
@@ -311,12 +311,12 @@ impl<V: Visitor> TreeWalk<'_, V> {
         loop {
             let before = self.script.len;
             let mut state = node.state.clone();
-            let (mut keys, mut news) = (keys, Vec::new());
-            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut news);
+            let (mut keys, mut events) = (keys, Vec::new());
+            let mut sink = |event: &Event<Card>| hear::<V>(*event, &mut keys, &mut events);
             state.apply(action, &mut self.script, &mut sink).expect("the choices of a node are legal");
             let (chance, above) = (node.chance, self.trail.len());
             let decided = node.state.actor().filter(|_| V::TRAIL).map(|seat| (seat, action));
-            self.push(before, HistoryNode { state, keys, chance, path, news, decided, above, forks: Vec::new() });
+            self.push(before, HistoryNode { state, keys, chance, path, events, decided, above, forks: Vec::new() });
             if !self.script.advance() {
                 return;
             }
@@ -343,21 +343,21 @@ impl<V: Visitor> TreeWalk<'_, V> {
 }
 
 #[inline]
-fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], news: &mut Vec<Event<Card>>) {
+fn hear<V: Visitor>(event: Event<Card>, keys: &mut [HistoryKey; SEATS], events: &mut Vec<Event<Card>>) {
     perceive_all(keys, &event);
     if V::TRAIL {
-        news.push(event);
+        events.push(event);
     }
 }
 
-/// Calls `figure` for each assignment of cards to the unseen faces of a finished round, with the script that gives its
+/// Calls `visit` for each assignment of cards to the unseen faces of a finished round, with the script that gives its
 /// probability. Unseen faces are exchangeable, so they are drawn from the pool of unseen cards.
-pub(crate) fn settled(state: &State, mut figure: impl FnMut(&State, &ChanceEnumerator)) {
+pub(crate) fn settled(state: &State, mut visit: impl FnMut(&State, &ChanceEnumerator)) {
     let mut script = ChanceEnumerator::default();
     loop {
         let mut world = state.clone();
         world.settle(&mut script);
-        figure(&world, &script);
+        visit(&world, &script);
         if !script.advance() {
             return;
         }

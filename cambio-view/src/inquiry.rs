@@ -147,7 +147,7 @@ impl Inquiry<'_> {
 
     /// Asks the agent, and stores its answer at the requested decision.
     fn ask(&mut self, state: &State, action: Action) -> Result<(), String> {
-        let Some((players, believer)) = &mut self.seated else { return Ok(()) };
+        let Some((players, tracker)) = &mut self.seated else { return Ok(()) };
         if !(self.goes_on)() {
             return Err(STOPPED.to_owned());
         }
@@ -164,7 +164,7 @@ impl Inquiry<'_> {
                 played: action.to_string(),
                 unit,
                 considered,
-                beliefs: Some(believer.believe(&view, state)),
+                beliefs: Some(tracker.believe(&view, state)),
             }));
         }
         Ok(())
@@ -182,24 +182,24 @@ impl Observer for Inquiry<'_> {
         {
             self.found = Some(Err(error));
         }
-        if let Some((players, believer)) = &mut self.seated {
+        if let Some((players, tracker)) = &mut self.seated {
             players.round_begins(standing, deck);
-            believer.round_begins(standing);
+            tracker.round_begins(standing);
         }
     }
 
     fn event(&mut self, event: &Event<Card>) {
-        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+        if let Some((players, tracker)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
             players.event(event);
-            believer.notice(&event.seen_from(self.seat));
+            tracker.notice(&event.seen_from(self.seat));
         }
     }
 
     fn asks(&mut self, state: &State, seat: Seat) {
-        if let Some((players, believer)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
+        if let Some((players, tracker)) = self.seated.as_mut().filter(|_| self.found.is_none()) {
             players.asks(state, seat);
             if seat != self.seat {
-                believer.spectate(state.table());
+                tracker.spectate(state.table());
             }
         }
     }

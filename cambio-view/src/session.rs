@@ -144,9 +144,9 @@ impl SessionJob {
     /// continued.
     pub fn run_while(self, goes_on: &dyn Fn() -> bool) -> JobResult {
         JobResult(match self.0 {
-            JobTask::Decide(mut thinker) => {
-                let decision = thinker.decide();
-                JobOutcome::Decided(thinker, decision)
+            JobTask::Decide(mut detached) => {
+                let decision = detached.decide();
+                JobOutcome::Decided(detached, decision)
             }
             JobTask::Rewind { config, decisions } => {
                 let mut session = Session::new(*config);
@@ -471,18 +471,18 @@ impl Session {
         if self.recess.is_some() || self.trouble.is_some() {
             return None;
         }
-        let thinker = self.referee.take_out()?;
+        let detached = self.referee.take_out()?;
         self.is_busy = true;
-        Some(SessionJob(JobTask::Decide(thinker)))
+        Some(SessionJob(JobTask::Decide(detached)))
     }
 
     /// Applies the result of a job.
     pub fn finish(&mut self, done: JobResult) {
         self.is_busy = false;
         match done.0 {
-            JobOutcome::Decided(thinker, decision) => {
-                let seat = thinker.seat();
-                self.referee.put_back(thinker);
+            JobOutcome::Decided(detached, decision) => {
+                let seat = detached.seat();
+                self.referee.put_back(detached);
                 if self.rewind.is_some() {
                     return;
                 }

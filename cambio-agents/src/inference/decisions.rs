@@ -104,7 +104,7 @@ impl<Q> RecordedDecision<Q> {
 
     /// The seat's view if these are the faces of the cards, by card number.
     pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> HypotheticalView<'m, Q> {
-        HypotheticalView { moment: self, faces }
+        HypotheticalView { decision: self, faces }
     }
 
     /// The decision implied by the next event; `None` if the event does not determine it.
@@ -138,28 +138,28 @@ impl<Q> RecordedDecision<Q> {
 /// A hypothetical view: the view that another seat had if these are the faces of the cards.
 #[derive(Debug)]
 pub(super) struct HypotheticalView<'m, Q> {
-    moment: &'m RecordedDecision<Q>,
+    decision: &'m RecordedDecision<Q>,
     faces: &'m [Option<Card>],
 }
 
 impl<Q> View for HypotheticalView<'_, Q> {
     fn table(&self) -> &Table {
-        &self.moment.table
+        &self.decision.table
     }
 
     fn seat(&self) -> Seat {
-        self.moment.seat
+        self.decision.seat
     }
 
     fn face(&self, spot: Spot) -> Option<Card> {
-        let has_seen = self.moment.table.seen(self.moment.seat).contains(spot);
-        if has_seen { self.faces[usize::from(self.moment.at[spot.index()])] } else { None }
+        let has_seen = self.decision.table.seen(self.decision.seat).contains(spot);
+        if has_seen { self.faces[usize::from(self.decision.at[spot.index()])] } else { None }
     }
 
     fn held(&self) -> Option<Card> {
-        match self.moment.table.phase() {
+        match self.decision.table.phase() {
             Phase::Held(CardSource::Pile(card)) => Some(card),
-            _ if self.moment.held_from_stock() => self.faces[usize::from(self.moment.held)],
+            _ if self.decision.held_from_stock() => self.faces[usize::from(self.decision.held)],
             _ => None,
         }
     }
@@ -221,21 +221,21 @@ impl<Q: PublicHistory> DecisionLog<Q> {
             Event::Reshuffled { .. } => {}
             _ if self.is_window() => match *sighting {
                 Event::Snapped { seat, spot, .. } => {
-                    if let Some(moment) = self.asked.iter_mut().find(|moment| moment.seat == seat) {
-                        moment.action = Action::Snap(spot);
+                    if let Some(decision) = self.asked.iter_mut().find(|decision| decision.seat == seat) {
+                        decision.action = Action::Snap(spot);
                     }
                 }
                 // No evidence: an aborted snap does not show the card, and a touch is not about a known card.
                 Event::Aborted { seat } | Event::Touched { seat, .. } => {
-                    self.asked.retain(|moment| moment.seat != seat);
+                    self.asked.retain(|decision| decision.seat != seat);
                 }
                 Event::Penalised { .. } | Event::PenaltyWaived { .. } | Event::BecameSafe { .. } => {}
                 _ => self.settle(),
             },
             _ => {
-                self.asked.retain_mut(|moment| {
-                    let decided = moment.decided(sighting);
-                    moment.action = decided.unwrap_or(moment.action);
+                self.asked.retain_mut(|decision| {
+                    let decided = decision.decided(sighting);
+                    decision.action = decided.unwrap_or(decision.action);
                     decided.is_some()
                 });
                 self.settle();
@@ -244,7 +244,7 @@ impl<Q: PublicHistory> DecisionLog<Q> {
     }
 
     fn is_window(&self) -> bool {
-        self.asked.first().is_some_and(|moment| moment.table.phase() == Phase::Window)
+        self.asked.first().is_some_and(|decision| decision.table.phase() == Phase::Window)
     }
 
     /// Moves the pending decisions to the list of decisions, and keeps the latest [`MOST`].

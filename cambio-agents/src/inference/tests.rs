@@ -26,20 +26,20 @@ fn decisions_tell_of_cards() {
         key.stream(Purpose::Deck, 0).shuffle(&mut deck);
         let mut dice = Dice(key.stream(Purpose::Race, 0));
         let mut knowledge = Knowledge::new(&rules, 2, Seat::B);
-        let mut moments = DecisionLog::new(policy.begin(&rules, 2).unwrap());
+        let mut log = DecisionLog::new(policy.begin(&rules, 2).unwrap());
         let mut hear = |event: &Event<Card>| {
             knowledge.notice(&event.seen_from(Seat::B));
-            moments.notice(&event.seen_from(Seat::B));
+            log.notice(&event.seen_from(Seat::B));
         };
         let mut state = State::deal(&Setup::new(&rules, 2), &deck, &mut dice, &mut hear).unwrap();
         while let Some(seat) = state.actor().filter(|_| state.table().turns() < 40) {
             if seat == Seat::B {
                 let view = state.observe(seat);
                 let unknown: Vec<Spot> = view.table().occupied().without(view.known()).iter_from(view.seat()).collect();
-                let mut faces = moments.cards.faces().to_vec();
+                let mut faces = log.cards.faces().to_vec();
                 let mut fill = |world: &State| {
                     for &spot in &unknown {
-                        faces[usize::from(moments.cards.at(spot))] = world.face(spot);
+                        faces[usize::from(log.cards.at(spot))] = world.face(spot);
                     }
                     faces.clone()
                 };
@@ -47,19 +47,19 @@ fn decisions_tell_of_cards() {
                 let worlds: Vec<_> = (0..20_u32)
                     .map(|number| fill(&knowledge.sample(&view, &mut SplitMix::new(deal, number))))
                     .collect();
-                for mut evidence in evidence(&moments, &unknown, 3) {
+                for mut evidence in evidence(&log, &unknown, 3) {
                     let mut of = |faces: &[Option<Card>]| evidence.likelihood(&mut policy, 0.01, faces);
                     let mean = worlds.iter().map(|faces| of(faces)).sum::<f64>() / worlds.len() as f64;
                     gain += libm::log(of(&truth) / mean);
                     told += 1;
                 }
             } else {
-                moments.spectate(state.table());
+                log.spectate(state.table());
             }
-            let action = policy.decide(&state.view(seat), &moments.past);
+            let action = policy.decide(&state.view(seat), &log.past);
             let mut hear = |event: &Event<Card>| {
                 knowledge.notice(&event.seen_from(Seat::B));
-                moments.notice(&event.seen_from(Seat::B));
+                log.notice(&event.seen_from(Seat::B));
             };
             state.apply(action, &mut dice, &mut hear).unwrap();
         }

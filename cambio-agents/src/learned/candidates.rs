@@ -31,7 +31,7 @@ pub(super) enum DecisionKind {
     Other,
 }
 
-pub(super) const SORTS: usize = DecisionKind::Other as usize + 1;
+pub(super) const DECISION_KINDS: usize = DecisionKind::Other as usize + 1;
 
 /// A decision that stands for all decisions with the same key.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Candidate {
 /// The properties that distinguish candidates: the kind of decision, and the owner and category of each named card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CandidateKey {
-    pub(super) sort: DecisionKind,
+    pub(super) kind: DecisionKind,
     /// The distance of the owner and the category of the named card; in a swap, of the seat's own card.
     pub(super) card: Option<(u8, u16)>,
     /// The distance of the owner and the category of the other card of a swap.
@@ -58,17 +58,17 @@ impl CandidateKey {
     /// before a call, and swaps that do not move exactly one of the seat's own cards.
     pub(super) fn of(
         deck: &DeckClasses,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         view: &impl View,
         action: Action,
     ) -> Option<CandidateKey> {
         let (table, seat) = (view.table(), view.seat());
         let card = |spot| {
-            let (distance, card) = scene.card(table, seat, spot);
+            let (distance, card) = context.card(table, seat, spot);
             Some((distance as u8, card.category(deck, distance) as u16))
         };
-        let plain = |sort| Some(CandidateKey { sort, card: None, other: None });
-        let naming = |sort, spot| Some(CandidateKey { sort, card: card(spot), other: None });
+        let plain = |kind| Some(CandidateKey { kind, card: None, other: None });
+        let naming = |kind, spot| Some(CandidateKey { kind, card: card(spot), other: None });
         match action {
             Action::Draw => plain(DecisionKind::Draw),
             Action::Take => plain(DecisionKind::Take),
@@ -87,13 +87,13 @@ impl CandidateKey {
             }
             Action::Swap(one, other) if (one.seat() == seat) != (other.seat() == seat) => {
                 let (own, theirs) = if one.seat() == seat { (one, other) } else { (other, one) };
-                Some(CandidateKey { sort: DecisionKind::Swap, card: card(own), other: card(theirs) })
+                Some(CandidateKey { kind: DecisionKind::Swap, card: card(own), other: card(theirs) })
             }
             Action::Snap(spot) => match view.face(spot) {
                 Some(face) if view.would_match(spot, face) => {
                     naming(if spot.seat() == seat { DecisionKind::SnapOwn } else { DecisionKind::SnapOther }, spot)
                 }
-                None if scene.caller.all != 0 && spot.seat() == seat => naming(DecisionKind::Blind, spot),
+                None if context.caller.all != 0 && spot.seat() == seat => naming(DecisionKind::Blind, spot),
                 _ => None,
             },
             Action::Give(spot) => naming(DecisionKind::Give, spot),
@@ -107,16 +107,16 @@ impl CandidateKey {
 /// The only candidate, if this is clear at once: in most windows, the seat to act knows no matching card.
 #[inline]
 pub(super) fn only_candidate(view: &impl View) -> Option<Candidate> {
-    let (table, key) = (view.table(), CandidateKey { sort: DecisionKind::Pass, card: None, other: None });
+    let (table, key) = (view.table(), CandidateKey { kind: DecisionKind::Pass, card: None, other: None });
     let passes = table.phase() == Phase::Window && table.callers().is_empty() && view.known_matches().is_empty();
     passes.then_some(Candidate { action: Action::Pass, key, number: 1 })
 }
 
 /// Writes the candidates into `found`: the first decision of each key, in the order of the choices.
-pub(super) fn candidates(deck: &DeckClasses, scene: &DecisionContext, view: &impl View, found: &mut Vec<Candidate>) {
+pub(super) fn candidates(deck: &DeckClasses, context: &DecisionContext, view: &impl View, found: &mut Vec<Candidate>) {
     found.clear();
     let mut add = |action| {
-        if let Some(key) = CandidateKey::of(deck, scene, view, action) {
+        if let Some(key) = CandidateKey::of(deck, context, view, action) {
             match found.iter_mut().find(|other| other.key == key) {
                 Some(like) => like.number += 1,
                 None => found.push(Candidate { action, key, number: 1 }),
@@ -135,7 +135,7 @@ pub(super) fn candidates(deck: &DeckClasses, scene: &DecisionContext, view: &imp
         let action = view.choices().nth(0).expect("the seat to act has a choice");
         found.push(Candidate {
             action,
-            key: CandidateKey { sort: DecisionKind::Other, card: None, other: None },
+            key: CandidateKey { kind: DecisionKind::Other, card: None, other: None },
             number: 1,
         });
     }

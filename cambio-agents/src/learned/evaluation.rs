@@ -83,14 +83,14 @@ impl NetworkInputs {
         evaluation.values.clear();
         evaluation.standing = *standing;
         if let Some(only) = only_candidate(view) {
-            // For a pass or a snap in this case, `index_of` needs no other part of the scene.
-            evaluation.scene.caller = Callers::NONE;
+            // For a pass or a snap in this case, `index_of` needs no other part of the context.
+            evaluation.context.caller = Callers::NONE;
             evaluation.candidates.clear();
             evaluation.candidates.push(only);
             return;
         }
-        evaluation.scene.read(&self.features.deck, view, history);
-        candidates(&self.features.deck, &evaluation.scene, view, &mut evaluation.candidates);
+        evaluation.context.read(&self.features.deck, view, history);
+        candidates(&self.features.deck, &evaluation.context, view, &mut evaluation.candidates);
     }
 
     /// Calls `on` for each active input of a candidate, in a fixed order, after [`NetworkInputs::look`].
@@ -98,11 +98,11 @@ impl NetworkInputs {
     /// # Panics
     /// If the candidate does not exist, or is the only one, because a single candidate has no inputs.
     pub fn on(&self, view: &impl View, evaluation: &NetworkEvaluation, index: usize, mut on: impl FnMut(usize)) {
-        let (features, scene, totals) = (&*self.features, &evaluation.scene, &evaluation.standing.0);
+        let (features, context, totals) = (&*self.features, &evaluation.context, &evaluation.standing.0);
         let candidate = &evaluation.candidates[index];
-        let after = scene.after(view, candidate.action);
-        let summaries = features.position(scene, &after, totals, &mut on);
-        features.candidate(scene, &after, &candidate.key, totals, &summaries[..scene.seats], on);
+        let after = context.after(view, candidate.action);
+        let summaries = features.position(context, &after, totals, &mut on);
+        features.candidate(context, &after, &candidate.key, totals, &summaries[..context.seats], on);
     }
 
     /// Calls `on` for each active input of the position before a decision: the inputs of candidates, without the inputs for
@@ -115,19 +115,19 @@ impl NetworkInputs {
         buffer: &mut NetworkEvaluation,
         mut on: impl FnMut(usize),
     ) {
-        let (features, scene, totals) = (&*self.features, &mut buffer.scene, &standing.0);
-        scene.read(&features.deck, view, history);
-        let before = scene.before();
-        let summaries = features.position(scene, &before, totals, &mut on);
+        let (features, context, totals) = (&*self.features, &mut buffer.context, &standing.0);
+        context.read(&features.deck, view, history);
+        let before = context.before();
+        let summaries = features.position(context, &before, totals, &mut on);
         features.faces(&before, &mut on);
-        features.ranks(scene, &before, &summaries[..scene.seats], on);
+        features.ranks(context, &before, &summaries[..context.seats], on);
     }
 }
 
 /// The evaluation of a decision: its candidates and their values. If it is reused, it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct NetworkEvaluation {
-    scene: DecisionContext,
+    context: DecisionContext,
     standing: MatchStanding,
     candidates: Vec<Candidate>,
     values: Vec<i32>,
@@ -139,7 +139,7 @@ pub struct NetworkEvaluation {
 impl Default for NetworkEvaluation {
     fn default() -> NetworkEvaluation {
         NetworkEvaluation {
-            scene: DecisionContext::NONE,
+            context: DecisionContext::NONE,
             standing: MatchStanding(RelativeTotals::NONE),
             candidates: Vec::new(),
             values: Vec::new(),
@@ -162,7 +162,7 @@ impl NetworkEvaluation {
 
     /// The index of the candidate that stands for this decision, if there is one.
     pub fn index_of(&self, inputs: &NetworkInputs, view: &impl View, action: Action) -> Option<usize> {
-        let key = CandidateKey::of(&inputs.features.deck, &self.scene, view, action)?;
+        let key = CandidateKey::of(&inputs.features.deck, &self.context, view, action)?;
         self.candidates.iter().position(|candidate| candidate.key == key)
     }
 
@@ -330,17 +330,17 @@ impl Network {
             return;
         }
         let (features, weights, vectors) = (&*self.inputs.features, &*self.weights, self.vectors);
-        let NetworkEvaluation { scene, standing: MatchStanding(totals), candidates, values, on, parts } = evaluation;
+        let NetworkEvaluation { context, standing: MatchStanding(totals), candidates, values, on, parts } = evaluation;
         // The inputs that no candidate changes and the inputs of each unchanged layout are summed once.
         on.clear();
-        features.scene(scene, totals, |input| on.push(input as u16));
+        features.context(context, totals, |input| on.push(input as u16));
         let mut base = weights.bias;
         vectors.add(weights, &mut base, on);
         parts.clear();
         let mut before = [LayoutSummary::default(); MAX_SEATS];
-        for (distance, side) in scene.sides[..scene.seats].iter().enumerate() {
+        for (distance, side) in context.sides[..context.seats].iter().enumerate() {
             on.clear();
-            before[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
+            before[distance] = features.side(context, distance, side, |input| on.push(input as u16));
             let mut part = [0; WIDTH];
             vectors.add(weights, &mut part, on);
             add(&mut base, &part);
@@ -349,27 +349,27 @@ impl Network {
         // The inputs for the comparison of unchanged layouts are also summed once.
         let mut same = base;
         on.clear();
-        features.comparison(scene, scene.caller, totals, &before[..scene.seats], |input| on.push(input as u16));
+        features.comparison(context, context.caller, totals, &before[..context.seats], |input| on.push(input as u16));
         vectors.add(weights, &mut same, on);
         let mut changed = before;
         for candidate in candidates {
-            let after = scene.after(view, candidate.action);
+            let after = context.after(view, candidate.action);
             let (mut summaries, mut sums) = (&before, same);
             on.clear();
-            if !after.changed().is_empty() || after.caller != scene.caller {
-                changed[..scene.seats].copy_from_slice(&before[..scene.seats]);
+            if !after.changed().is_empty() || after.caller != context.caller {
+                changed[..context.seats].copy_from_slice(&before[..context.seats]);
                 sums = base;
                 for (distance, side) in after.changed() {
                     let distance = usize::from(*distance);
                     subtract(&mut sums, &parts[distance]);
-                    changed[distance] = features.side(scene, distance, side, |input| on.push(input as u16));
+                    changed[distance] = features.side(context, distance, side, |input| on.push(input as u16));
                 }
                 summaries = &changed;
-                let summaries = &summaries[..scene.seats];
-                features.comparison(scene, after.caller, totals, summaries, |input| on.push(input as u16));
+                let summaries = &summaries[..context.seats];
+                features.comparison(context, after.caller, totals, summaries, |input| on.push(input as u16));
             }
-            let summaries = &summaries[..scene.seats];
-            features.candidate(scene, &after, &candidate.key, totals, summaries, |input| on.push(input as u16));
+            let summaries = &summaries[..context.seats];
+            features.candidate(context, &after, &candidate.key, totals, summaries, |input| on.push(input as u16));
             values.push(vectors.value(weights, &sums, on));
         }
     }

@@ -8,7 +8,7 @@
 use cambio_core::Rules;
 use cambio_core::rules::MAX_SEATS;
 
-use super::candidates::{CandidateKey, DecisionKind, SORTS};
+use super::candidates::{CandidateKey, DECISION_KINDS, DecisionKind};
 use super::card::{DeckClasses, TableCard, UNKNOWN};
 use super::position::{
     Afterstate, Callers, DecisionContext, FaceClass, RelativeTotals, SeatCards, TOTAL_POINTS, TOTALS,
@@ -129,8 +129,8 @@ blocks! {
     least_match_difference: in_match(CALLERS * DIFFERENCES),
     projected: in_match(SEATINGS * PROJECTIONS),
     // The candidate.
-    sort_caller: SORTS * CALLERS,
-    sort_turn: SORTS * SEATINGS,
+    kind_caller: DECISION_KINDS * CALLERS,
+    kind_turn: DECISION_KINDS * SEATINGS,
     held: faces,
     top: faces,
     target: 5 * deck.categories(),
@@ -206,13 +206,13 @@ impl Features {
     #[inline]
     pub(super) fn side(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         distance: usize,
         side: &SeatCards,
         mut on: impl FnMut(usize),
     ) -> LayoutSummary {
         let (deck, at) = (&self.deck, &self.blocks);
-        let seating = seating(distance, scene.seats);
+        let seating = seating(distance, context.seats);
         let (categories, classes) = (deck.categories(), deck.classes());
         let mut summary = LayoutSummary { size: side.cards().len(), ..LayoutSummary::default() };
         let (mut dark, mut found) = (0, [0_u16; cambio_core::rules::MAX_SLOTS]);
@@ -223,7 +223,7 @@ impl Features {
             if copies < COPIES {
                 on(at.cards + (seating * categories + category) * COPIES + copies);
             }
-            summary.sum += card.expected(deck, distance, scene.mean);
+            summary.sum += card.expected(deck, distance, context.mean);
             if card.class == UNKNOWN {
                 summary.unknown += 1;
             } else {
@@ -238,7 +238,7 @@ impl Features {
             dark += usize::from(!card.is_open(distance));
         }
         if distance == 0 && self.has(InputGroup::Witnesses) {
-            self.open_to(scene, side, classes, &mut on);
+            self.open_to(context, side, classes, &mut on);
         }
         let number = summary.size.min(CARDS - 1);
         on(at.sum + seating * SUMS + self.sum_step(summary.sum));
@@ -249,11 +249,11 @@ impl Features {
 
     /// Activates the inputs for the cards of the seat to act that other seats know, for each of these seats.
     #[inline]
-    fn open_to(&self, scene: &DecisionContext, side: &SeatCards, classes: usize, on: &mut impl FnMut(usize)) {
+    fn open_to(&self, context: &DecisionContext, side: &SeatCards, classes: usize, on: &mut impl FnMut(usize)) {
         if side.cards().iter().all(|card| card.witnesses & !1 == 0) {
             return;
         }
-        for other in 1..scene.seats {
+        for other in 1..context.seats {
             for (index, card) in side.cards().iter().enumerate() {
                 if card.witnesses >> other & 1 == 0 {
                     continue;
@@ -262,7 +262,7 @@ impl Features {
                 let copies = side.cards()[..index].iter().filter(|before| is_like(before)).count();
                 if copies < 2 {
                     let class = if card.class == UNKNOWN { classes } else { card.class.into() };
-                    let seating = seating(other, scene.seats) - 1;
+                    let seating = seating(other, context.seats) - 1;
                     on(self.blocks.open_to + (seating * (classes + 1) + class) * 2 + copies);
                 }
             }
@@ -271,23 +271,23 @@ impl Features {
 
     /// Activates the inputs that no candidate changes.
     #[inline]
-    pub(super) fn scene(&self, scene: &DecisionContext, totals: &RelativeTotals, mut on: impl FnMut(usize)) {
+    pub(super) fn context(&self, context: &DecisionContext, totals: &RelativeTotals, mut on: impl FnMut(usize)) {
         let (deck, at) = (&self.deck, &self.blocks);
-        for (class, &copies) in scene.pile[..deck.classes()].iter().enumerate() {
+        for (class, &copies) in context.pile[..deck.classes()].iter().enumerate() {
             if copies > 0 {
                 on(at.pile + class * 5 + (usize::from(copies) - 1).min(4));
             }
         }
-        on(at.turns + scene.turns.min(TURNS - 1) * SEATINGS + seating(scene.starter, scene.seats));
-        on(at.turn + seating(scene.turn, scene.seats));
-        for bit in (0..5).filter(|bit| scene.step >> bit & 1 == 1) {
+        on(at.turns + context.turns.min(TURNS - 1) * SEATINGS + seating(context.starter, context.seats));
+        on(at.turn + seating(context.turn, context.seats));
+        for bit in (0..5).filter(|bit| context.step >> bit & 1 == 1) {
             on(at.step + bit);
         }
-        on(at.seats + scene.seats - 2);
+        on(at.seats + context.seats - 2);
         if deck.target.is_some() {
-            let points = &totals.points[..scene.seats];
+            let points = &totals.points[..context.seats];
             for (distance, &total) in points.iter().enumerate() {
-                let seating = seating(distance, scene.seats);
+                let seating = seating(distance, context.seats);
                 on(at.totals + seating * TOTAL_POINTS + usize::from(total));
                 if distance > 0 {
                     on(at.leads + seating * LEADS + (usize::from(total) + TOTAL_POINTS - usize::from(points[0])));
@@ -300,19 +300,19 @@ impl Features {
     /// of each layout.
     pub(super) fn position(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         after: &Afterstate,
         totals: &RelativeTotals,
         mut on: impl FnMut(usize),
     ) -> [LayoutSummary; MAX_SEATS] {
-        self.scene(scene, totals, &mut on);
+        self.context(context, totals, &mut on);
         let mut summaries = [LayoutSummary::default(); MAX_SEATS];
-        for (distance, summary) in summaries[..scene.seats].iter_mut().enumerate() {
+        for (distance, summary) in summaries[..context.seats].iter_mut().enumerate() {
             let changed = after.changed().iter().find(|&&(other, _)| usize::from(other) == distance);
-            let side = changed.map_or(&scene.sides[distance], |(_, side)| side);
-            *summary = self.side(scene, distance, side, &mut on);
+            let side = changed.map_or(&context.sides[distance], |(_, side)| side);
+            *summary = self.side(context, distance, side, &mut on);
         }
-        self.comparison(scene, after.caller, totals, &summaries[..scene.seats], on);
+        self.comparison(context, after.caller, totals, &summaries[..context.seats], on);
         summaries
     }
 
@@ -320,7 +320,7 @@ impl Features {
     #[inline]
     pub(super) fn comparison(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         caller: Callers,
         totals: &RelativeTotals,
         summaries: &[LayoutSummary],
@@ -334,9 +334,9 @@ impl Features {
             fewest = fewest.min(other.size);
             fewer += usize::from(other.sum < own.sum);
             let step = self.difference_step(other.sum - own.sum);
-            on(at.difference + seating(distance, scene.seats) * DIFFERENCES + step);
+            on(at.difference + seating(distance, context.seats) * DIFFERENCES + step);
         }
-        let first = caller.seating(scene.seats);
+        let first = caller.seating(context.seats);
         let ahead = self.difference_step(least - own.sum);
         on(at.least_difference + first * DIFFERENCES + ahead);
         on(at.rank + fewer.min(RANKS - 1) * CALLERS + first);
@@ -348,15 +348,15 @@ impl Features {
         let (mut callers, mut alone) = (caller.all, true);
         while callers != 0 {
             let distance = callers.trailing_zeros() as usize;
-            on(at.callers + 2 * seating(distance, scene.seats) + usize::from(!alone));
+            on(at.callers + 2 * seating(distance, context.seats) + usize::from(!alone));
             alone = false;
             callers &= callers - 1;
         }
         if self.deck.target.is_some() {
             on(at.lead_differences
-                + (TOTALS - 1 + totals.own_step() - totals.best_step(scene.seats)) * DIFFERENCES
+                + (TOTALS - 1 + totals.own_step() - totals.best_step(context.seats)) * DIFFERENCES
                 + ahead);
-            self.projection(scene, first, totals, summaries, on);
+            self.projection(context, first, totals, summaries, on);
         }
     }
 
@@ -364,7 +364,7 @@ impl Features {
     #[inline]
     fn projection(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         first: usize,
         totals: &RelativeTotals,
         summaries: &[LayoutSummary],
@@ -374,8 +374,8 @@ impl Features {
         let projected = |distance: usize| 16 * totals.exact[distance] + summaries[distance].sum;
         let own = projected(0);
         let mut least = i32::MAX;
-        for distance in 0..scene.seats {
-            let (seating, total) = (seating(distance, scene.seats), projected(distance));
+        for distance in 0..context.seats {
+            let (seating, total) = (seating(distance, context.seats), projected(distance));
             let step = ((total + 16 * NEGATIVE) / 32).clamp(0, PROJECTIONS as i32 - 1) as usize;
             on(at.projected + seating * PROJECTIONS + step);
             if distance > 0 {
@@ -390,7 +390,7 @@ impl Features {
     #[inline]
     pub(super) fn candidate(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         after: &Afterstate,
         key: &CandidateKey,
         totals: &RelativeTotals,
@@ -398,12 +398,12 @@ impl Features {
         mut on: impl FnMut(usize),
     ) {
         let (deck, at, own) = (&self.deck, &self.blocks, &summaries[0]);
-        let sort = key.sort as usize;
-        on(at.sort_caller + sort * CALLERS + after.caller.seating(scene.seats));
-        on(at.sort_turn + sort * SEATINGS + seating(scene.turn, scene.seats));
+        let kind = key.kind as usize;
+        on(at.kind_caller + kind * CALLERS + after.caller.seating(context.seats));
+        on(at.kind_turn + kind * SEATINGS + seating(context.turn, context.seats));
         self.faces(after, &mut on);
         if let Some((_, category)) = key.card {
-            let kind = match key.sort {
+            let target = match key.kind {
                 DecisionKind::LookOwn => Some(0),
                 DecisionKind::LookOther => Some(1),
                 DecisionKind::Blind => Some(2),
@@ -411,11 +411,11 @@ impl Features {
                 DecisionKind::Show => Some(4),
                 _ => None,
             };
-            if let Some(kind) = kind {
-                on(at.target + kind * deck.categories() + usize::from(category));
+            if let Some(target) = target {
+                on(at.target + target * deck.categories() + usize::from(category));
             }
         }
-        let moment = match key.sort {
+        let moment = match key.kind {
             DecisionKind::Call => 1,
             DecisionKind::End => 2,
             DecisionKind::Draw => 3,
@@ -426,10 +426,10 @@ impl Features {
             on(at.ends + ((2 - moment) * UNKNOWNS + unknown) * SUMS + known);
         }
         if deck.target.is_some() {
-            let (own, best) = (totals.own_step(), totals.best_step(scene.seats));
+            let (own, best) = (totals.own_step(), totals.best_step(context.seats));
             on(at.total_pairs + (moment * TOTALS + own) * TOTALS + best);
         }
-        self.ranks(scene, after, summaries, &mut on);
+        self.ranks(context, after, summaries, &mut on);
         if self.has(InputGroup::Caller)
             && let Some(distance) = after.caller.first
         {
@@ -454,7 +454,7 @@ impl Features {
     #[inline]
     pub(super) fn ranks(
         &self,
-        scene: &DecisionContext,
+        context: &DecisionContext,
         after: &Afterstate,
         summaries: &[LayoutSummary],
         mut on: impl FnMut(usize),
@@ -474,13 +474,13 @@ impl Features {
                 on(at.held_pairs + rank);
             }
             if unseen {
-                on(at.unseen_held + rank * UNSEEN + usize::from(scene.unseen(deck, rank)).min(UNSEEN - 1));
+                on(at.unseen_held + rank * UNSEEN + usize::from(context.unseen(deck, rank)).min(UNSEEN - 1));
             }
         }
         let FaceClass::Class(top) = after.top else { return };
         let rank = deck.rank(top);
         if unseen {
-            on(at.unseen_top + rank * UNSEEN + usize::from(scene.unseen(deck, rank)).min(UNSEEN - 1));
+            on(at.unseen_top + rank * UNSEEN + usize::from(context.unseen(deck, rank)).min(UNSEEN - 1));
         }
         if self.has(InputGroup::Matches) {
             if own.ranks >> rank & 1 == 1 {
@@ -489,7 +489,7 @@ impl Features {
             }
             for (distance, other) in summaries.iter().enumerate().skip(1) {
                 if other.ranks >> rank & 1 == 1 {
-                    let seating = seating(distance, scene.seats) - 1;
+                    let seating = seating(distance, context.seats) - 1;
                     let is_open = other.open_ranks >> rank & 1 == 1;
                     on(at.other_matches + (seating * deck.ranks() + rank) * 2 + usize::from(is_open));
                 }

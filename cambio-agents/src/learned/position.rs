@@ -88,10 +88,10 @@ impl Afterstate {
 
     /// The layout of the seat at this distance, as a copy that may be changed.
     #[inline]
-    fn change(&mut self, scene: &DecisionContext, distance: usize) -> &mut SeatCards {
+    fn change(&mut self, context: &DecisionContext, distance: usize) -> &mut SeatCards {
         let found = self.changed().iter().position(|&(other, _)| usize::from(other) == distance);
         let at = found.unwrap_or_else(|| {
-            self.sides[usize::from(self.changed)] = (distance as u8, scene.sides[distance]);
+            self.sides[usize::from(self.changed)] = (distance as u8, context.sides[distance]);
             self.changed += 1;
             usize::from(self.changed) - 1
         });
@@ -190,7 +190,7 @@ impl DecisionContext {
         caller: Callers::NONE,
     };
 
-    /// Fills the scene from the view of a seat.
+    /// Fills the context from the view of a seat.
     #[inline]
     pub(super) fn read(&mut self, deck: &DeckClasses, view: &impl View, history: &CardHistory) {
         let (table, seat) = (view.table(), view.seat());

@@ -242,8 +242,8 @@ impl<A: Agent, W: Observer> Referee<A, W> {
     }
 
     /// Puts back an agent that was [taken out](Referee::take_out).
-    pub fn put_back(&mut self, thinker: DetachedAgent<A>) {
-        self.seated.0.agents_mut()[thinker.seat.index()] = Some(thinker.agent);
+    pub fn put_back(&mut self, detached: DetachedAgent<A>) {
+        self.seated.0.agents_mut()[detached.seat.index()] = Some(detached.agent);
     }
 }
 

@@ -9,18 +9,18 @@ fn a_card_that_was_kept_is_believed_to_be_low_and_shares_are_of_one_whole() {
     let rules = Rules::preset("classic").unwrap();
     let key = Key::new(1, 0);
     let stream = key.agent(Seat::B);
-    let mut believer = BeliefTracker::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream });
+    let mut tracker = BeliefTracker::new(&Briefing { rules: &rules, seats: 2, seat: Seat::B, stream: &stream });
     let mut dice = Dice(key.stream(Purpose::Deck, 0));
     let mut state = State::deal(&Setup::new(&rules, 2), rules.deck(), &mut dice, &mut |event: &Event<Card>| {
-        believer.notice(&event.seen_from(Seat::B));
+        tracker.notice(&event.seen_from(Seat::B));
     })
     .unwrap();
     for decision in ["draw", "keep a1"] {
-        believer.spectate(state.table());
-        let mut sink = |event: &Event<Card>| believer.notice(&event.seen_from(Seat::B));
+        tracker.spectate(state.table());
+        let mut sink = |event: &Event<Card>| tracker.notice(&event.seen_from(Seat::B));
         state.apply(decision.parse().unwrap(), &mut dice, &mut sink).unwrap();
     }
-    let beliefs = believer.believe(&state.observe(Seat::B), &state);
+    let beliefs = tracker.believe(&state.observe(Seat::B), &state);
     // The classes are 2 to 10, aces, jacks, queens, jokers, and the kings of each colour if their points differ.
     assert!(beliefs.classes.len() >= 13 && beliefs.unseen.len() == 6, "{beliefs:?}");
     let points: Vec<i32> = beliefs

@@ -52,10 +52,10 @@ fn a_match_is_the_same_by_decisions_by_turns_with_agents_taken_out_and_with_deci
     assert!(turns > 1 && turns < whole.playing().decisions());
 
     let mut taken_out = start(all());
-    while let Some(mut thinker) = taken_out.take_out() {
-        assert_eq!(taken_out.step().unwrap(), StepResult::Waiting(thinker.seat()));
-        let action = thinker.decide().unwrap();
-        taken_out.put_back(thinker);
+    while let Some(mut detached) = taken_out.take_out() {
+        assert_eq!(taken_out.step().unwrap(), StepResult::Waiting(detached.seat()));
+        let action = detached.decide().unwrap();
+        taken_out.put_back(detached);
         taken_out.act(action).unwrap();
     }
 
