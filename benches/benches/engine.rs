@@ -3,14 +3,27 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use cambio_benches::{Everyone, Faces, Play};
+use cambio_benches::{Everyone, Faces, Play, tensor_positions};
 use cambio_core::encode::TensorSpace;
+use cambio_core::engine::Sink;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::view::RoundHistory;
 use cambio_core::{Knowledge, Rules, Seat, State};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 
 const TABLES: [(&str, usize); 5] = [("classic", 2), ("classic", 4), ("classic", 8), ("original", 2), ("faessler", 2)];
+
+/// Measures the time of one decision of random rounds.
+fn timed(group: &mut BenchmarkGroup<'_, WallTime>, name: String, play: &mut Play, sink: &mut impl Sink) {
+    group.bench_function(name, |bencher| {
+        bencher.iter_custom(|decisions| {
+            let begun = Instant::now();
+            let played = play.rounds(decisions, sink);
+            begun.elapsed().mul_f64(decisions as f64 / played as f64)
+        });
+    });
+}
 
 /// Uniformly random play, including the deals; one element is one decision.
 fn random_play(criterion: &mut Criterion) {
@@ -20,23 +33,12 @@ fn random_play(criterion: &mut Criterion) {
         let rules = Rules::preset(preset).expect("a preset");
         for (name, faces) in [("latent", Faces::Latent), ("dealt", Faces::Dealt)] {
             let mut play = Play::new(&rules, seats, faces);
-            group.bench_function(format!("{preset}/{seats} seats/{name}"), |bencher| {
-                bencher.iter_custom(|decisions| {
-                    let begun = Instant::now();
-                    let played = play.rounds(decisions, &mut ());
-                    begun.elapsed().mul_f64(decisions as f64 / played as f64)
-                });
-            });
+            timed(&mut group, format!("{preset}/{seats} seats/{name}"), &mut play, &mut ());
         }
         let mut play = Play::new(&rules, seats, Faces::Dealt);
         let mut everyone = Everyone { seats, faces: 0 };
-        group.bench_function(format!("{preset}/{seats} seats/dealt, events for every seat"), |bencher| {
-            bencher.iter_custom(|decisions| {
-                let begun = Instant::now();
-                let played = play.rounds(decisions, &mut everyone);
-                begun.elapsed().mul_f64(decisions as f64 / played as f64)
-            });
-        });
+        let name = format!("{preset}/{seats} seats/dealt, events for every seat");
+        timed(&mut group, name, &mut play, &mut everyone);
         black_box(everyone.faces);
     }
     group.finish();
@@ -65,46 +67,37 @@ fn pieces(criterion: &mut Criterion) {
     criterion.bench_function("shuffle 54 cards", |bencher| bencher.iter(|| stream.shuffle(black_box(&mut deck))));
 }
 
+/// Measures the time of a loop over all states.
+fn each(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    states: &[(State, Seat, RoundHistory)],
+    mut write: impl FnMut(&State, Seat, &RoundHistory),
+) {
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| states.iter().for_each(|(state, seat, history)| write(state, *seat, history)));
+    });
+}
+
 /// Tensors of the seat to act, from states early to late in random rounds; one element is one tensor.
 fn tensors(criterion: &mut Criterion) {
-    const STATES: usize = 64;
     for (preset, seats) in TABLES {
         let rules = Rules::preset(preset).expect("a preset");
         let space = TensorSpace::new(&rules, seats);
-        let mut play = Play::new(&rules, seats, Faces::Dealt);
-        let states: Vec<(State, Seat, RoundHistory)> = (0..STATES)
-            .map(|number| {
-                let mut history = RoundHistory::new(&rules, seats);
-                let state = play.midgame(number % 32, &mut history);
-                let seat = state.actor().expect("the round is not over");
-                (state, seat, history)
-            })
-            .collect();
+        let states = tensor_positions(&rules, seats);
         let mut group = criterion.benchmark_group(format!("{preset}/{seats} seats/tensor"));
-        group.throughput(Throughput::Elements(STATES as u64));
+        group.throughput(Throughput::Elements(states.len() as u64));
         let mut numbers = vec![0_i16; space.len()];
-        group.bench_function("i16, from an observation", |bencher| {
-            bencher.iter(|| {
-                for (state, seat, history) in &states {
-                    space.write(&state.observe(*seat), history, black_box(&mut numbers));
-                }
-            });
+        each(&mut group, "i16, from an observation", &states, |state, seat, history| {
+            space.write(&state.observe(seat), history, black_box(&mut numbers));
         });
         let mut numbers = vec![0_f32; space.len()];
-        group.bench_function("f32, from an observation", |bencher| {
-            bencher.iter(|| {
-                for (state, seat, history) in &states {
-                    space.write(&state.observe(*seat), history, black_box(&mut numbers));
-                }
-            });
+        each(&mut group, "f32, from an observation", &states, |state, seat, history| {
+            space.write(&state.observe(seat), history, black_box(&mut numbers));
         });
         let mut numbers = vec![0_u8; space.len()];
-        group.bench_function("u8, from a state", |bencher| {
-            bencher.iter(|| {
-                for (state, seat, history) in &states {
-                    space.write(&state.view(*seat), history, black_box(&mut numbers));
-                }
-            });
+        each(&mut group, "u8, from a state", &states, |state, seat, history| {
+            space.write(&state.view(seat), history, black_box(&mut numbers));
         });
         group.finish();
     }

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use cambio_agents::{Arm, Ismcts, Learned, Rollout, roster};
+use cambio_agents::{Arm, Ismcts, Learned, Rollout, RolloutParams, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::engine::Dice;
 use cambio_core::play::RoundResult;
@@ -15,63 +15,34 @@ use rand::TryRng;
 
 const POSITIONS: usize = 24;
 
-trait Search: Agent + Clone {
-    fn of(spec: &str) -> Self;
-    fn arms(&self) -> &[Arm];
-}
-
-impl Search for Rollout {
-    fn of(spec: &str) -> Rollout {
-        Rollout::new(roster().parse(spec).expect("a spec").params().expect("parameters of rollout"))
-    }
-
-    fn arms(&self) -> &[Arm] {
-        Rollout::arms(self)
-    }
-}
-
-impl Search for Ismcts {
-    fn of(spec: &str) -> Ismcts {
-        Ismcts::new(roster().parse(spec).expect("a spec").params().expect("parameters of ismcts"))
-    }
-
-    fn arms(&self) -> &[Arm] {
-        Ismcts::arms(self)
-    }
-}
-
 fn heuristic() -> Box<dyn Agent> {
     roster().parse("heuristic").expect("a spec").make()
 }
 
-/// Decides once in each position; one element is one iteration of the search.
-fn decisions<S: Search>(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize, spec: &str) {
-    let mut positions = positions(rules, seats, POSITIONS, &heuristic, &S::of(spec));
+/// Decides once in each position. One element is one iteration; `count` returns the iterations of the last decision.
+fn decisions<A: Agent + Clone>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    (rules, seats): (&Rules, usize),
+    name: &str,
+    agent: &A,
+    count: impl Fn(&A) -> u64,
+) {
+    let mut positions = positions(rules, seats, POSITIONS, &heuristic, agent);
     let mut decide = || {
         let mut iterations = 0;
         for Position { agent, state } in &mut positions {
             let seat = state.actor().expect("a position has a seat to act");
             black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
-            iterations += agent.arms().iter().map(|arm| u64::from(arm.visits)).sum::<u64>();
+            iterations += count(agent);
         }
         iterations
     };
     group.throughput(Throughput::Elements(decide()));
-    group.bench_function(format!("{spec}, {seats} seats"), |bencher| bencher.iter(&mut decide));
+    group.bench_function(format!("{name}, {seats} seats"), |bencher| bencher.iter(&mut decide));
 }
 
-/// Decides once in each position with the learned agent; one element is one decision.
-fn learned(group: &mut BenchmarkGroup<'_, WallTime>, rules: &Rules, seats: usize) {
-    let mut positions = positions(rules, seats, POSITIONS, &heuristic, &Learned::shipped());
-    group.throughput(Throughput::Elements(POSITIONS as u64));
-    group.bench_function(format!("learned, {seats} seats"), |bencher| {
-        bencher.iter(|| {
-            for Position { agent, state } in &mut positions {
-                let seat = state.actor().expect("a position has a seat to act");
-                black_box(agent.decide(&state.observe(seat)).expect("a search can continue"));
-            }
-        });
-    });
+fn visits(arms: &[Arm]) -> u64 {
+    arms.iter().map(|arm| u64::from(arm.visits)).sum()
 }
 
 fn ours(criterion: &mut Criterion) {
@@ -79,11 +50,15 @@ fn ours(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group(format!("search, {POSITIONS} decisions of classic"));
     group.sample_size(10);
     for seats in [2, 4, 8] {
-        learned(&mut group, &rules, seats);
-        decisions::<Rollout>(&mut group, &rules, seats, "rollout");
-        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts");
-        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts(mode=so)");
-        decisions::<Ismcts>(&mut group, &rules, seats, "ismcts(mode=mo)");
+        let table = (&rules, seats);
+        decisions(&mut group, table, "learned", &Learned::shipped(), |_| 1);
+        let rollout = Rollout::new(&RolloutParams::default());
+        decisions(&mut group, table, "rollout", &rollout, |rollout| visits(rollout.arms()));
+        for name in ["ismcts", "ismcts(mode=so)", "ismcts(mode=mo)"] {
+            let spec = roster().parse(name).expect("a spec");
+            let ismcts = Ismcts::new(spec.params().expect("parameters of ismcts"));
+            decisions(&mut group, table, name, &ismcts, |ismcts| visits(ismcts.arms()));
+        }
     }
     theirs(&mut group, &rules);
     group.finish();

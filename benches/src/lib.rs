@@ -2,6 +2,7 @@
 
 use cambio_core::engine::{Dice, Setup, Sink};
 use cambio_core::rng::{Bounded as _, Key, Purpose, Stream};
+use cambio_core::view::RoundHistory;
 use cambio_core::{Agent, Briefing, Card, Event, Observer as _, Players, Rules, Seat, State};
 
 /// The source of the faces of a round.
@@ -117,6 +118,21 @@ impl Sink for Everyone {
             }
         }
     }
+}
+
+/// 64 positions of random rounds for tensors, early to late, each with its seat to act and its history.
+///
+/// # Panics
+/// If the rules do not allow this number of seats.
+pub fn tensor_positions(rules: &Rules, seats: usize) -> Vec<(State, Seat, RoundHistory)> {
+    let mut play = Play::new(rules, seats, Faces::Dealt);
+    let position = |decisions: usize| {
+        let mut history = RoundHistory::new(rules, seats);
+        let state = play.midgame(decisions % 32, &mut history);
+        let seat = state.actor().expect("the round is not over");
+        (state, seat, history)
+    };
+    (0..64).map(position).collect()
 }
 
 /// A position in which a searching agent has a choice.

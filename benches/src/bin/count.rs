@@ -4,10 +4,9 @@
 
 use std::hint::black_box;
 
-use cambio_benches::{Everyone, Faces, Play};
+use cambio_benches::{Everyone, Faces, Play, tensor_positions};
 use cambio_core::Rules;
 use cambio_core::encode::TensorSpace;
-use cambio_core::view::RoundHistory;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +20,7 @@ fn main() {
     let mut play = Play::new(&rules, seats, faces_of);
     let decisions = decisions.parse().expect("a number of decisions");
     if faces == "tensors" {
-        return tensors(&rules, seats, &mut play, decisions);
+        return tensors(&rules, seats, decisions);
     }
     let played = if faces == "events" {
         play.rounds(decisions, &mut Everyone { seats, faces: 0 })
@@ -31,18 +30,13 @@ fn main() {
     println!("{played} decisions");
 }
 
-/// Writes tensors of 64 positions, early to late in their rounds, repeatedly.
-fn tensors(rules: &Rules, seats: usize, play: &mut Play, count: u64) {
+/// Writes the tensors of 64 positions repeatedly.
+fn tensors(rules: &Rules, seats: usize, count: u64) {
     let space = TensorSpace::new(rules, seats);
-    let position = |decisions: usize| {
-        let mut history = RoundHistory::new(rules, seats);
-        (play.midgame(decisions % 32, &mut history), history)
-    };
-    let states: Vec<_> = (0..64).map(position).collect();
+    let positions = tensor_positions(rules, seats);
     let mut numbers = vec![0_u8; space.len()];
-    for (state, history) in states.iter().cycle().take(count as usize) {
-        let seat = state.actor().expect("a position has a seat to act");
-        space.write(&state.view(seat), history, black_box(&mut numbers));
+    for (state, seat, history) in positions.iter().cycle().take(count as usize) {
+        space.write(&state.view(*seat), history, black_box(&mut numbers));
     }
     println!("{count} tensors of {} numbers", numbers.len());
 }
