@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::setting::seats)]
     seats: usize,
     /// The number of deals; each is played once with the agent in each seat
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MOST_DEALS))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=AdvantageExperiment::MOST_DEALS))]
     deals: u64,
     /// The number of playouts after each of the two decisions, wherever the agent and the policy differ
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -52,8 +52,6 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
-
-const MOST_DEALS: u64 = 1_000_000_000;
 
 impl Args {
     fn seed(&self) -> Seed {
@@ -90,11 +88,8 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 }
 
 fn policy(word: &str) -> Result<cambio_agents::Blueprint, String> {
-    let named = BlueprintName::ALL.iter().find(|name| name.word() == word);
-    named.map(|name| name.policy()).ok_or_else(|| {
-        let allowed: Vec<&str> = BlueprintName::ALL.iter().map(|name| name.word()).collect();
-        format!("--over must be one of {}, found `{word}`", allowed.join(", "))
-    })
+    let allowed = || format!("--over must be one of {}, found `{word}`", BlueprintName::WORDS.join(", "));
+    BlueprintName::named(word).map(BlueprintName::policy).ok_or_else(allowed)
 }
 
 fn json(args: &Args, rules: &Rules, agent: &str, worth: &AdvantageResult) -> serde_json::Value {

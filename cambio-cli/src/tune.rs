@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use cambio_agents::Roster;
 use cambio_exec::{Executor, write_whole};
 use cambio_sim::tune::{
-    AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, ResponsePoint, Task, TuneError, TuneMethod,
-    TuneStep, TuningOutcome, TuningResult, Validation, Values,
+    AgainstField, AgainstItself, MOST_DEALS, Opponents, PlaySetting, RACE_STEP, ResponsePoint, Task, TuneError,
+    TuneMethod, TuneStep, TuningOutcome, TuningResult, Validation, Values,
 };
 use cambio_sim::{Experiment, Payoff, read_seed};
 use cambio_stats::is_even;
@@ -23,8 +23,6 @@ use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
 use crate::tables::ALL_AGREE;
 
 const MOST_GENERATIONS: i64 = 100_000;
-/// The number of deals that the method `race` plays at a time. The result does not depend on this number.
-const RACE_STEP: u64 = 16;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

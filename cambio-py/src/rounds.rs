@@ -9,7 +9,7 @@ use cambio_core::rng::Seed;
 use cambio_report::write_tuning;
 use cambio_sim::sprt::{DealScore, EloScale, SprtQuestion, SprtResult};
 use cambio_sim::tune::{
-    Candidates, Opponents, PlaySetting, ResponsePoint, Scorer, Task, TuneError, TuneMethod, TuneStep, Tuned,
+    Candidates, Opponents, PlaySetting, RACE_STEP, ResponsePoint, Scorer, Task, TuneError, TuneMethod, TuneStep, Tuned,
 };
 use cambio_sim::{AdvantageExperiment, Executor, LuckChoice, Payoff, PlayError, RoundError, Unit, read_seed};
 use cambio_stats::Interval;
@@ -26,12 +26,6 @@ use crate::units::Bots;
 
 /// The time between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// The maximum number of deals, as of `cambio advantage`.
-const MOST_DEALS: u64 = 1_000_000_000;
-
-/// The deals that a race plays at a time. The result does not depend on this number.
-const RACE_STEP: u64 = 16;
 
 /// The table of a test: rules, seats, whether a deal is one round, seed, and whether to measure the luck of the cards.
 type Table = (String, usize, bool, String, String);
@@ -202,13 +196,12 @@ pub(crate) fn _advantage<'py>(
         let what = format!("`agent` must be a player, found `{spec}`, which sees every card");
         return Err(error::AgentError::new_err(what));
     }
-    let named = BlueprintName::ALL.iter().find(|name| name.word() == over);
-    let policy = named.map(|name| name.policy()).ok_or_else(|| {
-        let allowed: Vec<&str> = BlueprintName::ALL.iter().map(|name| name.word()).collect();
-        let over = cambio_core::text::excerpt(over);
-        error::AgentError::new_err(format!("`over` must be one of {}, found `{over}`", allowed.join(", ")))
+    let policy = BlueprintName::named(over).map(BlueprintName::policy).ok_or_else(|| {
+        let (allowed, over) = (BlueprintName::WORDS.join(", "), cambio_core::text::excerpt(over));
+        error::AgentError::new_err(format!("`over` must be one of {allowed}, found `{over}`"))
     })?;
-    let (seats, deals) = (args::seats(seats, &rules)?, args::whole(deals, "deals", 1, MOST_DEALS)?);
+    let (seats, deals) =
+        (args::seats(seats, &rules)?, args::whole(deals, "deals", 1, AdvantageExperiment::MOST_DEALS)?);
     let playouts = args::whole(playouts, "playouts", 1, 1_000_000)? as u32;
     let seed = args::seed(seed, "seed")?;
     let experiment = AdvantageExperiment { rules: &rules, seats, agent: &spec, over: &policy, deals, playouts, seed };

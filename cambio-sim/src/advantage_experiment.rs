@@ -158,6 +158,9 @@ impl DealTotals {
 }
 
 impl AdvantageExperiment<'_> {
+    /// The maximum number of deals that the command and the Python package accept.
+    pub const MOST_DEALS: u64 = 1_000_000_000;
+
     /// Plays the deals. Calls `progress` with the number of finished deals about ten times a second.
     ///
     /// # Errors

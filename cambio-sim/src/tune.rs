@@ -28,7 +28,7 @@ use crate::plan::{Block, Experiment, Focal, Lineup, Lineups, LuckChoice, Payoff,
 use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
-pub use task::{FieldScores, MOST_DEALS, Opponents, Task, TuneError, TuneMethod, TuneStep, Tuned};
+pub use task::{FieldScores, MOST_DEALS, Opponents, RACE_STEP, Task, TuneError, TuneMethod, TuneStep, Tuned};
 pub use values::{Values, ValuesError};
 
 /// The numbers of the random streams for resampling. Derived files use other streams.

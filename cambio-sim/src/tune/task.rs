@@ -16,6 +16,8 @@ use crate::play::PlayError;
 const MOST_VALUES: usize = 10_000;
 /// The maximum number of deals in a stage of tuning. The score of each value on each deal is kept until the end.
 pub const MOST_DEALS: u64 = 10_000_000;
+/// The number of deals that a race plays at a time in programs. The result does not depend on this number.
+pub const RACE_STEP: u64 = 16;
 /// The maximum number of scores in a stage. This number of scores takes 0.8 GB.
 const MOST_SCORES: u64 = 100_000_000;
 
