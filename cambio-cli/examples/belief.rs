@@ -51,7 +51,7 @@ fn hidden(view: &Observation<'_>) -> Vec<Spot> {
 }
 
 /// The cross-entropy of the predicted class of each card, summed over the cards.
-fn bet(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
+fn cross_entropy(space: &TensorSpace, state: &State, cards: &[Spot], worlds: &[State]) -> f64 {
     let class = |world: &State, spot| space.class_of(world.face(spot).expect("a card lies there"));
     let loss = |&spot: &Spot| {
         let truth = class(state, spot);
@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     count += cards.len();
                     for ((_, draw), sum) in draws.iter().zip(&mut sums) {
                         let worlds = inference.draw(&view, &mut policy, draw, deal << 16 | decisions);
-                        *sum += bet(&space, state, &cards, &worlds);
+                        *sum += cross_entropy(&space, state, &cards, &worlds);
                     }
                 }
             }

@@ -8,7 +8,8 @@ use cambio_agents::{FloatNetwork, Network, WordEnum as _};
 use cambio_core::Rules;
 use cambio_core::text::excerpt;
 use cambio_exec::read_bytes;
-use safetensors::tensor::{Dtype, View};
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, TensorView};
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
@@ -42,14 +43,18 @@ pub(super) fn run(args: &Args) -> CliResult {
     let inputs = network.inputs();
     let (count, width, second) = (inputs.count(), FloatNetwork::WIDTH, FloatNetwork::SECOND);
     let floats = network.floats();
+    let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let tensors = [
-        ("rows", Floats(vec![count, width], &floats.rows)),
-        ("bias", Floats(vec![width], &floats.bias)),
-        ("second", Floats(vec![second, width], &floats.second)),
-        ("second_bias", Floats(vec![second], &floats.second_bias)),
-        ("last", Floats(vec![second], &floats.last)),
-        ("last_bias", Floats(vec![], std::slice::from_ref(&floats.last_bias))),
+        ("rows", vec![count, width], bytes(&floats.rows)),
+        ("bias", vec![width], bytes(&floats.bias)),
+        ("second", vec![second, width], bytes(&floats.second)),
+        ("second_bias", vec![second], bytes(&floats.second_bias)),
+        ("last", vec![second], bytes(&floats.last)),
+        ("last_bias", vec![], bytes(&[floats.last_bias])),
     ];
+    let tensors =
+        tensors.iter().map(|(name, shape, bytes)| Ok((*name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)));
+    let tensors = tensors.collect::<Result<Vec<_>, SafeTensorError>>()?;
     let groups: Vec<&str> = inputs.groups().iter().map(|group| group.word()).collect();
     // One field, because the fields have no fixed order in the file.
     let about = serde_json::json!({
@@ -65,25 +70,4 @@ pub(super) fn run(args: &Args) -> CliResult {
 fn bundled(name: &str) -> Option<&'static [u8]> {
     let (preset, seats) = name.strip_suffix("-many").map_or((name, 2), |preset| (preset, 4));
     Network::shipped_file(&Rules::preset(preset).ok()?, seats)
-}
-
-/// A tensor of 32-bit floats: its shape and values.
-struct Floats<'f>(Vec<usize>, &'f [f32]);
-
-impl View for Floats<'_> {
-    fn dtype(&self) -> Dtype {
-        Dtype::F32
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.0
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        self.1.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>().into()
-    }
-
-    fn data_len(&self) -> usize {
-        size_of_val(self.1)
-    }
 }

@@ -236,7 +236,7 @@ pub fn run_inside(roster: &Roster, program: String, words: Vec<OsString>) -> u8 
     exit_code(roster, words)
 }
 
-/// The text of [`run_inside`].
+/// The argument `program` of [`run_inside`].
 static PROGRAM: OnceLock<String> = OnceLock::new();
 
 /// What a shell has to run to start this program, with quotes where it needs them.

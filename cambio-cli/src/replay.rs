@@ -1,5 +1,6 @@
 //! `cambio replay`.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -220,29 +221,20 @@ struct Transcript {
     narrator: Option<Narrator>,
 }
 
-impl Transcript {
-    fn line(&mut self, line: &str) {
-        self.text += line;
-        self.text.push('\n');
-    }
-}
-
 impl Observer for Transcript {
     fn round_begins(&mut self, standing: &Standing<'_>, _: &[Card]) {
         let Setup { rules, seats, starter, .. } = standing.setup;
         self.narrator.get_or_insert_with(|| Narrator::new(&rules));
-        let line = format!("round {}: {seats} seats, seat {starter} starts", standing.round + 1);
-        self.line(&line);
+        let _ = writeln!(self.text, "round {}: {seats} seats, seat {starter} starts", standing.round + 1);
     }
 
     fn event(&mut self, event: &Event<Card>) {
         if let Some(line) = self.narrator.as_ref().and_then(|narrator| narrator.line(event, Some)) {
-            self.line(&line);
+            let _ = writeln!(self.text, "{line}");
         }
     }
 
     fn round_ends(&mut self, _: &State, result: &RoundResult) {
-        let line = format!("  points {:?}, scores {:?}", result.points(), result.scores());
-        self.line(&line);
+        let _ = writeln!(self.text, "  points {:?}, scores {:?}", result.points(), result.scores());
     }
 }
