@@ -43,6 +43,15 @@ impl IntoResponse for ApiError {
 
 pub(crate) type ApiResult = Result<Response<Body>, ApiError>;
 
+/// Runs work that blocks, such as reading files, on a thread for such work. `failure` is the error if the work panics.
+pub(crate) async fn aside<T: Send + 'static>(
+    failure: &str,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, failure.to_owned()))?
+}
+
 pub(crate) fn json(value: &impl Serialize) -> Response<Body> {
     json_text(serde_json::to_string(value).expect("plain data serializes"))
 }

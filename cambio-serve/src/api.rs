@@ -23,8 +23,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use crate::answer::{ApiError, ApiResult, json, json_text};
-use crate::app_state::AppState;
+use crate::answer::{ApiError, ApiResult, aside, json, json_text};
+use crate::app_state::{AppState, Shared};
 use crate::assets;
 use crate::matches;
 use crate::request_guard::Access;
@@ -38,7 +38,8 @@ const RECORD: usize = 2 * 1024 * 1024;
 /// The maximum size of the body of a guest's request.
 const GUEST_BODY: usize = 4 * 1024;
 
-type Shared = State<Arc<AppState>>;
+/// The error if an agent panics at its start. Agents start on a blocking thread, because they may read a network from disk.
+const NOT_STARTED: &str = "an agent could not be started; this is a bug in cambio";
 
 fn done() -> Response<Body> {
     json(&serde_json::json!({}))
@@ -61,8 +62,8 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/api/appraisals/{number}", get(review_progress))
         .route("/api/matches", post(play))
         .route("/api/film", post(replay_of_record).layer(DefaultBodyLimit::max(RECORD)))
+        .route("/api/runs/matches", get(matches::list))
         .merge(runs::router())
-        .merge(matches::router())
         .merge(table_routes())
         .fallback(|| async { ApiError::missing("there is no such page") })
         .layer(DefaultBodyLimit::max(BODY))
@@ -137,21 +138,11 @@ async fn open(State(state): Shared, headers: HeaderMap, body: Bytes) -> ApiResul
     let session = if request.has_position() {
         state.questions.run(move |token| asked.open(&own.catalogue, &|| !token.is_cancelled())).await??
     } else {
-        start_agents(move || Ok(asked.open(&own.catalogue, &|| true)?)).await?
+        aside(NOT_STARTED, move || Ok(asked.open(&own.catalogue, &|| true)?)).await?
     };
     let opened = state.sessions.open(session, host, name, Some(request));
     let table = opened.map_err(|refusal| ApiError(StatusCode::TOO_MANY_REQUESTS, refusal.to_string()))?;
     Ok(json(&serde_json::json!({ "table": table })))
-}
-
-/// Starts agents on a blocking thread, because they may read a network from disk.
-async fn start_agents<T: Send + 'static>(
-    start: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(start).await.map_err(|_| {
-        let what = "an agent could not be started; this is a bug in cambio";
-        ApiError(StatusCode::INTERNAL_SERVER_ERROR, what.to_owned())
-    })?
 }
 
 /// A page that follows a table.
@@ -284,7 +275,7 @@ async fn sit(
     let (opened, seat) = state.seat(access, table)?;
     let name = checked_name(&request.name).map_err(ApiError::bad)?;
     // When all seats are taken, the match begins.
-    start_agents(move || Ok(state.sessions.sit(&opened, seat, name, &state.substitute)?)).await?;
+    aside(NOT_STARTED, move || Ok(state.sessions.sit(&opened, seat, name, &state.substitute)?)).await?;
     Ok(done())
 }
 
@@ -307,7 +298,7 @@ struct NoFields {}
 async fn begin(State(state): Shared, Path(table): Path<u64>, headers: HeaderMap, body: Bytes) -> ApiResult {
     let NoFields {} = read(&headers, &body)?;
     let opened = state.open_session(table)?;
-    start_agents(move || Ok(state.sessions.begin(&opened, &state.substitute)?)).await?;
+    aside(NOT_STARTED, move || Ok(state.sessions.begin(&opened, &state.substitute)?)).await?;
     Ok(done())
 }
 
@@ -355,10 +346,8 @@ async fn close(State(state): Shared, Path(table): Path<u64>) -> ApiResult {
 /// Returns the record of a table, from a blocking thread, because a session is locked while agents receive events.
 async fn record_of(state: &Arc<AppState>, (Extension(access), Path(table)): TablePath) -> Result<Record, ApiError> {
     let (opened, _) = state.seat(access, table)?;
-    let record = tokio::task::spawn_blocking(move || opened.session().record()).await;
-    Ok(record.map_err(|_| {
-        ApiError(StatusCode::INTERNAL_SERVER_ERROR, "the record cannot be made; this is a bug in cambio".to_owned())
-    })??)
+    let failure = "the record cannot be made; this is a bug in cambio";
+    aside(failure, move || Ok(opened.session().record()?)).await
 }
 
 async fn record(State(state): Shared, at: TablePath) -> ApiResult {

@@ -7,6 +7,7 @@ use cambio_agents::AgentSpec;
 use cambio_core::Seat;
 use cambio_view::{Catalogue, SUBSTITUTE};
 
+use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::answer::ApiError;
@@ -19,6 +20,9 @@ use crate::settings::Settings;
 
 /// The maximum number of explanations and hints that wait, and of matches to play again.
 const WAITING: usize = 16;
+
+/// The state, as an argument of a request handler.
+pub(crate) type Shared = State<Arc<AppState>>;
 
 /// The state that all request handlers share.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ const KEPT: usize = 4;
 const PIECE: Duration = Duration::from_millis(700);
 
 /// The facts about a match: a line of the index.
-#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct MatchFacts {
     pub(crate) block: u64,
     pub(crate) rotation: usize,
@@ -67,15 +67,9 @@ impl MatchFacts {
             rounds: row.rounds as u32,
             turns: row.turns,
             winners: row.winners.iter_from(Seat::A).fold(0, |bits, seat| bits | 1 << seat.index()),
-            failed_calls: 0,
-            wrong_snaps: 0,
-            foreign_snaps: 0,
-            snaps: 0,
-            guesses: 0,
             swing: widest.map_or(0, swing),
             swing_round: widest.map_or(0, |round| round.round),
-            guess_round: 0,
-            guess_decision: 0,
+            ..MatchFacts::default()
         };
         for PlayerRow { seat, counts, .. } in players {
             let bit = |count: u32| u8::from(count > 0) << seat.index();

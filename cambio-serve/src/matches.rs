@@ -3,14 +3,12 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Query, State};
-use axum::routing::get;
 use cambio_sim::{Plan, StoredMatch};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{ApiResult, json};
-use crate::app_state::AppState;
+use crate::app_state::Shared;
 use crate::match_index::{MatchFacts, MatchFilter, seats_of};
 use crate::match_records::DecisionPlace;
 use crate::runs::folder;
@@ -19,7 +17,7 @@ use crate::runs::folder;
 const LISTED: usize = 50;
 
 #[derive(Deserialize)]
-struct MatchListRequest {
+pub(crate) struct MatchListRequest {
     run: String,
     kind: MatchFilter,
     /// The agent that must have the property, or take part if no single seat can have it; empty for any agent.
@@ -73,11 +71,7 @@ struct MatchPage<'p> {
     matches_of_run: u64,
 }
 
-pub(crate) fn router() -> Router<Arc<AppState>> {
-    Router::new().route("/api/runs/matches", get(list))
-}
-
-async fn list(State(state): State<Arc<AppState>>, Query(wanted): Query<MatchListRequest>) -> ApiResult {
+pub(crate) async fn list(State(state): Shared, Query(wanted): Query<MatchListRequest>) -> ApiResult {
     let own = Arc::clone(&state);
     let found = state.replays.run(move |token| {
         let path = folder(&own, &wanted.run)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cambio_core::Record;
 use cambio_exec::{FileError, read_text, write_private};
 use cambio_view::{ReviewProgress, ReviewRequest, review};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::ApiError;
 use crate::searches::{SearchPlace, SearchSlots};
@@ -21,11 +21,6 @@ const UNWATCHED: Duration = Duration::from_secs(20);
 
 /// The hash of a record and the number of a round.
 type RoundKey = (blake3::Hash, usize);
-
-/// The progress of a review, as pages receive it.
-fn json(progress: &ReviewProgress) -> Value {
-    serde_json::to_value(progress).expect("plain data serializes")
-}
 
 /// The review of a round.
 #[derive(Debug)]
@@ -125,7 +120,7 @@ impl Reviews {
             } else {
                 *last += 1;
                 let kept = self.folder.get().and_then(|folder| folder.read(of));
-                let progress = kept.unwrap_or_else(|| json(&ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS)));
+                let progress = kept.unwrap_or_else(|| json!(ReviewProgress::new(decisions, ReviewRequest::PLAYOUTS)));
                 let progress = Mutex::new(progress);
                 let (asked, runs) = (Mutex::new(Instant::now()), Mutex::new(false));
                 let job = Arc::new(ReviewJob { number: *last, of, progress, asked, runs });
@@ -161,7 +156,7 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
         let (own, record, folder) = (Arc::clone(&job), Arc::clone(&record), Arc::clone(&folder));
         let done = tokio::task::spawn_blocking(move || {
             let mut tell = |progress: &ReviewProgress| {
-                *locked(&own.progress) = json(progress);
+                *locked(&own.progress) = json!(progress);
                 own.is_watched()
             };
             if !own.is_watched() {
@@ -169,7 +164,7 @@ async fn work(place: SearchPlace, job: Arc<ReviewJob>, record: Arc<Record>, fold
             }
             if let Some(found) = review(&record, own.of.1, ReviewRequest::PLAYOUTS, &mut tell) {
                 // A page that sees the end of the review also finds its file.
-                let whole = json(&found);
+                let whole = json!(found);
                 if let (None, Some(folder)) = (&found.trouble, folder.get()) {
                     folder.keep(own.of, &whole);
                 }

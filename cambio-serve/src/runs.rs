@@ -14,8 +14,8 @@ use cambio_sim::{StoredMatch, StoredRun};
 use cambio_view::{quoted, replay_in_json};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{ApiError, ApiResult, json, json_text};
-use crate::app_state::AppState;
+use crate::answer::{ApiError, ApiResult, aside, json, json_text};
+use crate::app_state::{AppState, Shared};
 use crate::match_index::{MatchFilter, seats_of};
 use crate::match_records::may_play;
 use crate::request_guard::STORED_POLICY;
@@ -23,8 +23,6 @@ use crate::request_guard::STORED_POLICY;
 /// The maximum number of folders in the list, and their maximum depth below the root.
 const FOLDERS: usize = 200;
 const DEPTH: usize = 2;
-
-type Shared = State<Arc<AppState>>;
 
 pub(crate) fn router() -> Router<Arc<AppState>> {
     Router::new().route("/api/runs", get(list)).route("/api/runs/film", get(replay)).route("/runs/report", get(report))
@@ -88,14 +86,8 @@ fn refuse_links(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs work that blocks, such as reading files, on a thread for such work.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| ApiError(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in cambio".to_owned()))?
-}
-
 async fn list(State(state): Shared) -> ApiResult {
-    let listed = aside(move || {
+    let listed = aside("this is a bug in cambio", move || {
         let root = state.runs.display().to_string();
         let open = |path: &Path| {
             refuse_links(path)?;
@@ -126,7 +118,7 @@ struct RunName {
 }
 
 async fn report(State(state): Shared, Query(name): Query<RunName>) -> ApiResult {
-    let text = aside(move || {
+    let text = aside("this is a bug in cambio", move || {
         let path = folder(&state, &name.run)?;
         let page = cambio_exec::read_text(&path.join("report.html"))
             .map_err(|_| ApiError::missing("this run has no report yet"))?;

@@ -55,17 +55,11 @@ pub(crate) struct SearchPlace {
     running: Arc<Semaphore>,
 }
 
-/// A search may run until its turn is dropped.
-pub(crate) struct SearchTurn {
-    _place: OwnedSemaphorePermit,
-    _slot: OwnedSemaphorePermit,
-}
-
 impl SearchPlace {
-    /// Waits for a slot.
-    pub(crate) async fn turn(self) -> SearchTurn {
+    /// Waits for a slot. The search may run until the permits are dropped.
+    pub(crate) async fn turn(self) -> [OwnedSemaphorePermit; 2] {
         let slot = self.running.acquire_owned().await.expect("the semaphore is never closed");
-        SearchTurn { _place: self.place, _slot: slot }
+        [self.place, slot]
     }
 }
 

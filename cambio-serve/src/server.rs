@@ -112,7 +112,7 @@ impl Server {
 /// Accepts connections. Each listener has its own places, so that the local network cannot take those of this machine.
 async fn listen(listener: TcpListener, app: App, patience: Duration) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let guests = GuestConnections::default();
+    let guests = GuestPlaces::default();
     let mut strangers = VecDeque::new();
     loop {
         let Some((stream, place)) = accept(&listener, &places, &mut strangers).await else {
@@ -159,46 +159,25 @@ async fn accept(
     Some((stream, place))
 }
 
-/// The numbers of open connections of the guests.
-#[derive(Clone, Default)]
-struct GuestConnections(Arc<Mutex<BTreeMap<Access, usize>>>);
+/// The places of the connections of each guest.
+type GuestPlaces = Arc<Mutex<BTreeMap<Access, Arc<Semaphore>>>>;
 
-/// A connection of a guest, which counts until it is dropped.
-struct GuestConnection {
-    guest: Access,
-    open: GuestConnections,
+/// Takes a place of a guest; `None` if the guest has too many connections.
+fn enter(guests: &GuestPlaces, guest: Access) -> Option<OwnedSemaphorePermit> {
+    let mut guests = locked(guests);
+    guests.retain(|_, places| places.available_permits() < GUEST_CONNECTIONS);
+    let places = guests.entry(guest).or_insert_with(|| Arc::new(Semaphore::new(GUEST_CONNECTIONS)));
+    Arc::clone(places).try_acquire_owned().ok()
 }
 
-impl GuestConnections {
-    /// Counts a connection; `None` if the guest has too many.
-    fn enter(&self, guest: Access) -> Option<GuestConnection> {
-        let mut open = locked(&self.0);
-        let count = open.entry(guest).or_default();
-        (*count < GUEST_CONNECTIONS).then(|| {
-            *count += 1;
-            GuestConnection { guest, open: self.clone() }
-        })
-    }
-}
-
-impl Drop for GuestConnection {
-    fn drop(&mut self) {
-        let mut open = locked(&self.open.0);
-        if let Some(count) = open.get_mut(&self.guest) {
-            *count -= 1;
-        }
-        open.retain(|_, count| *count > 0);
-    }
-}
-
-async fn serve(app: App, stream: TcpStream, patience: Duration, is_known: Arc<AtomicBool>, guests: GuestConnections) {
+async fn serve(app: App, stream: TcpStream, patience: Duration, is_known: Arc<AtomicBool>, guests: GuestPlaces) {
     // The guest whose link the first request with a link has.
     let guest = Arc::new(OnceLock::new());
     let answer = service_fn(move |request: Request<hyper::body::Incoming>| {
         let (app, request) = (app.clone(), request.map(Body::new));
         let access = app.access(&request);
         let is_admitted = match access {
-            Some(guest_access @ Access::Guest { .. }) => guest.get_or_init(|| guests.enter(guest_access)).is_some(),
+            Some(guest_access @ Access::Guest { .. }) => guest.get_or_init(|| enter(&guests, guest_access)).is_some(),
             Some(Access::Owner) => true,
             None => false,
         };

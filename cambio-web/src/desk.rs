@@ -257,9 +257,3 @@ impl Desk {
         tell(&due.progress)
     }
 }
-
-impl std::fmt::Debug for Desk {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("tables", &self.tables.keys()).finish_non_exhaustive()
-    }
-}
