@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cambio_core::encode::ActionSpace;
 use cambio_core::{Action, Card, Event, Rules, Seat, Sighting, Spot};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -32,14 +32,13 @@ pub(crate) fn decision(value: &Bound<'_, PyAny>, space: &ActionSpace, seat: Seat
     if let Ok(action) = value.cast::<PyAction>() {
         return Ok(action.get().0);
     }
-    match value.extract::<usize>() {
-        Ok(index) if !args::is_flag(value) => {
-            return space.from_index(index, seat).ok_or_else(|| no_index(&index.to_string(), space.action_count()));
+    match args::number(value) {
+        Ok(index) => {
+            let found = usize::try_from(index).ok().and_then(|index| space.from_index(index, seat));
+            return found.ok_or_else(|| no_index(&index.to_string(), space.action_count()));
         }
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            return Err(no_index(&args::shown(value), space.action_count()));
-        }
-        _ => {}
+        Err(Some(found)) => return Err(no_index(&found, space.action_count())),
+        Err(None) => {}
     }
     match value.cast::<PyString>() {
         Ok(text) => text.to_cow()?.parse().map_err(error::action),

@@ -16,7 +16,7 @@ use crate::error;
 /// The deepest nesting of a rule system's dictionary. A deck has three levels.
 const DEEPEST: usize = 32;
 
-/// An optional argument without a value for `None`: Python's `None` is an argument of a wrong type.
+/// An optional argument for which Python's `None` is a wrong value.
 #[derive(Default)]
 pub(crate) struct Arg<'py>(Option<Bound<'py, PyAny>>);
 
@@ -40,19 +40,27 @@ pub(crate) fn is_flag(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyBool>()
 }
 
+/// A whole number from 0. The error is the number as text if it does not fit, and `None` if the value is not a number.
+pub(crate) fn number(value: &Bound<'_, PyAny>) -> Result<u64, Option<String>> {
+    match value.extract() {
+        Ok(number) if !is_flag(value) => Ok(number),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(Some(shown(value))),
+        _ => Err(None),
+    }
+}
+
 /// Reads a whole number from `least` to `most`. `what` is the argument's name in errors.
 pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64) -> PyResult<u64> {
     let refused = |found: String| {
         error::CambioError::new_err(format!("`{what}` must be a whole number from {least} to {most}, found {found}"))
     };
-    match value.extract::<u64>() {
-        Ok(_) if is_flag(value) => {
-            Err(PyTypeError::new_err(format!("`{what}` must be a whole number, found type bool")))
-        }
+    match number(value) {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         Ok(number) => Err(refused(number.to_string())),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
-        Err(_) => Err(PyTypeError::new_err(format!("`{what}` must be a whole number, found type {}", type_of(value)))),
+        Err(Some(found)) => Err(refused(found)),
+        Err(None) => {
+            Err(PyTypeError::new_err(format!("`{what}` must be a whole number, found type {}", type_of(value))))
+        }
     }
 }
 
@@ -94,12 +102,11 @@ pub(crate) fn seat(value: &Bound<'_, PyAny>, seats: usize) -> PyResult<Seat> {
         let found = letters.next().and_then(Seat::from_letter).filter(|seat| seat.index() < seats);
         return found.filter(|_| letters.next().is_none()).ok_or_else(|| refused(shown(value)));
     }
-    match value.extract::<usize>() {
-        Ok(_) if is_flag(value) => Err(PyTypeError::new_err("`seat` must be a number or a letter, found type bool")),
-        Ok(number) if number < seats => Ok(Seat::ALL[number]),
+    match number(value) {
+        Ok(number) if number < seats as u64 => Ok(Seat::ALL[number as usize]),
         Ok(number) => Err(refused(number.to_string())),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(refused(shown(value))),
-        Err(_) => {
+        Err(Some(found)) => Err(refused(found)),
+        Err(None) => {
             let found = type_of(value);
             Err(PyTypeError::new_err(format!("`seat` must be a number or a letter, found type {found}")))
         }

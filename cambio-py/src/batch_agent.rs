@@ -133,18 +133,13 @@ impl BatchAgent {
 
     /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
     fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[WaitingCall]) -> Option<Py<PyAny>> {
-        let object = match object.map_or_else(|| self.factory.call0(py), Ok) {
-            Ok(object) => object,
-            Err(error) => {
-                let reason = self.raised.keep(error, py);
-                for one in waiting {
-                    *locked(&one.answer) = Some(Err(reason.clone()));
-                }
-                return None;
-            }
-        };
+        let object = object.map_or_else(|| self.factory.call0(py), Ok);
         let decide = if self.is_policy { draw_all } else { decide_all };
-        match decide(object.bind(py), waiting) {
+        let decided = match &object {
+            Ok(object) => decide(object.bind(py), waiting),
+            Err(error) => Err(error.clone_ref(py)),
+        };
+        match decided {
             Ok(decided) => {
                 for (one, decided) in waiting.iter().zip(decided) {
                     *locked(&one.answer) = Some(decided.map_err(|error| self.raised.keep(error, py)));
@@ -157,7 +152,7 @@ impl BatchAgent {
                 }
             }
         }
-        Some(object)
+        object.ok()
     }
 }
 

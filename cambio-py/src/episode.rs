@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cambio_agents::AgentSpec;
+use cambio_agents::{AgentSpec, WordEnum as _, words};
 use cambio_core::engine::IllegalAction;
 use cambio_core::play::{MatchError, RoundLog, StepResult};
 use cambio_core::rng::Key;
@@ -19,32 +19,22 @@ use crate::error;
 use crate::keys::SeatKeys;
 use crate::rules::PyRules;
 
-/// The kind of rewards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reward {
-    /// From 1 for the first to −1 for the last when the match ends; 0 before.
-    Rank,
-    /// The points that a round adds to the totals, signed so that more is better; 0 until a round ends.
-    Score,
+words! {
+    /// The kind of rewards.
+    pub(crate) enum Reward {
+        /// From 1 for the first to −1 for the last when the match ends; 0 before.
+        Rank = "rank",
+        /// The points that a round adds to the totals, signed so that more is better; 0 until a round ends.
+        Score = "score",
+    }
 }
 
 impl Reward {
     pub(crate) fn read(word: &str) -> PyResult<Reward> {
-        match word {
-            "rank" => Ok(Reward::Rank),
-            "score" => Ok(Reward::Score),
-            _ => {
-                let found = cambio_core::text::excerpt(word);
-                Err(error::CambioError::new_err(format!("`reward` must be rank or score, found `{found}`")))
-            }
-        }
-    }
-
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Reward::Rank => "rank",
-            Reward::Score => "score",
-        }
+        Reward::named(word).ok_or_else(|| {
+            let found = cambio_core::text::excerpt(word);
+            error::CambioError::new_err(format!("`reward` must be rank or score, found `{found}`"))
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cambio_agents::WordEnum as _;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Seed};

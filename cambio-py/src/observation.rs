@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cambio_core::encode::ActionSpace;
-use cambio_core::engine::{CardSource, OwnedObservation};
+use cambio_core::engine::{CardSource, OwnedObservation, Setup};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::view::RoundHistory;
@@ -58,6 +58,21 @@ pub(crate) fn render(view: &impl View, rounds: usize, totals: &[Score]) -> Strin
     text
 }
 
+/// The history of a round after these events, with the number of earlier rounds and the totals before it.
+pub(crate) fn history_of(
+    rules: &Rules,
+    seats: usize,
+    (round, totals): (usize, &[Score]),
+    sightings: &[Sighting],
+) -> RoundHistory {
+    let mut history = RoundHistory::new(rules, seats);
+    history.stands(&Standing { round, setup: Setup::new(rules, seats), totals });
+    for sighting in sightings {
+        history.notice(sighting);
+    }
+    history
+}
+
 /// All information that one seat may have at one moment: the table, the faces that it has seen, and its events of the round.
 ///
 /// `Game.observe` returns it. It is immutable and contains no information that is hidden from the seat. Within a round it is
@@ -108,14 +123,10 @@ impl PyObservation {
     }
 
     fn history(&self) -> RoundHistory {
-        let mut history = RoundHistory::new(self.rules_of(), self.seats_of());
-        let setup = cambio_core::engine::Setup::new(self.rules_of(), self.seats_of());
-        history.stands(&Standing { round: self.rounds, setup, totals: &self.totals });
-        self.sightings.iter().for_each(|sighting| history.notice(sighting));
-        history
+        history_of(self.rules_of(), self.seats_of(), (self.rounds, &self.totals), &self.sightings)
     }
 
-    fn mind(&self) -> Knowledge {
+    fn deduced(&self) -> Knowledge {
         let mut knowledge = Knowledge::new(self.rules_of(), self.seats_of(), self.view.seat());
         self.sightings.iter().for_each(|sighting| knowledge.notice(sighting));
         knowledge
@@ -326,7 +337,7 @@ impl PyObservation {
 
     /// The knowledge that the seat can deduce from this observation.
     fn knowledge(&self) -> PyKnowledge {
-        PyKnowledge { observation: self.clone(), knowledge: self.mind() }
+        PyKnowledge { observation: self.clone(), knowledge: self.deduced() }
     }
 
     fn __str__(&self) -> String {

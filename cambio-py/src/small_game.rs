@@ -1,15 +1,14 @@
 //! The class `SmallGame`: a game that is compiled once, for exact values, best responses and exploitability.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use cambio_agents::Guarded;
 use cambio_core::encode::{ActionSpace, TensorSpace};
-use cambio_core::engine::{OwnedObservation, Setup};
+use cambio_core::engine::OwnedObservation;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::view::RoundHistory;
-use cambio_core::{Rules, Score, Seat, Standing};
+use cambio_core::{Rules, Score, Seat};
 use cambio_exec::{read_up_to, write_whole};
 use cambio_solve::{AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, SolveError, Strategy};
 use numpy::prelude::*;
@@ -19,7 +18,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::agent::PyAgent;
 use crate::error::check_signals;
-use crate::observation::PyObservation;
+use crate::observation::{PyObservation, history_of};
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
 
@@ -97,11 +96,7 @@ fn read_rules(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
 
 /// The history of a round up to an information set.
 fn history(moment: &InfosetView<'_>) -> RoundHistory {
-    let mut history = RoundHistory::new(moment.rules, SEATS);
-    let setup = Setup::new(moment.rules, SEATS);
-    history.stands(&Standing { round: 0, setup, totals: &[Score::default(); SEATS] });
-    moment.sightings.iter().for_each(|sighting| history.notice(sighting));
-    history
+    history_of(moment.rules, SEATS, (0, &[Score::default(); SEATS]), moment.sightings)
 }
 
 impl PySmallGame {
@@ -141,7 +136,7 @@ impl PySmallGame {
             return self.pure(array.try_readonly()?.as_array().iter().copied(), what, seat);
         }
         if array.shape() != [sets, actions] {
-            return Err(refused(format!("shape {}", shape_text(array.shape()))));
+            return Err(refused(format!("shape {}", array.getattr("shape")?)));
         }
         if let Ok(array) = array.cast::<PyArray2<f64>>() {
             return self.gather(&array.try_readonly()?, what, seat, |number| number);
@@ -281,15 +276,6 @@ impl PySmallGame {
         answer(&mut waiting)?;
         Ok(all)
     }
-}
-
-/// A shape as Python prints it.
-fn shape_text(shape: &[usize]) -> String {
-    let mut text = String::from("(");
-    for (number, length) in shape.iter().enumerate() {
-        let _ = write!(text, "{}{length}", if number > 0 { ", " } else { "" });
-    }
-    text + if shape.len() == 1 { ",)" } else { ")" }
 }
 
 #[pymethods]

@@ -55,29 +55,6 @@ struct PythonAgent {
 }
 
 impl PythonAgent {
-    fn new(
-        factory: Py<PyAny>,
-        raised: Arc<RaisedExceptions>,
-        batch_agent: Option<Arc<BatchAgent>>,
-        players: Arc<Mutex<BTreeSet<usize>>>,
-    ) -> PythonAgent {
-        PythonAgent {
-            factory,
-            raised,
-            batch_agent,
-            stream: None,
-            object: None,
-            players,
-            failed: None,
-            rounds: 0,
-            totals: Vec::new(),
-            sightings: Vec::new(),
-            decided: Vec::new(),
-            key: HistoryKey::START,
-            relabelling: Relabelling::new(2, 0),
-        }
-    }
-
     /// Creates the object. Fails if it is the object of another player.
     fn make(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let object = self.factory.call0(py)?;
@@ -264,9 +241,20 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
         }
         let batch_agent = shared(factory.bind(py), &raised)?.map(Arc::new);
         let (factory, raised, players) = (factory.clone_ref(py), raised.clone(), Arc::default());
-        let make = move |_: &NoParams| {
-            let factory = Python::attach(|py| factory.clone_ref(py));
-            PythonAgent::new(factory, raised.clone(), batch_agent.clone(), Arc::clone(&players))
+        let make = move |_: &NoParams| PythonAgent {
+            factory: Python::attach(|py| factory.clone_ref(py)),
+            raised: raised.clone(),
+            batch_agent: batch_agent.clone(),
+            stream: None,
+            object: None,
+            players: Arc::clone(&players),
+            failed: None,
+            rounds: 0,
+            totals: Vec::new(),
+            sightings: Vec::new(),
+            decided: Vec::new(),
+            key: HistoryKey::START,
+            relabelling: Relabelling::new(2, 0),
         };
         all = all.with_entry(RosterEntry::new(name, "An agent of Python.", make));
     }

@@ -8,7 +8,7 @@ mod vector_match;
 use std::iter::zip;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use cambio_agents::AgentSpec;
+use cambio_agents::{AgentSpec, WordEnum as _};
 use cambio_core::Rules;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
