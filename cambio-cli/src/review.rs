@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::Seat;
-use cambio_exec::{Executor, ExecutorError, Worker, build_aside, write_whole};
+use cambio_exec::{Executor, Worker, build_aside, write_whole};
 use cambio_sim::{StoredMatch, StoredRun, decision_kind};
 use cambio_view::{DecisionCost, Replay, ReviewProgress, ReviewRequest, VIEWER_CSS, review};
 use minijinja::value::Serde;
@@ -101,10 +101,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         Ok::<(), String>(())
     });
     progress.finish();
-    done.map_err(|stopped| match stopped {
-        ExecutorError::Failed(what) => what,
-        ExecutorError::Cancelled => "interrupted without a result".to_owned(),
-    })?;
+    done.map_err(|stopped| stopped.or("interrupted without a result".to_owned()))?;
     let numbered = || sample.iter().map(|(number, _)| *number).zip(&reviewed);
     let groups = groups(numbered(), args.most as usize);
     let decisions: usize = reviewed.iter().flat_map(|one| &one.rounds).map(|round| round.costs().count()).sum();

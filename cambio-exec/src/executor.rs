@@ -77,6 +77,16 @@ pub enum ExecutorError<E> {
     Failed(E),
 }
 
+impl<E> ExecutorError<E> {
+    /// The error of `commit` or `look`, or `cancelled` if the token was cancelled.
+    pub fn or(self, cancelled: E) -> E {
+        match self {
+            ExecutorError::Cancelled => cancelled,
+            ExecutorError::Failed(error) => error,
+        }
+    }
+}
+
 /// Runs work items in parallel on a thread pool, and commits their results in order.
 ///
 /// An executor is cheap to clone; clones share the pool and the token.
@@ -402,10 +412,6 @@ where
         self.queue.lock().expect("nothing panics while the queue is locked")
     }
 
-    fn is_stopped(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
-    }
-
     /// Ends the run with this outcome, unless the run has already ended.
     fn end(&self, queue: &mut TaskQueue<T, E>, end: RunEnd<E>) {
         queue.end.get_or_insert(end);
@@ -430,7 +436,7 @@ where
         let counter = rayon::current_thread_index().unwrap_or(0) % self.counters.len();
         let worker = Worker { counter: &self.counters[counter], is_over: &self.is_over, cancel: self.cancel };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            while let Some(number) = self.begin() {
+            while let Some(number) = self.begin(&worker) {
                 let Some(result) = (self.work)(number, &worker) else {
                     return self.leave(&mut self.queue());
                 };
@@ -445,10 +451,10 @@ where
     }
 
     /// Takes the next number, if it is in the window. Otherwise removes the task from the count of active tasks.
-    fn begin(&self) -> Option<u64> {
+    fn begin(&self, worker: &Worker<'_>) -> Option<u64> {
         let mut queue = self.queue();
         let number = queue.begun;
-        if number == self.last || number >= queue.committed + self.window || self.is_stopped() {
+        if number == self.last || number >= queue.committed + self.window || worker.is_stopped() {
             self.leave(&mut queue);
             return None;
         }

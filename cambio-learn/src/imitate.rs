@@ -4,7 +4,7 @@ use cambio_agents::{MatchStanding, Network, NetworkEvaluation, NetworkInputs};
 use cambio_core::play::RoundResult;
 use cambio_core::view::CardHistory;
 use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
-use cambio_exec::{Executor, ExecutorError};
+use cambio_exec::Executor;
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::error::LearnError;
@@ -149,10 +149,7 @@ pub(crate) fn agreement(
         by_chance += sums.by_chance;
         Ok(())
     };
-    executor.run_ordered(0..records.held_out(), work, commit).map_err(|stopped| match stopped {
-        ExecutorError::Cancelled => LearnError::Interrupted,
-        ExecutorError::Failed(error) => error,
-    })?;
+    executor.run_ordered(0..records.held_out(), work, commit).map_err(|stopped| stopped.or(LearnError::Interrupted))?;
     let nothing = || LearnError::Records("the agent has no decision with a choice in the held-out deals".to_owned());
     let share = moments.interval(1.0, Support::Share).ok_or_else(nothing)?;
     let decisions = moments.results() as u64;

@@ -5,7 +5,7 @@ use std::thread;
 
 use cambio_agents::{AgentSpec, Network, NetworkInputs, Roster};
 use cambio_core::Rules;
-use cambio_exec::{CancelToken, Executor, ExecutorError, ThreadsError};
+use cambio_exec::{CancelToken, Executor, ThreadsError};
 
 use crate::error::LearnError;
 use crate::evaluate::{EvaluationResult, judge};
@@ -357,11 +357,8 @@ fn in_chunks<T: Default + Send>(
         all.1.add(&tally);
         Ok(())
     };
-    match executor.run_ordered(0..(end - start).div_ceil(CHUNK), chunk, commit) {
-        Ok(()) => Ok(all),
-        Err(ExecutorError::Cancelled) => Err(LearnError::Interrupted),
-        Err(ExecutorError::Failed(error)) => Err(error),
-    }
+    let done = executor.run_ordered(0..(end - start).div_ceil(CHUNK), chunk, commit);
+    done.map(|()| all).map_err(|stopped| stopped.or(LearnError::Interrupted))
 }
 
 /// Trains on a generation, batch by batch in order.

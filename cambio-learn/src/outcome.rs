@@ -6,7 +6,7 @@ use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::text::read_toml;
 use cambio_core::{Agent, Card, Deal, Event, Observer, Players, Referee, Rules, Standing, State};
-use cambio_exec::{Executor, ExecutorError, Worker};
+use cambio_exec::{Executor, Worker};
 use serde::{Deserialize, Serialize};
 
 use crate::error::LearnError;
@@ -134,10 +134,9 @@ pub fn train_outcome_model(
         progress(played as f64 / recipe.matches as f64 / 3.0);
         Ok(())
     };
-    executor.run_watched(0..recipe.matches, &mut samples, work, commit, watch).map_err(|stopped| match stopped {
-        ExecutorError::Cancelled => LearnError::Interrupted,
-        ExecutorError::Failed(error) => error,
-    })?;
+    executor
+        .run_watched(0..recipe.matches, &mut samples, work, commit, watch)
+        .map_err(|stopped| stopped.or(LearnError::Interrupted))?;
     let stop = executor.cancel_token();
     let weights = fit(recipe, &samples, &mut |share| {
         progress((1.0 + 2.0 * share) / 3.0);

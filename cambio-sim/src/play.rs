@@ -8,7 +8,7 @@ mod timing;
 
 use cambio_core::Seat;
 use cambio_core::play::MatchError;
-use cambio_exec::{Executor, ExecutorError, Worker};
+use cambio_exec::{Executor, Worker};
 
 pub(crate) use block::BlockPlayer;
 pub use block::play_block;
@@ -66,8 +66,5 @@ pub(crate) fn play_rounds<T: Send, S: Send>(
         progress(played);
         Ok(())
     };
-    executor.run_watched(0..deals, state, work, commit, look).map_err(|stopped| match stopped {
-        ExecutorError::Cancelled => RoundError::Interrupted,
-        ExecutorError::Failed(error) => error,
-    })
+    executor.run_watched(0..deals, state, work, commit, look).map_err(|stopped| stopped.or(RoundError::Interrupted))
 }
