@@ -114,7 +114,7 @@ impl Learner {
             return Err(unfit().into());
         }
         learner.league.past = past;
-        learner.start_over();
+        learner.network = Network::new(&learner.inputs, &learner.trainer.current());
         (learner.done, learner.rounds, learner.samples) = (head.done, head.rounds, head.samples);
         Ok(learner)
     }

@@ -550,9 +550,7 @@ fn read_rows<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>, Lear
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn starting_network(from: &str, rules: &Rules, seats: &[usize]) -> Result<(Network, NetworkMetadata), LearnError> {
-    let refuse = |found: String, allowed: &str| {
-        LearnError::Recipe(RecipeError::Field { field: "from", found, allowed: allowed.to_owned() })
-    };
+    let refuse = |found: String, allowed: &str| LearnError::Recipe(RecipeError::field("from", found, allowed));
     let (network, facts) = if from == Recipe::SHIPPED {
         let files: Vec<_> = seats.iter().map(|&seats| Network::shipped_file(rules, seats)).collect();
         let Some(&Some(file)) = files.first() else {

@@ -110,7 +110,7 @@ pub struct Learner {
     /// The records to imitate, for a clone.
     records: Option<ImitationRecords>,
     /// The network that plays: the current weights, quantized to integers.
-    network: Network,
+    pub(crate) network: Network,
     judges: Vec<AgentSpec>,
     pub(crate) trainer: Trainer,
     /// For a policy: the critic, which predicts the result of positions with all cards open.
@@ -175,11 +175,6 @@ impl Learner {
         let floats = self.trainer.averaged(self.recipe.from.is_none());
         let network = Network::new(&self.inputs, &floats);
         if self.critic.is_some() { network.into_policy() } else { network }
-    }
-
-    /// Quantizes all weights of the trainer, after a checkpoint was restored.
-    pub(crate) fn start_over(&mut self) {
-        self.network = Network::new(&self.inputs, &self.trainer.current());
     }
 
     /// Trains on the next generation; `None` after the last one.

@@ -25,4 +25,3 @@ pub use imitate::Agreement;
 pub use learner::{LearnProgress, LearnThreads, Learner};
 pub use outcome::{OutcomeRecipe, train_outcome_model};
 pub use recipe::{Bound, Evaluation, Imitation, Method, Play, PolicyTraining, Recipe, RecipeError, Training};
-pub use records::Survey;

@@ -63,8 +63,7 @@ impl OutcomeRecipe {
     /// If the text is not TOML, has an unknown field, or a field has an invalid value.
     pub fn from_toml(text: &str) -> Result<OutcomeRecipe, RecipeError> {
         let recipe: OutcomeRecipe = read_toml(text).map_err(RecipeError::Form)?;
-        let refuse =
-            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
+        let refuse = |field, found: String, allowed: &str| Err(RecipeError::field(field, found, allowed));
         if recipe.seats.is_empty() || !recipe.seats.iter().all(|seats| (2..=MAX_SEATS).contains(seats)) {
             return refuse("seats", format!("{:?}", recipe.seats), "a list of numbers from 2 to 8");
         }

@@ -278,11 +278,8 @@ fn by_constant_factor(first: f32, last: f32, share: f32) -> f32 {
 
 /// The group of inputs with this name.
 fn group(name: &str) -> Result<InputGroup, RecipeError> {
-    InputGroup::named(name).ok_or_else(|| RecipeError::Field {
-        field: "inputs",
-        found: format!("`{name}`"),
-        allowed: format!("a list of {}", InputGroup::WORDS.join(", ")),
-    })
+    let allowed = || format!("a list of {}", InputGroup::WORDS.join(", "));
+    InputGroup::named(name).ok_or_else(|| RecipeError::field("inputs", format!("`{name}`"), allowed()))
 }
 
 /// An opponent of the network.
@@ -320,6 +317,10 @@ pub enum RecipeError {
 }
 
 impl RecipeError {
+    pub(crate) fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> RecipeError {
+        RecipeError::Field { field, found: found.into(), allowed: allowed.into() }
+    }
+
     /// The error with the value as the file has it, because a recipe stores rounded numbers.
     fn quoting(self, text: &str) -> RecipeError {
         let RecipeError::Field { field, found, allowed } = self else { return self };
@@ -425,8 +426,7 @@ impl Recipe {
 
     /// Checks every field.
     pub(crate) fn check(&self) -> Result<(), RecipeError> {
-        let refuse =
-            |field, found: String, allowed: &str| Err(RecipeError::Field { field, found, allowed: allowed.to_owned() });
+        let refuse = |field, found: String, allowed: &str| Err(RecipeError::field(field, found, allowed));
         let check = |field, found: f64, from: f64, to: f64| {
             if (from..=to).contains(&found) {
                 return Ok(());
@@ -515,11 +515,8 @@ impl Recipe {
         if let Some(from) = from
             && from.groups() != inputs.groups()
         {
-            return Err(RecipeError::Field {
-                field: "inputs",
-                found: format!("{:?}", names(&inputs)),
-                allowed: format!("{:?}, the groups of the starting network", names(from)),
-            });
+            let allowed = format!("{:?}, the groups of the starting network", names(from));
+            return Err(RecipeError::field("inputs", format!("{:?}", names(&inputs)), allowed));
         }
         self.inputs = Some(names(&inputs).into_iter().map(str::to_owned).collect());
         Ok(inputs)

@@ -38,35 +38,23 @@ struct Header {
 }
 
 /// A summary of record files, from which to make a recipe for a clone.
-///
-/// ```no_run
-/// let survey = cambio_learn::Survey::of(&["runs/quickstart/records.jsonl".to_owned()])?;
-/// println!("{} records, of {:?}", survey.records, survey.agents.keys());
-/// # Ok::<(), cambio_learn::LearnError>(())
-/// ```
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Survey {
-    /// The number of records.
-    pub records: u64,
+#[derive(Default)]
+struct Survey {
     /// The agents, with the number of records of each.
-    pub agents: BTreeMap<String, u64>,
+    agents: BTreeMap<String, u64>,
     /// The rules in the records: the name of a preset, or custom rules as JSON.
-    pub rules: BTreeSet<String>,
+    rules: BTreeSet<String>,
     /// The numbers of seats.
-    pub seats: BTreeSet<usize>,
+    seats: BTreeSet<usize>,
 }
 
 impl Survey {
     /// Summarises record files, or the record files of run folders.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or a line is not a record.
-    pub fn of(files: &[String]) -> Result<Survey, LearnError> {
+    fn of(files: &[String]) -> Result<Survey, LearnError> {
         let mut survey = Survey::default();
         for file in files {
             read_lines(file, |place, line| {
                 let header = header(place, line)?;
-                survey.records += 1;
                 survey.rules.insert(header.rules.as_str().map_or_else(|| header.rules.to_string(), str::to_owned));
                 survey.seats.extend(header.seats.as_u64().map(|seats| seats as usize));
                 let agents: BTreeSet<String> = header.agents.into_iter().flatten().collect();

@@ -89,8 +89,8 @@ pub(crate) struct PolicySamples {
     pub(crate) luck: Vec<f32>,
     /// The position before each decision, as the critic sees it. The trainer sets the targets.
     pub(crate) positions: Samples,
-    /// The rounds, in order.
-    pub(crate) rounds: Vec<RoundEnd>,
+    /// The rounds, in order: for each, the number of decisions up to its end, and its values.
+    pub(crate) rounds: Vec<(usize, RoundValues)>,
 }
 
 /// The values of a round that has ended, by seat.
@@ -102,26 +102,16 @@ pub(crate) struct RoundValues {
     pub(crate) luck: [f32; MAX_SEATS],
 }
 
-/// The end of a round in [`PolicySamples`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundEnd {
-    /// The number of decisions up to the end of the round.
-    pub(crate) end: usize,
-    /// The values of the round.
-    pub(crate) values: RoundValues,
-}
-
 impl PolicySamples {
     /// The advantage of each decision and the return that the critic learns, from the critic's values of the positions:
     /// generalized advantage estimation (Schulman et al. 2016) among the decisions of each seat.
     pub(crate) fn advantages(&self, values: &[f32], lambda: f32) -> (Vec<f32>, Vec<f32>) {
         let (mut advantages, mut returns) = (vec![0.0; values.len()], vec![0.0; values.len()]);
         let mut start = 0;
-        for round in &self.rounds {
+        for &(end, RoundValues { shares, mut luck }) in &self.rounds {
             // For each seat, the value of its next decision and the advantage there.
-            let (mut next, mut later) = (round.values.shares, [0.0; MAX_SEATS]);
-            let mut luck = round.values.luck;
-            for number in (start..round.end).rev() {
+            let (mut next, mut later) = (shares, [0.0; MAX_SEATS]);
+            for number in (start..end).rev() {
                 let seat = usize::from(self.seats[number]);
                 // The luck after the decision has the mean 0, so it can be subtracted without bias.
                 let fair = next[seat] - (luck[seat] - self.luck[number]);
@@ -130,7 +120,7 @@ impl PolicySamples {
                 (advantages[number], returns[number]) = (advantage, values[number] + advantage);
                 (next[seat], later[seat]) = (values[number], advantage);
             }
-            start = round.end;
+            start = end;
         }
         (advantages, returns)
     }
@@ -142,7 +132,7 @@ impl PolicySamples {
         self.seats.extend_from_slice(&other.seats);
         self.luck.extend_from_slice(&other.luck);
         self.positions.append(&other.positions);
-        self.rounds.extend(other.rounds.iter().map(|round| RoundEnd { end: base + round.end, ..*round }));
+        self.rounds.extend(other.rounds.iter().map(|&(end, values)| (base + end, values)));
     }
 }
 

@@ -6,7 +6,7 @@ use cambio_core::{Action, Card, Seat, Spot, State, Table, View};
 use super::{Collector, SelfPlay, soft, weights};
 use crate::recipe::Play;
 use crate::rng::SeededRng;
-use crate::samples::{PolicySamples, RoundEnd, RoundValues};
+use crate::samples::{PolicySamples, RoundValues};
 
 /// Draws each decision from the network's probabilities.
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Collector for PolicyCollector {
     }
 
     fn round_ends(&mut self, _: &Play, result: &RoundValues) {
-        self.samples.rounds.push(RoundEnd { end: self.samples.chances.len(), values: *result });
+        self.samples.rounds.push((self.samples.chances.len(), *result));
     }
 
     fn data(self) -> PolicySamples {

@@ -97,7 +97,7 @@ impl Collector for ValueCollector {
     }
 
     fn round_ends(&mut self, play: &Play, result: &RoundValues) {
-        // Of each seat, the return after the decision, and the luck up to there.
+        // For each seat: the return after the decision, and its luck so far.
         let RoundValues { mut shares, mut luck } = *result;
         for decision in self.decisions.iter().rev() {
             let (back, later) = (&mut shares[decision.seat.index()], &mut luck[decision.seat.index()]);

@@ -2,7 +2,7 @@ use cambio_core::rules::MAX_SEATS;
 
 use super::steps::Lesson as _;
 use super::*;
-use crate::samples::{RoundEnd, RoundValues};
+use crate::samples::RoundValues;
 
 fn samples() -> Samples {
     let mut samples = Samples::default();
@@ -222,7 +222,7 @@ fn advantages_are_those_of_a_round_computed_by_hand() {
         values
     };
     let rounds = [(3, at(0.0, 0.0)), (4, at(0.1, -0.2))];
-    let rounds = rounds.map(|(end, luck)| RoundEnd { end, values: RoundValues { shares: at(1.0, 0.0), luck } });
+    let rounds = rounds.map(|(end, luck)| (end, RoundValues { shares: at(1.0, 0.0), luck }));
     let samples = PolicySamples {
         seats: vec![0, 1, 0, 1],
         luck: vec![0.0, 0.0, 0.0, -0.1],
