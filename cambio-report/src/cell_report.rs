@@ -55,7 +55,7 @@ pub(super) struct CellReport<'a> {
     pub(super) index: usize,
     pub(super) cell: &'a CellDigest,
     pub(super) derived: &'a Derived,
-    pub(super) ladder: RankedAgents<'a>,
+    pub(super) ranked: RankedAgents<'a>,
     pub(super) extent: PlayedBatches,
 }
 
@@ -74,24 +74,25 @@ impl CellReport<'_> {
 
     /// The ranks and names of the agents, the best first.
     fn names(&self) -> Vec<String> {
-        let name = |(index, rung): (usize, &RankedAgent<'_>)| format!("{} {}", self.ladder.rank(index), rung.agent);
-        self.ladder.rungs.iter().enumerate().map(name).collect()
+        let name = |(index, agent): (usize, &RankedAgent<'_>)| format!("{} {}", self.ranked.rank(index), agent.label);
+        self.ranked.agents.iter().enumerate().map(name).collect()
     }
 
     /// Like [`names`](Self::names), with the names as code.
     pub(super) fn heads(&self) -> Vec<String> {
-        let head = |(index, rung): (usize, &RankedAgent<'_>)| self.ladder.rank(index) + "\u{a0}" + &code(rung.agent);
-        self.ladder.rungs.iter().enumerate().map(head).collect()
+        let head = |(index, agent): (usize, &RankedAgent<'_>)| self.ranked.rank(index) + "\u{a0}" + &code(agent.label);
+        self.ranked.agents.iter().enumerate().map(head).collect()
     }
 
     pub(super) fn section(&self) -> Section {
         let lineups = self.plan.cells[self.index].lineups.len() as u64;
-        let deals = self.ladder.rungs.iter().map(|rung| rung.mean.clusters).max().unwrap_or(0);
-        let matches: u64 = self.ladder.rungs.iter().map(|rung| rung.summary.matches).sum::<u64>() / self.seats() as u64;
+        let deals = self.ranked.agents.iter().map(|agent| agent.mean.clusters).max().unwrap_or(0);
+        let matches: u64 =
+            self.ranked.agents.iter().map(|agent| agent.summary.matches).sum::<u64>() / self.seats() as u64;
         let CellBehaviour { rounds, called, .. } = self.cell.behaviour;
         let share = if rounds == 0 { 0.0 } else { called as f64 / rounds as f64 };
-        let ratings: Vec<&RatingRow> = self.ladder.rungs.iter().filter_map(|rung| self.rating(rung.agent)).collect();
-        let is_rated = self.ladder.rungs.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
+        let ratings: Vec<&RatingRow> = self.ranked.agents.iter().filter_map(|agent| self.rating(agent.label)).collect();
+        let is_rated = self.ranked.agents.len() > 1 && ratings.iter().all(|row| row.elo.is_some());
         Section {
             id: format!("table-{}", self.index + 1),
             title: self.title(),
@@ -103,18 +104,18 @@ impl CellReport<'_> {
                 count(rounds, "round"),
                 percent(share)
             ),
-            verdict: self.ladder.verdict(self.extent),
-            field: self.ladder.field(self.cell),
+            verdict: self.ranked.verdict(self.extent),
+            field: self.ranked.field(self.cell),
             standing: self.standing(),
-            means: (self.ladder.rungs.len() > 1).then(|| self.means()),
+            means: (self.ranked.agents.len() > 1).then(|| self.means()),
             ratings: is_rated.then(|| self.ratings(&ratings)),
             curves: self.curves(),
-            ratings_note: (self.ladder.rungs.len() > 1).then(|| ratings_note(&ratings)).flatten(),
+            ratings_note: (self.ranked.agents.len() > 1).then(|| ratings_note(&ratings)).flatten(),
             misfit_note: self.misfit_note(),
             misfit: self.misfit(),
             shares: self.shares(&ratings),
             scores: self.scores(),
-            differences: self.ladder.compares().then(|| self.differences()),
+            differences: self.ranked.compares().then(|| self.differences()),
             seat_plot: self.seat_plot(),
             seats: self.seat_table(),
             seat_test: self.seat_test(),
@@ -129,17 +130,17 @@ impl CellReport<'_> {
     }
 
     fn standing(&self) -> ReportTable {
-        let forfeits = self.ladder.rungs.iter().any(|rung| rung.summary.forfeits > 0);
-        let ranks = self.ladder.compares().then_some(["rank", "without one"]);
+        let forfeits = self.ranked.agents.iter().any(|agent| agent.summary.forfeits > 0);
+        let ranks = self.ranked.compares().then_some(["rank", "without one"]);
         let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
-        let is_adjusted = self.ladder.rungs.iter().any(|rung| rung.summary.luck.is_some());
+        let is_adjusted = self.ranked.agents.iter().any(|agent| agent.summary.luck.is_some());
         if is_adjusted {
             columns.splice(2..2, ["rank points with luck", "wins with luck"]);
         }
         columns.splice(0..0, ranks.into_iter().flatten());
         columns.extend(forfeits.then_some("forfeits"));
-        let row = |(head, rung): (String, &RankedAgent<'_>)| {
-            let row = rung.summary;
+        let row = |(head, agent): (String, &RankedAgent<'_>)| {
+            let row = agent.summary;
             let show = |(mean, low, high): (f64, Option<f64>, Option<f64>)| plus_minus(mean, low.zip(high), 3);
             let mut cells = vec![show(row.leading_rank_points()), show(row.leading_win_share())];
             if is_adjusted {
@@ -167,7 +168,7 @@ impl CellReport<'_> {
                 "The agents over all lineups of this table, the best mean of {} first. The intervals of the means are single 95 % \
                  intervals, clustered by deal: skewness-corrected t (Hall) for shares and rank points, Student’s t for the margin. Rank points \
                  are 1 for the best seat, 0 for the worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}{}",
-                self.ladder.payoff.unit(),
+                self.ranked.payoff.unit(),
                 ranks.map_or("", |_| " Equal agents share a rank (=). The intervals of the ranks hold together at 95 %. Without one: \
                     the best and the worst rank if one of the other agents is left out."),
                 if is_adjusted {
@@ -179,23 +180,23 @@ impl CellReport<'_> {
             ),
             corner: "agent",
             columns: columns.into_iter().map(String::from).collect(),
-            rows: self.heads().into_iter().zip(&self.ladder.rungs).map(row).collect(),
+            rows: self.heads().into_iter().zip(&self.ranked.agents).map(row).collect(),
         }
     }
 
     fn means(&self) -> Figure<Forest> {
-        let ladder = &self.ladder;
-        let estimate = |(label, rung): (String, &RankedAgent<'_>)| IntervalPoint {
+        let ranked = &self.ranked;
+        let estimate = |(label, agent): (String, &RankedAgent<'_>)| IntervalPoint {
             label,
-            figure: ladder.told(&rung.mean),
-            mean: rung.mean.mean,
-            interval: rung.mean.ends(),
+            figure: ranked.told(&agent.mean),
+            mean: agent.mean.mean,
+            interval: agent.mean.ends(),
             wide: None,
-            is_best: rung.is_among_best,
+            is_best: agent.is_among_best,
         };
-        let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ladder.rungs).map(estimate).collect();
-        let unit = ladder.payoff.unit();
-        let par = ladder.payoff.par(self.seats());
+        let estimates: Vec<IntervalPoint> = self.names().into_iter().zip(&ranked.agents).map(estimate).collect();
+        let unit = ranked.payoff.unit();
+        let par = ranked.payoff.par(self.seats());
         let dashed = if par.is_some() { " The dashed line is par." } else { "" };
         Figure {
             id: format!("means-{}", self.index + 1),
@@ -205,21 +206,21 @@ impl CellReport<'_> {
                 "Mean {unit} with single 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
                  it in the simultaneous test of all pairs; a ring is behind."
             ),
-            drawing: Forest::new(&estimates, par, (unit, digits(ladder.payoff))),
+            drawing: Forest::new(&estimates, par, (unit, digits(ranked.payoff))),
         }
     }
 
     fn ratings(&self, rows: &[&RatingRow]) -> Figure<Forest> {
-        let estimate = |((label, rung), row): ((String, &RankedAgent<'_>), &&RatingRow)| IntervalPoint {
+        let estimate = |((label, agent), row): ((String, &RankedAgent<'_>), &&RatingRow)| IntervalPoint {
             label,
             figure: plus_minus(row.elo.unwrap_or(0.0), row.elo_low.zip(row.elo_high), 0),
             mean: row.elo.unwrap_or(0.0),
             interval: row.elo_low.zip(row.elo_high),
             wide: row.elo_low_simultaneous.zip(row.elo_high_simultaneous),
-            is_best: rung.is_among_best,
+            is_best: agent.is_among_best,
         };
         let mut estimates: Vec<IntervalPoint> =
-            self.names().into_iter().zip(&self.ladder.rungs).zip(rows).map(estimate).collect();
+            self.names().into_iter().zip(&self.ranked.agents).zip(rows).map(estimate).collect();
         estimates.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         Figure {
             id: format!("ratings-{}", self.index + 1),
@@ -284,7 +285,7 @@ impl CellReport<'_> {
         columns: &[usize],
         cell: impl Fn(&str, &str) -> Option<TableCell>,
     ) -> ReportTable {
-        let rungs = &self.ladder.rungs;
+        let agents = &self.ranked.agents;
         let shown = if columns.len() > MOST_COLUMNS { &columns[..BEST_COLUMNS] } else { columns };
         let left = if shown.len() < columns.len() {
             format!(" The columns are the {BEST_COLUMNS} agents with the best means; pairwise.csv has all pairs.")
@@ -293,11 +294,11 @@ impl CellReport<'_> {
         };
         let row = |(head, own): (String, &RankedAgent<'_>)| {
             let against = |&index: &usize| {
-                let other = &rungs[index];
+                let other = &agents[index];
                 if own.index == other.index {
                     TableCell::from("·")
                 } else {
-                    cell(own.agent, other.agent).unwrap_or_else(|| NONE.into())
+                    cell(own.label, other.label).unwrap_or_else(|| NONE.into())
                 }
             };
             TableRow { head, cells: shown.iter().map(against).collect() }
@@ -305,20 +306,20 @@ impl CellReport<'_> {
         ReportTable {
             caption: caption + &left,
             corner: "row against column",
-            columns: shown.iter().map(|&index| self.ladder.rank(index)).collect(),
-            rows: self.heads().into_iter().zip(rungs).map(row).collect(),
+            columns: shown.iter().map(|&index| self.ranked.rank(index)).collect(),
+            rows: self.heads().into_iter().zip(agents).map(row).collect(),
         }
     }
 
     fn scores(&self) -> Option<ReportTable> {
-        let rungs = &self.ladder.rungs;
-        let met = |one: &str, other: &str| self.ladder.score(one, other).is_some();
-        let rivals = |index: usize| rungs.iter().filter(|other| met(rungs[index].agent, other.agent)).count();
-        let most = (0..rungs.len()).map(rivals).max().filter(|most| *most > 0)?;
+        let agents = &self.ranked.agents;
+        let met = |one: &str, other: &str| self.ranked.score(one, other).is_some();
+        let rivals = |index: usize| agents.iter().filter(|other| met(agents[index].label, other.label)).count();
+        let most = (0..agents.len()).map(rivals).max().filter(|most| *most > 0)?;
         // An agent that met only one opponent gets no column, unless this is so for all agents.
-        let columns: Vec<usize> = (0..rungs.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
+        let columns: Vec<usize> = (0..agents.len()).filter(|&index| most == 1 || rivals(index) > 1).collect();
         let cell = |one: &str, other: &str| {
-            let (mean, ends) = self.ladder.score(one, other)?;
+            let (mean, ends) = self.ranked.score(one, other)?;
             let half = spread(mean * 100.0, ends.map(|(low, high)| (low * 100.0, high * 100.0)), 1);
             let tone = match mean.total_cmp(&0.5) {
                 Ordering::Greater => "up",
@@ -331,17 +332,17 @@ impl CellReport<'_> {
         let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
                        for the same. Intervals are single 95 % intervals.";
         let reading = "The shade repeats the number: blue above one half, orange below.";
-        Some(self.matrix(format!("{caption}{} {reading}", self.ladder.luck_of_scores()), &columns, cell))
+        Some(self.matrix(format!("{caption}{} {reading}", self.ranked.luck_of_scores()), &columns, cell))
     }
 
     fn differences(&self) -> ReportTable {
-        let (unit, digits) = (self.ladder.payoff.unit(), digits(self.ladder.payoff));
-        let rungs = &self.ladder.rungs;
+        let (unit, digits) = (self.ranked.payoff.unit(), digits(self.ranked.payoff));
+        let agents = &self.ranked.agents;
         let gaps =
-            rungs.iter().flat_map(|one| rungs.iter().filter_map(|other| self.ladder.gap(one.agent, other.agent)));
+            agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.gap(one.label, other.label)));
         let most = gaps.map(|gap| gap.difference.abs()).fold(f64::MIN_POSITIVE, f64::max);
         let cell = |one: &str, other: &str| {
-            let gap = self.ladder.gap(one, other)?;
+            let gap = self.ranked.gap(one, other)?;
             let half = spread(gap.difference, gap.simultaneous, digits);
             let (tone, mark) = match gap.side() {
                 Ordering::Equal => ("", ""),
@@ -354,9 +355,9 @@ impl CellReport<'_> {
         let caption = format!(
             "Differences of mean {unit}, row minus column, paired by deal. The 95 % intervals are simultaneous over all {}. ▲ and ▼ \
              mark significant differences, above and below 0.",
-            count(self.ladder.pair_count() as u64, "pair")
+            count(self.ranked.pair_count() as u64, "pair")
         );
-        self.matrix(caption, &(0..rungs.len()).collect::<Vec<_>>(), cell)
+        self.matrix(caption, &(0..agents.len()).collect::<Vec<_>>(), cell)
     }
 
     fn seat_rows(&self) -> Vec<&SeatRow> {
@@ -364,7 +365,7 @@ impl CellReport<'_> {
     }
 
     fn seat_plot(&self) -> Option<Figure<Forest>> {
-        let digits = digits(self.ladder.payoff);
+        let digits = digits(self.ranked.payoff);
         let estimate = |row: &&SeatRow| {
             let effect = seat_effect(row)?;
             let is_first = row.seat == 'a';
@@ -389,14 +390,14 @@ impl CellReport<'_> {
             caption: format!(
                 "The advantage of a seat over seat a in {}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
                  began each round.",
-                self.ladder.payoff.unit()
+                self.ranked.payoff.unit()
             ),
-            drawing: Forest::new(&estimates, Some(0.0), (self.ladder.payoff.unit(), digits)),
+            drawing: Forest::new(&estimates, Some(0.0), (self.ranked.payoff.unit(), digits)),
         })
     }
 
     fn seat_table(&self) -> ReportTable {
-        let digits = digits(self.ladder.payoff);
+        let digits = digits(self.ranked.payoff);
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
         let row = |row: &&SeatRow| {
             let effect = seat_effect(row);
@@ -414,7 +415,7 @@ impl CellReport<'_> {
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
         ReportTable {
-            caption: format!("Results by seat, in {}.", self.ladder.payoff.unit()),
+            caption: format!("Results by seat, in {}.", self.ranked.payoff.unit()),
             corner: "seat",
             columns: columns.into_iter().map(String::from).collect(),
             rows: self.seat_rows().iter().map(row).collect(),
@@ -456,8 +457,8 @@ impl CellReport<'_> {
         let own: Vec<Distribution<'_>> = self
             .names()
             .into_iter()
-            .zip(&self.ladder.rungs)
-            .map(|(label, rung)| Distribution { label, counts: of(&self.cell.behaviour.agents[rung.index]) })
+            .zip(&self.ranked.agents)
+            .map(|(label, agent)| Distribution { label, counts: of(&self.cell.behaviour.agents[agent.index]) })
             .collect();
         let described = |own: &Distribution<'_>| {
             let at = |share: f64| own.counts.quantile(share).map(|value| number(value as f64, 0));
@@ -506,7 +507,7 @@ impl CellReport<'_> {
             let mut rows = self.derived.behaviour.iter().zip(&self.derived.behaviour_errors);
             rows.find(|(row, _)| self.is_here(&row.rules, row.seats) && row.agent == agent)
         };
-        let own: Vec<_> = self.ladder.rungs.iter().filter_map(|rung| of(rung.agent)).collect();
+        let own: Vec<_> = self.ranked.agents.iter().filter_map(|agent| of(agent.label)).collect();
         let is_used =
             |measure: &&Measure| own.iter().any(|(row, _)| (measure.value)(row).is_some_and(|value| value != 0.0));
         let measures: Vec<&Measure> = MEASURES.iter().filter(is_used).collect();

@@ -84,22 +84,22 @@ pub(super) fn axis_name(parameter: &str, is_logarithmic: bool) -> String {
 impl CellReport<'_> {
     /// For each numeric parameter in which at least three agents differ, the means by its value.
     pub(super) fn curves(&self) -> Vec<Figure<Curve>> {
-        let (ladder, unit) = (&self.ladder, self.ladder.payoff.unit());
-        let specs: Vec<&str> = ladder.rungs.iter().map(|rung| rung.agent).collect();
+        let (ranked, unit) = (&self.ranked, self.ranked.payoff.unit());
+        let specs: Vec<&str> = ranked.agents.iter().map(|agent| agent.label).collect();
         let curve = |(number, family): (usize, Family)| {
             let (at, is_logarithmic) = axis(&family.members.iter().map(|member| member.0).collect::<Vec<_>>());
-            let rungs = family.members.iter().map(|(value, agent)| (value, &ladder.rungs[*agent]));
-            let sample = |((value, rung), at): ((&f64, &RankedAgent<'_>), f64)| CurveSample {
+            let agents = family.members.iter().map(|(value, agent)| (value, &ranked.agents[*agent]));
+            let sample = |((value, agent), at): ((&f64, &RankedAgent<'_>), f64)| CurveSample {
                 label: value.to_string(),
                 at: Some(at),
-                mean: rung.mean.mean,
-                interval: rung.mean.ends(),
+                mean: agent.mean.mean,
+                interval: agent.mean.ends(),
                 band: None,
                 share: None,
-                standing: if rung.is_among_best { BestComparison::Best } else { BestComparison::Behind },
+                standing: if agent.is_among_best { BestComparison::Best } else { BestComparison::Behind },
             };
-            let samples: Vec<CurveSample> = rungs.clone().zip(at).map(sample).collect();
-            let described = rungs.map(|(value, rung)| format!("{value}: {}", ladder.told(&rung.mean)));
+            let samples: Vec<CurveSample> = agents.clone().zip(at).map(sample).collect();
+            let described = agents.map(|(value, agent)| format!("{value}: {}", ranked.told(&agent.mean)));
             Figure {
                 id: format!("parameter-{}-{}", self.index + 1, number + 1),
                 title: format!("Mean {unit} of {} by {}, {}", family.spec, family.parameter, self.title()),

@@ -30,7 +30,7 @@ pub(super) struct Figure<D> {
     pub(super) drawing: D,
 }
 
-/// Rounds to a tenth of a unit, which is finer than a printer's dot.
+/// Rounds to a tenth of a unit, to keep the page small.
 fn tenth(at: f64) -> f64 {
     (at * 10.0).round() / 10.0 + 0.0
 }
@@ -110,18 +110,28 @@ pub(super) struct IntervalPoint {
     pub(super) is_best: bool,
 }
 
-/// A forest plot: estimates with intervals, one per row.
+/// A plot with rows on a common axis.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Forest {
+pub(super) struct RowPlot<R> {
     foot: f64,
-    rows: Vec<ForestRow>,
+    rows: Vec<R>,
     ticks: Vec<Tick>,
     reference: Option<f64>,
     unit: String,
 }
 
+impl<R> RowPlot<R> {
+    fn on(scale: Scale, foot: f64, rows: Vec<R>, reference: Option<f64>, unit: &str) -> RowPlot<R> {
+        let reference = reference.map(|value| scale.at(value));
+        RowPlot { foot, rows, ticks: scale.ticks(5.0), reference, unit: unit.to_owned() }
+    }
+}
+
+/// A forest plot: estimates with intervals, one per row.
+pub(super) type Forest = RowPlot<ForestRow>;
+
 #[derive(Clone, Debug, Serialize)]
-struct ForestRow {
+pub(super) struct ForestRow {
     label: String,
     figure: String,
     text_y: f64,
@@ -153,13 +163,7 @@ impl Forest {
             }
         };
         let foot = estimates.len() as f64 * FOREST_ROW + 6.0;
-        Forest {
-            foot,
-            rows: estimates.iter().enumerate().map(row).collect(),
-            ticks: scale.ticks(5.0),
-            reference: reference.map(|value| scale.at(value)),
-            unit: unit.to_owned(),
-        }
+        RowPlot::on(scale, foot, estimates.iter().enumerate().map(row).collect(), reference, unit)
     }
 }
 
@@ -175,17 +179,10 @@ pub(super) struct RunMark {
 }
 
 /// A plot with a row for each agent, and in each row a mark for each run.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RunMarks {
-    foot: f64,
-    rows: Vec<RunMarksRow>,
-    ticks: Vec<Tick>,
-    reference: Option<f64>,
-    unit: String,
-}
+pub(super) type RunMarks = RowPlot<RunMarksRow>;
 
 #[derive(Clone, Debug, Serialize)]
-struct RunMarksRow {
+pub(super) struct RunMarksRow {
     label: String,
     text_y: f64,
     marks: Vec<PlacedMark>,
@@ -235,13 +232,7 @@ impl RunMarks {
             }
         };
         let rows: Vec<RunMarksRow> = agents.iter().map(row).collect();
-        RunMarks {
-            foot: top,
-            rows,
-            ticks: scale.ticks(5.0),
-            reference: reference.map(|value| scale.at(value)),
-            unit: unit.to_owned(),
-        }
+        RowPlot::on(scale, top, rows, reference, unit)
     }
 }
 

@@ -86,7 +86,7 @@ pub fn of_run(run: Run<'_>) -> String {
     let tables: Vec<CellReport<'_>> = (0..plan.cells.len())
         .map(|index| {
             let cell = &derived.digest.cells[index];
-            CellReport { plan, index, cell, derived, ladder: RankedAgents::new(plan, index, cell, derived), extent }
+            CellReport { plan, index, cell, derived, ranked: RankedAgents::new(plan, index, cell, derived), extent }
         })
         .collect();
     let spec = if run.spec.ends_with('\n') { run.spec.to_owned() } else { format!("{}\n", run.spec) };
@@ -116,14 +116,14 @@ pub fn of_run(run: Run<'_>) -> String {
 /// The summary over all tables.
 fn headline(tables: &[CellReport<'_>], extent: PlayedBatches) -> String {
     if let [only] = tables {
-        return only.ladder.verdict(extent);
+        return only.ranked.verdict(extent);
     }
     let mut leaders: Vec<(&str, usize)> = Vec::new();
     let (mut compared, mut clear) = (0, 0);
-    for ladder in tables.iter().map(|table| &table.ladder).filter(|ladder| ladder.compares()) {
+    for ranked in tables.iter().map(|table| &table.ranked).filter(|ranked| ranked.compares()) {
         compared += 1;
-        clear += usize::from(ladder.rivals().is_empty());
-        let leader = ladder.rungs[0].agent;
+        clear += usize::from(ranked.rivals().is_empty());
+        let leader = ranked.agents[0].label;
         match leaders.iter_mut().find(|(agent, _)| *agent == leader) {
             Some((_, times)) => *times += 1,
             None => leaders.push((leader, 1)),
@@ -194,7 +194,7 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<String> {
         let may = "may decide differently when replayed, so their rows are not reproducible.";
         notes.push(format!("{} {may}", list(&loose, " and ")));
     }
-    let few = tables.iter().filter_map(|table| table.ladder.rungs.iter().map(|rung| rung.mean.clusters).min()).min();
+    let few = tables.iter().filter_map(|table| table.ranked.agents.iter().map(|agent| agent.mean.clusters).min()).min();
     if let Some(few) = few.filter(|few| *few < 30) {
         notes.push(format!("A table has only {}, which is too few for reliable intervals.", count(few, "deal")));
     }
@@ -204,32 +204,32 @@ fn notes(run: Run<'_>, tables: &[CellReport<'_>]) -> Vec<String> {
 fn overview(tables: &[CellReport<'_>]) -> ReportTable {
     let payoff = tables[0].plan.payoff;
     let row = |table: &CellReport<'_>| {
-        let ladder = &table.ladder;
-        let leader = ladder.rungs.first();
-        let next = ladder.rungs.get(1).filter(|_| ladder.compares());
-        let gap = leader.zip(next).and_then(|(leader, next)| ladder.gap(leader.agent, next.agent));
+        let ranked = &table.ranked;
+        let leader = ranked.agents.first();
+        let next = ranked.agents.get(1).filter(|_| ranked.compares());
+        let gap = leader.zip(next).and_then(|(leader, next)| ranked.gap(leader.label, next.label));
         let lead = gap.map_or_else(
             || NONE.to_owned(),
             |gap| {
-                let (by, interval) = ladder.told_gap(&gap);
+                let (by, interval) = ranked.told_gap(&gap);
                 interval.map_or(by.clone(), |interval| format!("{by} ({interval})"))
             },
         );
-        let rivals = ladder.rivals().len();
+        let rivals = ranked.rivals().len();
         let word = match rivals {
-            _ if !ladder.compares() => "nothing to compare".to_owned(),
+            _ if !ranked.compares() => "nothing to compare".to_owned(),
             0 => "clear".to_owned(),
-            all if all + 1 == ladder.rungs.len() => "open".to_owned(),
+            all if all + 1 == ranked.agents.len() => "open".to_owned(),
             some => format!("open with {some}"),
         };
         let agent = |label: Option<&str>| label.map_or_else(|| NONE.into(), code);
         let cells = [
             word,
-            agent(leader.map(|rung| rung.agent)),
-            leader.map_or_else(|| NONE.to_owned(), |rung| ladder.told(&rung.mean)),
-            agent(next.map(|rung| rung.agent)),
+            agent(leader.map(|agent| agent.label)),
+            leader.map_or_else(|| NONE.to_owned(), |agent| ranked.told(&agent.mean)),
+            agent(next.map(|agent| agent.label)),
             lead,
-            leader.map_or_else(|| NONE.to_owned(), |rung| grouped(rung.mean.clusters)),
+            leader.map_or_else(|| NONE.to_owned(), |agent| grouped(agent.mean.clusters)),
         ];
         TableRow::new(table.title(), cells)
     };

@@ -59,25 +59,25 @@ const SHORTEST: f64 = 1e-8;
 impl CellReport<'_> {
     /// The times of the agents; `None` if no agent was timed.
     pub(super) fn times(&self, timing: &Timing) -> Option<TimeSection> {
-        let rungs = &self.ladder.rungs;
-        let time = |rung: &RankedAgent<'_>| {
-            let spent = timing.agent(self.index, rung.index)?;
+        let agents = &self.ranked.agents;
+        let time = |agent: &RankedAgent<'_>| {
+            let spent = timing.agent(self.index, agent.index)?;
             Some((spent.per_decision()?, spent.decisions))
         };
-        let timed: Vec<_> = rungs
+        let timed: Vec<_> = agents
             .iter()
             .enumerate()
-            .filter_map(|(place, rung)| Some((self.ladder.rank(place), rung, time(rung)?.0)))
+            .filter_map(|(place, agent)| Some((self.ranked.rank(place), agent, time(agent)?.0)))
             .collect();
         if timed.is_empty() {
             return None;
         }
-        let row = |(head, rung): (String, &RankedAgent<'_>)| {
+        let row = |(head, agent): (String, &RankedAgent<'_>)| {
             let (each, decisions) =
-                time(rung).map_or((NONE.to_owned(), 0), |(each, decisions)| (duration(each), decisions));
-            TableRow::new(head, [self.ladder.told(&rung.mean), each, grouped(decisions)])
+                time(agent).map_or((NONE.to_owned(), 0), |(each, decisions)| (duration(each), decisions));
+            TableRow::new(head, [self.ranked.told(&agent.mean), each, grouped(decisions)])
         };
-        let unit = self.ladder.payoff.unit();
+        let unit = self.ranked.payoff.unit();
         Some(TimeSection {
             title: self.title(),
             table: ReportTable {
@@ -87,35 +87,35 @@ impl CellReport<'_> {
                     .into(),
                 corner: "agent",
                 columns: [unit, "time per decision", "timed decisions"].map(String::from).into(),
-                rows: self.heads().into_iter().zip(rungs).map(row).collect(),
+                rows: self.heads().into_iter().zip(agents).map(row).collect(),
             },
             figure: (timed.len() > 1).then(|| self.scatter(&timed)),
         })
     }
 
     fn scatter(&self, timed: &[(String, &RankedAgent<'_>, f64)]) -> Figure<Scatter> {
-        let ladder = &self.ladder;
+        let ranked = &self.ranked;
         let ((left, top), foot) = (HEIGHTS, 232.0);
         let log = |seconds: f64| libm::log10(seconds.max(SHORTEST));
         let across = Scale::around(timed.iter().map(|(_, _, seconds)| log(*seconds)), left + 8.0, RIGHT - 8.0);
-        let par = ladder.payoff.par(self.seats());
-        let values = timed.iter().flat_map(|(_, rung, _)| covered(rung.mean.mean, [rung.mean.ends(), None]));
+        let par = ranked.payoff.par(self.seats());
+        let values = timed.iter().flat_map(|(_, agent, _)| covered(agent.mean.mean, [agent.mean.ends(), None]));
         let up = Scale::around(values.chain(par), foot, top);
-        let up = up.at_least(10_f64.powi(-(digits(ladder.payoff) as i32)));
-        let point = |(label, rung, seconds): &(String, &RankedAgent<'_>, f64)| ScatterPoint {
+        let up = up.at_least(10_f64.powi(-(digits(ranked.payoff) as i32)));
+        let point = |(label, agent, seconds): &(String, &RankedAgent<'_>, f64)| ScatterPoint {
             label: label.clone(),
             x: across.at(log(*seconds)),
-            y: up.at(rung.mean.mean),
-            bar: rung.mean.ends().map(|ends| up.span(ends)),
-            is_best: rung.is_among_best,
+            y: up.at(agent.mean.mean),
+            bar: agent.mean.ends().map(|ends| up.span(ends)),
+            is_best: agent.is_among_best,
         };
         let steps: &[f64] = if across.high - across.low > 1.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let round = (-9..6).flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
         let columns = round.filter(|seconds| (across.low..=across.high).contains(&libm::log10(*seconds)));
-        let described = |(label, rung, seconds): &(String, &RankedAgent<'_>, f64)| {
-            format!("{label} {}: {} at {}", rung.agent, ladder.told(&rung.mean), duration(*seconds))
+        let described = |(label, agent, seconds): &(String, &RankedAgent<'_>, f64)| {
+            format!("{label} {}: {} at {}", agent.label, ranked.told(&agent.mean), duration(*seconds))
         };
-        let unit = ladder.payoff.unit();
+        let unit = ranked.payoff.unit();
         Figure {
             id: format!("times-{}", self.index + 1),
             title: format!("Mean {unit} against time per decision, {}", self.title()),

@@ -20,14 +20,14 @@ pub(super) fn digits(payoff: Payoff) -> usize {
 /// The agents of one table, the best mean first.
 pub(super) struct RankedAgents<'a> {
     pub(super) payoff: Payoff,
-    pub(super) rungs: Vec<RankedAgent<'a>>,
+    pub(super) agents: Vec<RankedAgent<'a>>,
     pairs: BTreeMap<(&'a str, &'a str), &'a PairRow>,
     /// Whether every agent meets only copies of itself.
     is_mirror: bool,
 }
 
 pub(super) struct RankedAgent<'a> {
-    pub(super) agent: &'a str,
+    pub(super) label: &'a str,
     /// The number of the agent in the plan.
     pub(super) index: usize,
     pub(super) mean: Interval,
@@ -39,29 +39,29 @@ pub(super) struct RankedAgent<'a> {
 impl<'a> RankedAgents<'a> {
     pub(super) fn new(plan: &Plan, index: usize, cell: &CellDigest, derived: &'a Derived) -> RankedAgents<'a> {
         let table = &plan.cells[index];
-        let rung = |summary: &'a SummaryRow| {
+        let agent = |summary: &'a SummaryRow| {
             let index = plan.agent(&summary.agent)?;
             let mean = cell.leading_payoff(index, plan.payoff)?;
-            Some(RankedAgent { agent: &summary.agent, index, mean, summary, is_among_best: false })
+            Some(RankedAgent { label: &summary.agent, index, mean, summary, is_among_best: false })
         };
         let here = derived.summary.iter().filter(|row| table.is_of(&row.rules, row.seats));
-        let mut rungs: Vec<RankedAgent<'a>> = here.filter_map(rung).collect();
+        let mut agents: Vec<RankedAgent<'a>> = here.filter_map(agent).collect();
         let sign = plan.payoff.sign();
-        rungs.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
+        agents.sort_by(|one, other| (sign * other.mean.mean).total_cmp(&(sign * one.mean.mean)));
         let pairs = derived.pairwise.iter().filter(|row| table.is_of(&row.rules, row.seats));
         let pairs = pairs.map(|row| ((row.agent.as_str(), row.other.as_str()), row)).collect();
         let is_mirror = (0..plan.agents.len()).all(|agent| table.is_mirrored(agent));
-        let mut ladder = RankedAgents { payoff: plan.payoff, rungs, pairs, is_mirror };
-        let leader = ladder.rungs.first().map(|rung| rung.agent);
-        let is_level = |rung: &RankedAgent<'a>| {
-            let gap = leader.filter(|leader| *leader != rung.agent).and_then(|leader| ladder.gap(leader, rung.agent));
-            ladder.compares() && gap.is_none_or(|gap| gap.side().is_eq())
+        let mut ranked = RankedAgents { payoff: plan.payoff, agents, pairs, is_mirror };
+        let leader = ranked.agents.first().map(|agent| agent.label);
+        let is_level = |agent: &RankedAgent<'a>| {
+            let gap = leader.filter(|leader| *leader != agent.label).and_then(|leader| ranked.gap(leader, agent.label));
+            ranked.compares() && gap.is_none_or(|gap| gap.side().is_eq())
         };
-        let level: Vec<bool> = ladder.rungs.iter().map(is_level).collect();
-        for (rung, is_among_best) in ladder.rungs.iter_mut().zip(level) {
-            rung.is_among_best = is_among_best;
+        let level: Vec<bool> = ranked.agents.iter().map(is_level).collect();
+        for (agent, is_among_best) in ranked.agents.iter_mut().zip(level) {
+            agent.is_among_best = is_among_best;
         }
-        ladder
+        ranked
     }
 
     /// The row of a pair of agents, and whether the row has the two agents in reversed order.
@@ -93,33 +93,33 @@ impl<'a> RankedAgents<'a> {
 
     /// The rank of the agent at this index, with the mark `=` if agents share it.
     pub(super) fn rank(&self, index: usize) -> String {
-        let rank = self.rungs[index].summary.rank;
-        let are_equal = self.rungs.iter().filter(|rung| rung.summary.rank == rank).count() > 1;
+        let rank = self.agents[index].summary.rank;
+        let are_equal = self.agents.iter().filter(|agent| agent.summary.rank == rank).count() > 1;
         format!("{rank}{}", if are_equal { "=" } else { "" })
     }
 
     /// Describes how the leader depends on the field: the leaders without one of the agents, and the agent that scores
     /// above one half against each other agent. `None` for two agents.
     pub(super) fn field(&self, cell: &CellDigest) -> Option<String> {
-        let [leader, others @ ..] = &self.rungs[..] else { return None };
+        let [leader, others @ ..] = &self.agents[..] else { return None };
         (self.compares() && others.len() > 1).then_some(())?;
         // The leaders of the fields without one agent, with the agents that are left out.
         let (mut fields, mut changes): (usize, Vec<(&str, Vec<&str>)>) = (0, Vec::new());
         for left_out in others {
             let ranks = cell.ranks(Some(left_out.index));
-            let Some(first) = self.rungs.iter().find(|rung| ranks[rung.index] == Some(1)) else { continue };
+            let Some(first) = self.agents.iter().find(|agent| ranks[agent.index] == Some(1)) else { continue };
             fields += 1;
             if ranks[leader.index] == Some(1) {
                 continue;
             }
-            match changes.iter_mut().find(|(agent, _)| *agent == first.agent) {
-                Some((_, without)) => without.push(left_out.agent),
-                None => changes.push((first.agent, vec![left_out.agent])),
+            match changes.iter_mut().find(|(agent, _)| *agent == first.label) {
+                Some((_, without)) => without.push(left_out.label),
+                None => changes.push((first.label, vec![left_out.label])),
             }
         }
         let keeps = match fields {
             1.. if changes.is_empty() => {
-                format!("{} keeps the best mean if any one of the other agents is left out. ", code(leader.agent))
+                format!("{} keeps the best mean if any one of the other agents is left out. ", code(leader.label))
             }
             _ => String::new(),
         };
@@ -132,21 +132,21 @@ impl<'a> RankedAgents<'a> {
         };
         let changes: String = changes.into_iter().map(change).collect();
         let scores = |one: &RankedAgent<'a>| {
-            let others = self.rungs.iter().filter(|other| other.index != one.index);
-            others.map(|other| Some(self.score(one.agent, other.agent)?.0)).collect::<Option<Vec<f64>>>()
+            let others = self.agents.iter().filter(|other| other.index != one.index);
+            others.map(|other| Some(self.score(one.label, other.label)?.0)).collect::<Option<Vec<f64>>>()
         };
-        let scores: Option<Vec<Vec<f64>>> = self.rungs.iter().map(scores).collect();
+        let scores: Option<Vec<Vec<f64>>> = self.agents.iter().map(scores).collect();
         let end = match scores.map(|scores| scores.iter().position(|own| own.iter().all(|score| *score > 0.5))) {
             None => String::new(),
             Some(None) => "No agent scores above one half against every other agent.".to_owned(),
             Some(Some(index)) => {
                 let but = if index == 0 { "" } else { ", but does not have the best mean" };
-                format!("{} scores above one half against every other agent{but}.", code(self.rungs[index].agent))
+                format!("{} scores above one half against every other agent{but}.", code(self.agents[index].label))
             }
         };
         Some(format!(
             "“Best” refers to the mean over this field of {} agents; another field can have another leader. {keeps}{changes}{end}",
-            self.rungs.len()
+            self.agents.len()
         ))
     }
 
@@ -156,12 +156,12 @@ impl<'a> RankedAgents<'a> {
     }
 
     pub(super) fn compares(&self) -> bool {
-        self.rungs.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
+        self.agents.len() > 1 && !(self.is_mirror && self.payoff != Payoff::Points)
     }
 
     /// The agents that are not distinguishable from the leader.
     pub(super) fn rivals(&self) -> Vec<&RankedAgent<'a>> {
-        self.rungs.iter().skip(1).filter(|rung| rung.is_among_best).collect()
+        self.agents.iter().skip(1).filter(|agent| agent.is_among_best).collect()
     }
 
     /// A mean with its interval.
@@ -198,11 +198,11 @@ impl<'a> RankedAgents<'a> {
     }
 
     pub(super) fn verdict(&self, extent: PlayedBatches) -> String {
-        let Some((leader, others)) = self.rungs.split_first() else {
+        let Some((leader, others)) = self.agents.split_first() else {
             return "No matches were played here yet.".into();
         };
         let so_far = if extent.is_whole() { "" } else { "So far, " };
-        let lead = format!("{so_far}{}", code(leader.agent));
+        let lead = format!("{so_far}{}", code(leader.label));
         let Some(second) = others.first() else {
             return format!("{lead} is the only agent here, so there is no comparison.");
         };
@@ -210,14 +210,14 @@ impl<'a> RankedAgents<'a> {
             return "Every agent plays only copies of itself, so there is no comparison.".into();
         }
         let (rivals, mean, unit) = (self.rivals(), self.told(&leader.mean), self.payoff.unit());
-        let all = self.rungs.len();
+        let all = self.agents.len();
         let Some(rival) = rivals.first() else {
-            let Some(gap) = self.gap(leader.agent, second.agent) else { return format!("{lead} leads.") };
+            let Some(gap) = self.gap(leader.label, second.label) else { return format!("{lead} leads.") };
             let more = if self.payoff == Payoff::Points { "fewer" } else { "more" };
             let next = if all > 2 { ", the next" } else { "" };
             let best =
                 if all > 2 { format!("the best of this field of {all} agents") } else { "the better".to_owned() };
-            let (by, second, assurance) = (self.told_gap(&gap).0, code(second.agent), self.assurance(&gap));
+            let (by, second, assurance) = (self.told_gap(&gap).0, code(second.label), self.assurance(&gap));
             return format!(
                 "{lead} leads with {mean} {unit}, {by} {more} than {second}{next} ({assurance}): it is {best}."
             );
@@ -230,12 +230,12 @@ impl<'a> RankedAgents<'a> {
         } else {
             ("is not distinguishable from ", "which is")
         };
-        let gap = match self.gap(leader.agent, rival.agent) {
+        let gap = match self.gap(leader.label, rival.label) {
             Some(gap) if gap.difference == 0.0 => format!("equal ({})", self.assurance(&gap)),
             Some(gap) => format!("{} behind ({})", self.told_gap(&gap).0, self.assurance(&gap)),
             None => "behind".to_owned(),
         };
-        let names: Vec<&str> = rivals[1..].iter().map(|rung| rung.agent).collect();
+        let names: Vec<&str> = rivals[1..].iter().map(|agent| agent.label).collect();
         let rest = match names.len() {
             0 => String::new(),
             _ if is_open => String::new(),
@@ -247,7 +247,7 @@ impl<'a> RankedAgents<'a> {
             1 => "; the other agent is significantly behind.".to_owned(),
             _ => format!("; the other {behind} agents are significantly behind."),
         };
-        let rival = code(rival.agent);
+        let rival = code(rival.label);
         format!("{lead} has the best mean{field}, {mean} {unit}, but {from}{rival}, {which} {gap}{rest}{end}")
     }
 }
