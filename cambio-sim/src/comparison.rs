@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::digest::{CellDigest, Digest};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
+use crate::rows::table;
 use crate::run::sums;
 use crate::store::StoredRun;
 
@@ -108,53 +109,43 @@ pub struct RunDifference {
     pub shared_deals: u64,
 }
 
-/// One agent at one table in one run: a row of the comparison as CSV.
-#[derive(Clone, PartialEq, Debug, JsonSchema, Serialize)]
-pub struct ComparisonRow {
-    /// The rule system.
-    pub rules: String,
-    /// The number of seats.
-    #[schemars(extend("unit" = "seats"))]
-    pub seats: usize,
-    /// The agent.
-    pub agent: String,
-    /// The folder of the run.
-    pub run: String,
-    /// The payoff.
-    #[schemars(with = "String")]
-    pub payoff: Payoff,
-    /// The number of deals, which are the clusters.
-    #[schemars(extend("unit" = "deals"))]
-    pub deals: u64,
-    /// The mean payoff.
-    #[schemars(extend("unit" = "payoff"))]
-    pub mean: f64,
-    /// Lower end of the single interval of the mean.
-    #[schemars(extend("unit" = "payoff"))]
-    pub low: Option<f64>,
-    /// Upper end of the single interval of the mean.
-    #[schemars(extend("unit" = "payoff"))]
-    pub high: Option<f64>,
-    /// Whether the luck of the cards is subtracted.
-    pub adjusted: bool,
-    /// The number of the field: only rows with the same rules, seats and field are comparable.
-    pub field: usize,
-    /// The folder of the first comparable run; empty if this run is the first.
-    pub from: Option<String>,
-    /// The mean in this run minus the mean in the first comparable run.
-    #[schemars(extend("unit" = "payoff"))]
-    pub difference: Option<f64>,
-    /// Lower end of the single interval of the difference.
-    pub difference_low: Option<f64>,
-    /// Upper end of the single interval of the difference.
-    pub difference_high: Option<f64>,
-    /// Lower end of the simultaneous interval over all differences of the table.
-    pub difference_low_simultaneous: Option<f64>,
-    /// Upper end of the simultaneous interval.
-    pub difference_high_simultaneous: Option<f64>,
-    /// The number of deals that both runs have.
-    #[schemars(extend("unit" = "deals"))]
-    pub shared_deals: Option<u64>,
+table! {
+    /// One agent at one table in one run: a row of the comparison as CSV.
+    ComparisonRow of a cell {
+        /// The agent.
+        agent: String,
+        /// The folder of the run.
+        run: String,
+        /// The payoff.
+        #[schemars(with = "String")]
+        payoff: Payoff,
+        /// The number of deals, which are the clusters.
+        deals: u64 => "deals",
+        /// The mean payoff.
+        mean: f64 => "payoff",
+        /// Lower end of the single interval of the mean.
+        low: Option<f64> => "payoff",
+        /// Upper end of the single interval of the mean.
+        high: Option<f64> => "payoff",
+        /// Whether the luck of the cards is subtracted.
+        adjusted: bool,
+        /// The number of the field: only rows with the same rules, seats and field are comparable.
+        field: usize,
+        /// The folder of the first comparable run; empty if this run is the first.
+        from: Option<String>,
+        /// The mean in this run minus the mean in the first comparable run.
+        difference: Option<f64> => "payoff",
+        /// Lower end of the single interval of the difference.
+        difference_low: Option<f64>,
+        /// Upper end of the single interval of the difference.
+        difference_high: Option<f64>,
+        /// Lower end of the simultaneous interval over all differences of the table.
+        difference_low_simultaneous: Option<f64>,
+        /// Upper end of the simultaneous interval.
+        difference_high_simultaneous: Option<f64>,
+        /// The number of deals that both runs have.
+        shared_deals: Option<u64> => "deals",
+    }
 }
 
 impl Comparison {

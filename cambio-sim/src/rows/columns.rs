@@ -185,13 +185,18 @@ macro_rules! table {
     };
     (
         $(#[doc = $row:literal])+ $name:ident {
-            $($(#[doc = $meaning:literal])+ $field:ident: $type:ty $(=> $unit:literal)?,)+
+            $($(#[doc = $meaning:literal])+ $(#[schemars($($form:tt)+)])? $field:ident: $type:ty $(=> $unit:literal)?,)+
         }
     ) => {
         $(#[doc = $row])+
         #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
         pub struct $name {
-            $($(#[doc = $meaning])+ $(#[schemars(extend("unit" = $unit))])? pub $field: $type,)+
+            $(
+                $(#[doc = $meaning])+
+                $(#[schemars($($form)+)])?
+                $(#[schemars(extend("unit" = $unit))])?
+                pub $field: $type,
+            )+
         }
     };
 }
