@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let (experiment, text) = args.changes.read(&args.spec)?;
     let base = args.spec.parent().unwrap_or(Path::new("."));
     let plan = if experiment.secret && args.resume && Secret::is_in(&args.out) {
-        experiment.plan_with(Secret::read(&args.out)?, roster, base)?
+        experiment.plan_with(Some(Secret::read(&args.out)?), roster, base)?
     } else {
         experiment.plan(roster, base)?
     };

@@ -14,7 +14,7 @@ use cambio_core::rng::{Key, Purpose, Seed, Stream};
 use cambio_stats::Matrix;
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
-use crate::plan::{Block, Payoff, Plan};
+use crate::plan::{Block, Plan};
 
 pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
@@ -42,13 +42,6 @@ impl Digest {
         Digest { cells, ..Digest::default() }
     }
 
-    /// Keeps the sums of this payoff in each deal. The comparison of runs on the same deals needs them.
-    pub(crate) fn keep_deals(&mut self, payoff: Payoff) {
-        for cell in &mut self.cells {
-            cell.keep_deals(payoff);
-        }
-    }
-
     /// Ends the last deal of each cell.
     pub(crate) fn end_deal(&mut self) {
         self.cells.iter_mut().for_each(CellDigest::end_deal);
@@ -67,8 +60,18 @@ impl Digest {
     }
 }
 
-/// The number of the random stream for planning. Derived files and tuning use other streams.
-const EQUALS: u32 = 6 << 16;
+/// The numbers of the random streams for resampling. The streams of a cell add its index.
+pub(crate) mod streams {
+    pub(crate) const RATINGS: u32 = 1 << 16;
+    pub(crate) const PAIRS: u32 = 2 << 16;
+    pub(crate) const GAMES: u32 = 3 << 16;
+    pub(crate) const CURVE: u32 = 4 << 16;
+    pub(crate) const SEARCH: u32 = 5 << 16;
+    pub(crate) const EQUALS: u32 = 6 << 16;
+    pub(crate) const BASELINE: u32 = 7 << 16;
+    pub(crate) const ADJUSTED_PAIRS: u32 = 9 << 16;
+    pub(crate) const ADJUSTED_BASELINE: u32 = 10 << 16;
+}
 
 /// A random stream for statistics, derived from the seed. No game uses this stream.
 pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
@@ -82,8 +85,8 @@ pub(crate) fn resampling(seed: impl Into<Seed>, name: u32) -> Stream {
 /// # Panics
 /// If there are fewer than two agents.
 pub fn pairs_of_equals(agents: usize) -> SimultaneousIntervals {
-    let together =
-        SimultaneousIntervals::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut resampling(0_u64, EQUALS));
+    let mut rng = resampling(0_u64, streams::EQUALS);
+    let together = SimultaneousIntervals::new(&Matrix::identity(agents, agents), Contrasts::Pairs, &mut rng);
     together.expect("two agents are a pair")
 }
 

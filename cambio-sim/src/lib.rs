@@ -54,7 +54,7 @@ pub use plan::{
     Plan, PlanError, PlannedAgent, PlayablePlan, PlayedBatches, Pools, Rotations, Secret, Unit, fresh_seed, read_rules,
     read_seed,
 };
-pub use play::{AgentFault, BlockRows, MatchTally, PlayError, RoundError, RoundTally, TimeSpent, Timing, play_block};
+pub use play::{AgentFault, BlockRows, PlayError, RoundError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify};
 #[cfg(feature = "parquet")]
@@ -63,3 +63,11 @@ pub use store::{RunFolder, StoredRun};
 
 /// The version of the program, its git revision, and its Cargo profile.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CAMBIO_BUILD"), ")");
+
+/// The fields of a struct or a JSON object, in order.
+pub(crate) fn object(fields: impl serde::Serialize) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(fields) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        other => unreachable!("these fields are an object, not {other:?}"),
+    }
+}

@@ -14,7 +14,6 @@ pub(crate) use block::BlockPlayer;
 pub use block::play_block;
 pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
-pub use tally::{MatchTally, RoundTally};
 pub(crate) use timing::{TIMING_FILE, TIMING_HEADER, TimingRow};
 pub use timing::{TimeSpent, Timing};
 

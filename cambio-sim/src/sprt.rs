@@ -354,11 +354,7 @@ fn score(block: &Block<'_>, players: &[PlayerRow<'_>], agents: [usize; 2]) -> De
         let of = |agent| table.iter().filter(move |row| block.agent(row.seat.index(), row.key.rotation) == agent);
         for one in of(agents[0]) {
             for other in of(agents[1]) {
-                let halves = match one.rank.cmp(&other.rank) {
-                    std::cmp::Ordering::Less => 2,
-                    std::cmp::Ordering::Equal => 1,
-                    std::cmp::Ordering::Greater => 0,
-                };
+                let halves = usize::from(one.rank < other.rank) + usize::from(one.rank <= other.rank);
                 let luck = one.luck.units().zip(other.luck.units());
                 sum = sum.plus(DealScore { halves, luck: luck.map(|(one, other)| i64::from(one) - i64::from(other)) });
             }

@@ -23,17 +23,13 @@ use cambio_stats::{Interval, Support};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{FINE, resampling, share_of, without_luck};
+use crate::digest::{FINE, resampling, share_of, streams, without_luck};
 use crate::plan::{Block, Experiment, Focal, Lineup, Lineups, LuckChoice, Payoff, PlanError, PlayablePlan, Unit};
 use crate::play::{AgentFault, PlayError, play_block};
 
 pub use result::{AgainstField, AgainstItself, Comparison, MethodName, TuningOutcome, TuningResult, Validation};
 pub use task::{FieldScores, MOST_DEALS, Opponents, RACE_STEP, Task, TuneError, TuneMethod, TuneStep, Tuned};
 pub use values::{Values, ValuesError};
-
-/// The numbers of the random streams for resampling. Derived files use other streams.
-const CURVE: u32 = 4 << 16;
-const SEARCH: u32 = 5 << 16;
 
 /// The setting in which candidates are measured.
 #[derive(Clone, Debug)]
@@ -257,7 +253,7 @@ impl<'e> Candidates<'e> {
     /// The response curve of the candidates with these values, from their scores by deal. `field` is the name of the field in
     /// the points. Simultaneous results require that all candidates have the same deals.
     pub fn curve(&self, field: &str, values: &[String], scores: &[Vec<f64>], seed: Seed) -> Vec<ResponsePoint> {
-        let estimates = estimates(scores, self.matches_a_deal(), self.support(), &mut resampling(seed, CURVE));
+        let estimates = estimates(scores, self.matches_a_deal(), self.support(), &mut resampling(seed, streams::CURVE));
         let labels = self.labels();
         let point = |(index, estimate): (usize, CandidateEstimate)| {
             let is_mirror = self.is_mirror(index);
@@ -332,5 +328,5 @@ pub struct ResponsePoint {
 
 /// A CMA-ES search over `dimensions` parameters.
 pub fn search(dimensions: usize, seed: Seed) -> CmaEs<Stream> {
-    CmaEs::new(dimensions, resampling(seed, SEARCH))
+    CmaEs::new(dimensions, resampling(seed, streams::SEARCH))
 }

@@ -42,7 +42,8 @@ fn a_secret_is_committed_to_and_told_when_all_is_played() {
     drop(begun);
 
     // An interrupted run is resumed with the secret in its folder.
-    let again = experiment().plan_with(Secret::read(&path).unwrap(), &cambio_agents::roster(), Path::new(".")).unwrap();
+    let again =
+        experiment().plan_with(Some(Secret::read(&path).unwrap()), &cambio_agents::roster(), Path::new(".")).unwrap();
     assert_eq!(again.run_id(), plan.run_id());
     let mut folder = RunFolder::reopen(&path, &again).unwrap();
     Runner::new(&Executor::new(1).unwrap()).run(&again, &mut folder).unwrap();

@@ -184,23 +184,12 @@ impl CellDigest {
                         (rival, agent, other.rank, rank, other.luck)
                     };
                     let duel = &mut self.duels[first * agents + second];
-                    let halves = match one.cmp(&two) {
-                        std::cmp::Ordering::Less => {
-                            duel.wins += 1;
-                            2
-                        }
-                        std::cmp::Ordering::Equal => {
-                            duel.ties += 1;
-                            1
-                        }
-                        std::cmp::Ordering::Greater => {
-                            duel.losses += 1;
-                            0
-                        }
-                    };
+                    duel.wins += u64::from(one < two);
+                    duel.ties += u64::from(one == two);
+                    duel.losses += u64::from(one > two);
                     let sums = &mut self.open.duels[first * agents + second];
                     sums.0 += 1;
-                    sums.1 += halves;
+                    sums.1 += i64::from(one < two) + i64::from(one <= two);
                     sums.2 += i64::from(luck);
                 }
             }
@@ -368,8 +357,8 @@ impl CellDigest {
         Some((if is_fixed { exact(found) } else { found }, efficiency))
     }
 
-    /// Keeps the sums of this payoff in each deal from now on.
-    pub(super) fn keep_deals(&mut self, payoff: Payoff) {
+    /// Keeps the sums of this payoff in each deal from now on. The comparison of runs on the same deals needs them.
+    pub(crate) fn keep_deals(&mut self, payoff: Payoff) {
         self.kept = Some(KeptDeals { payoff, sums: BTreeMap::new() });
     }
 

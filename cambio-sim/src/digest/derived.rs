@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::adjusted::FINE;
 use super::cell::CellDigest;
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
-use super::{Digest, resampling};
+use super::{Digest, resampling, streams};
 use crate::disk::RunError;
 use crate::plan::{Payoff, Plan};
 use crate::rows::{BehaviourRow, QuantitySums, ratio};
@@ -50,13 +50,6 @@ pub struct Derived {
     pub digest: Digest,
 }
 
-/// The numbers of the random streams for resampling. Each cell adds its index.
-const RATINGS: u32 = 1 << 16;
-const PAIRS: u32 = 2 << 16;
-const BASELINE: u32 = 7 << 16;
-const ADJUSTED_PAIRS: u32 = 9 << 16;
-const ADJUSTED_BASELINE: u32 = 10 << 16;
-
 impl Derived {
     /// Computes the tables from the sums of all rows.
     pub(crate) fn new(plan: &Plan, mut digest: Digest) -> Derived {
@@ -66,10 +59,15 @@ impl Derived {
         let effects = if plan.seat_effects { PositionEffects::Fitted } else { PositionEffects::Ignored };
         for (index, cell) in digest.cells.iter().enumerate() {
             let sums = CellSums { plan, cell, index };
-            let (strengths, compared) = (sums.strengths(effects), sums.together(Contrasts::Pairs, PAIRS));
-            let adjusted = sums.adjusted_together(Contrasts::Pairs, ADJUSTED_PAIRS);
-            let misfit = misfit(&cell.rankings, plan.agents.len(), effects);
-            let pairs = sums.pairwise([&compared, &adjusted].map(Option::as_ref), strengths.as_ref(), misfit.as_ref());
+            let (present, agents) = (sums.present(), plan.agents.len());
+            let compared = sums.together(cell.covariance(&present), Contrasts::Pairs, streams::PAIRS);
+            let adjusted = sums.together(cell.adjusted_covariance(&present), Contrasts::Pairs, streams::ADJUSTED_PAIRS);
+            // The fit is regularised if an agent has no game.
+            let strengths = fit(&cell.rankings, agents, plan.anchor, effects);
+            let misfit = misfit(&cell.rankings, agents, effects);
+            let together = [&compared, &adjusted].map(Option::as_ref);
+            let pair = |(one, other)| sums.pair(one, other, together, strengths.as_ref(), misfit.as_ref());
+            let pairs: Vec<PairRow> = present.into_iter().tuple_combinations().filter_map(pair).collect();
             derived.summary.extend(sums.summary(&pairs));
             derived.behaviour.extend(sums.behaviour());
             derived.behaviour_errors.extend(sums.behaviour_errors());
@@ -107,8 +105,9 @@ impl Derived {
             let sums = CellSums { plan, cell, index };
             let present = sums.present();
             let Some(base) = present.iter().position(|&agent| agent == baseline) else { continue };
-            let adjusted = sums.adjusted_together(Contrasts::Against(base), ADJUSTED_BASELINE);
-            let together = adjusted.or_else(|| sums.together(Contrasts::Against(base), BASELINE));
+            let contrasts = Contrasts::Against(base);
+            let adjusted = sums.together(cell.adjusted_covariance(&present), contrasts, streams::ADJUSTED_BASELINE);
+            let together = adjusted.or_else(|| sums.together(cell.covariance(&present), contrasts, streams::BASELINE));
             for &agent in present.iter().filter(|&&agent| agent != baseline) {
                 let Some(difference) = cell.leading_difference(agent, baseline) else { continue };
                 let ends = together.as_ref().and_then(|together| together.ends(&difference));
@@ -352,28 +351,10 @@ impl CellSums<'_> {
         self.present().iter().map(row).collect()
     }
 
-    fn together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
-        self.simultaneous(&self.cell.covariance(&self.present())?, contrasts, stream)
-    }
-
-    /// The simultaneous intervals without the luck of the cards.
-    fn adjusted_together(&self, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
-        self.simultaneous(&self.cell.adjusted_covariance(&self.present())?, contrasts, stream)
-    }
-
-    fn simultaneous(&self, covariance: &Matrix, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
+    /// The simultaneous intervals for means with this covariance.
+    fn together(&self, covariance: Option<Matrix>, contrasts: Contrasts, stream: u32) -> Option<SimultaneousIntervals> {
         let mut rng = resampling(self.plan.seed, stream + self.index as u32);
-        SimultaneousIntervals::new(covariance, contrasts, &mut rng)
-    }
-
-    fn pairwise(
-        &self,
-        together: [Option<&SimultaneousIntervals>; 2],
-        fitted: Option<&Strengths>,
-        misfit: Option<&Misfit>,
-    ) -> Vec<PairRow> {
-        let pairs = self.present().into_iter().tuple_combinations();
-        pairs.filter_map(|(one, other)| self.pair(one, other, together, fitted, misfit)).collect()
+        SimultaneousIntervals::new(&covariance?, contrasts, &mut rng)
     }
 
     fn pair(
@@ -459,11 +440,6 @@ impl CellSums<'_> {
         })
     }
 
-    /// The strengths of all agents. The fit is regularised if an agent has no game.
-    fn strengths(&self, effects: PositionEffects) -> Option<Strengths> {
-        fit(&self.cell.rankings, self.plan.agents.len(), self.plan.anchor, effects)
-    }
-
     fn ratings(&self, fitted: Option<&Strengths>, misfit: Option<&Misfit>) -> Vec<RatingRow> {
         let test = misfit.and_then(|misfit| misfit.test);
         let agents = self.plan.agents.len();
@@ -471,7 +447,7 @@ impl CellSums<'_> {
         let components = self.cell.rankings.components(agents);
         let together = fitted.and_then(|strengths| {
             (strengths.clusters > 1).then_some(())?;
-            let mut rng = resampling(self.plan.seed, RATINGS + self.index as u32);
+            let mut rng = resampling(self.plan.seed, streams::RATINGS + self.index as u32);
             // The rating of the anchor is fixed at 0, so it needs no interval.
             let free: Vec<usize> =
                 self.present().into_iter().filter(|&agent| Some(agent) != self.plan.anchor).collect();

@@ -1,11 +1,9 @@
 //! The solutions of the empirical game of a cell.
 
 use super::derived::CellSums;
-use super::resampling;
+use super::{resampling, streams};
 use crate::plan::Payoff;
 
-/// The number of the random stream for resampling games. Each cell adds its index.
-const GAMES: u32 = 3 << 16;
 /// The number of bootstrap resamples for the intervals of an empirical game.
 pub const RESAMPLES: usize = 1000;
 
@@ -25,7 +23,7 @@ impl CellSums<'_> {
         shares.nash = game.nash();
         shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
         shares.replicator = Some(game.replicator(2000.0));
-        let mut rng = resampling(self.plan.seed, GAMES + self.index as u32);
+        let mut rng = resampling(self.plan.seed, streams::GAMES + self.index as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
         let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
         let scores: Vec<Vec<f64>> = solved.iter().map(|(nash, game)| game.payoffs(nash)).collect();

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::seeds;
+use crate::object;
 
 /// An experiment, as a file describes it.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -355,16 +356,16 @@ pub struct Pools {
 }
 
 /// The maximum length in characters of a path or list in a message: the maximum path length of Linux.
-const SENTENCE: usize = 4096;
+const MOST_QUOTED: usize = 4096;
 
 /// An experiment that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The file at this path cannot be read.
-    #[error("cannot read {}: {}", excerpt(.0).up_to(SENTENCE), .1)]
+    #[error("cannot read {}: {}", excerpt(.0).up_to(MOST_QUOTED), .1)]
     Unreadable(String, std::io::Error),
     /// The file at this path is not an experiment. The message contains the line.
-    #[error("{}: {}", excerpt(.0).up_to(SENTENCE), excerpt(.1).up_to(1000))]
+    #[error("{}: {}", excerpt(.0).up_to(MOST_QUOTED), excerpt(.1).up_to(1000))]
     Form(String, String),
     /// The rules, a preset or a path, are invalid.
     #[error("rules `{}`: {}", excerpt(.0), .1)]
@@ -373,7 +374,7 @@ pub enum PlanError {
     #[error(transparent)]
     Agent(#[from] SpecError),
     /// A field has an invalid value.
-    #[error("field `{field}` must be {allowed}, found {}", excerpt(found).up_to(SENTENCE))]
+    #[error("field `{field}` must be {allowed}, found {}", excerpt(found).up_to(MOST_QUOTED))]
     Value {
         /// The field.
         field: &'static str,
@@ -442,11 +443,7 @@ impl Experiment {
     /// assert_eq!(toml::from_str::<Experiment>(&invalid.to_toml()), Ok(invalid));
     /// ```
     pub fn to_toml(&self) -> String {
-        let fields = |experiment: &Experiment| match serde_json::to_value(experiment) {
-            Ok(serde_json::Value::Object(fields)) => fields,
-            other => unreachable!("an experiment is an object, not {other:?}"),
-        };
-        let (mut written, defaults) = (fields(self), fields(&Experiment::default()));
+        let (mut written, defaults) = (object(self), object(Experiment::default()));
         let is_required = |name: &str| ["deals", "rules", "seats", "agents"].contains(&name);
         written.retain(|name, value| is_required(name) || *value != defaults[name]);
         toml::to_string(&written).expect("strings, lists and numbers below 2^63 can be serialized")

@@ -30,15 +30,7 @@ impl Experiment {
     /// # Errors
     /// If a field is invalid. The message contains the field, the expected value and the value that was found.
     pub fn plan(&self, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
-        self.plan_under(self.secret.then(Secret::draw), roster, folder)
-    }
-
-    /// Like [`Experiment::plan`], with the secret of an existing run, for an experiment with `secret = true`.
-    ///
-    /// # Errors
-    /// The errors of [`Experiment::plan`].
-    pub fn plan_with(&self, secret: Secret, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
-        self.plan_under(Some(secret), roster, folder)
+        self.plan_with(self.secret.then(Secret::draw), roster, folder)
     }
 
     /// Checks that no required field is empty, and that lists and the name are not too long.
@@ -75,7 +67,11 @@ impl Experiment {
         Ok(is_measured.then(|| Baseline::shipped(rules, seats)))
     }
 
-    fn plan_under(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
+    /// Like [`Experiment::plan`], with the secret of an existing run if the experiment has `secret = true`.
+    ///
+    /// # Errors
+    /// The errors of [`Experiment::plan`].
+    pub fn plan_with(&self, secret: Option<Secret>, roster: &Roster, folder: &Path) -> Result<PlayablePlan, PlanError> {
         let seed = match (&secret, self.seed, self.agent_seed) {
             (Some(secret), None, None) if self.secret => secret.commitment(),
             (None, Some(seed), _) => seed,

@@ -10,7 +10,7 @@ use crate::rows::{CountingContext, Counts};
 
 /// The result and the counts of one round.
 #[derive(Clone, PartialEq, Debug)]
-pub struct RoundTally {
+pub(crate) struct RoundTally {
     /// The result.
     pub result: RoundResult,
     /// The number of decisions.
@@ -22,20 +22,8 @@ pub struct RoundTally {
 }
 
 /// An observer that counts the actions of each seat in a match.
-///
-/// ```
-/// use cambio_core::{MatchSetup, Rules, play_match, rng::Key, testing::RandomAgent};
-/// use cambio_sim::MatchTally;
-///
-/// let rules = Rules::preset("classic").unwrap();
-/// let match_setup = MatchSetup { rules, seats: 2, key: Key::new(42, 0) };
-/// let mut tally = MatchTally::new(&rules, false);
-/// let result = play_match(&match_setup, &mut [RandomAgent::default(), RandomAgent::default()], &mut tally).unwrap();
-/// assert_eq!(tally.rounds.len(), result.rounds);
-/// assert!(tally.seats[0].turns > 0);
-/// ```
 #[derive(Clone, Debug)]
-pub struct MatchTally {
+pub(crate) struct MatchTally {
     /// The counts of each seat, seat a first.
     pub seats: [Counts; MAX_SEATS],
     /// The finished rounds.
@@ -53,7 +41,7 @@ pub struct MatchTally {
 impl MatchTally {
     /// A tally for a match with these rules. If `forgets` is true, the counts of a round that is interrupted by a fault can be
     /// removed.
-    pub fn new(rules: &Rules, forgets: bool) -> MatchTally {
+    pub(crate) fn new(rules: &Rules, forgets: bool) -> MatchTally {
         MatchTally {
             seats: [Counts::default(); MAX_SEATS],
             rounds: Vec::new(),

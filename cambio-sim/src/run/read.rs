@@ -32,13 +32,6 @@ struct UnreadBatch {
     files: Vec<Vec<u8>>,
 }
 
-/// The contents of a batch. A block without rows is void.
-struct BatchContents<'p> {
-    blocks: Vec<Block<'p>>,
-    extract: Extract,
-    faults: Vec<String>,
-}
-
 impl<'p> BatchReader<'p> {
     pub(crate) fn new(plan: &'p Plan) -> BatchReader<'p> {
         BatchReader { plan, waiting: Vec::new(), bytes: 0, digest: Digest::new(plan) }
@@ -65,7 +58,7 @@ impl<'p> BatchReader<'p> {
         self.waiting.clear();
         self.bytes = 0;
         for found in found {
-            let BatchContents { blocks, extract, faults } = found?;
+            let (blocks, extract, faults) = found?;
             self.digest.add(&blocks, &extract, &faults);
         }
         Ok(())
@@ -79,15 +72,15 @@ impl<'p> BatchReader<'p> {
 }
 
 impl UnreadBatch {
-    fn read<'p>(&self, plan: &'p Plan) -> Result<BatchContents<'p>, RunError> {
+    /// The blocks of the batch, their extract, and the faults. A block without rows is void.
+    fn read<'p>(&self, plan: &'p Plan) -> Result<(Vec<Block<'p>>, Extract, Vec<String>), RunError> {
         let UnreadBatch { place, entry, files } = self;
-        let mut found = BatchContents { blocks: Vec::new(), extract: Extract::default(), faults: Vec::new() };
+        let (mut blocks, mut extract) = (Vec::new(), Extract::default());
         for (block, rows) in blocks_in((plan, place), entry, files)? {
-            found.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
-            found.blocks.push(block);
+            extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
+            blocks.push(block);
         }
-        found.faults = faults_in((plan, place), entry, files)?;
-        Ok(found)
+        Ok((blocks, extract, faults_in((plan, place), entry, files)?))
     }
 }
 
@@ -151,16 +144,14 @@ impl StoredRun {
 /// # Errors
 /// If a file cannot be read or does not match the ledger.
 pub fn derive(stored: &StoredRun) -> Result<Derived, RunError> {
-    let mut reading = BatchReader::new(&stored.plan);
-    reading.add_all(stored)?;
-    Ok(Derived::new(&stored.plan, reading.end()?))
+    Ok(Derived::new(&stored.plan, sums(stored, None)?))
 }
 
 /// The sums of a run. With a payoff, they include the sums of this payoff in each deal.
 pub(crate) fn sums(stored: &StoredRun, keep: Option<Payoff>) -> Result<Digest, RunError> {
     let mut reading = BatchReader::new(&stored.plan);
     if let Some(payoff) = keep {
-        reading.digest.keep_deals(payoff);
+        reading.digest.cells.iter_mut().for_each(|cell| cell.keep_deals(payoff));
     }
     reading.add_all(stored)?;
     let mut digest = reading.end()?;

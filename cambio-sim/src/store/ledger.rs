@@ -26,10 +26,6 @@ pub(crate) struct RowFile {
 }
 
 impl RowFile {
-    fn without_header(name: &'static str) -> RowFile {
-        RowFile { name, header: Vec::new(), former: Vec::new() }
-    }
-
     /// The header of this file in a run folder, as on disk: the former header if the file begins with it, otherwise the
     /// current one.
     pub(crate) fn header_in(&self, folder: &Path, plan: &Plan) -> Vec<u8> {
@@ -48,11 +44,12 @@ pub(crate) fn row_files(plan: &Plan) -> Vec<RowFile> {
         header: header(&file.columns(plan.measures_luck())),
         former: header(&file.former_columns(plan.measures_luck())),
     }));
+    let without_header = |name| RowFile { name, header: Vec::new(), former: Vec::new() };
     if plan.records {
-        files.push(RowFile::without_header("records.jsonl"));
+        files.push(without_header("records.jsonl"));
     }
     if plan.faults != FaultPolicy::Stop {
-        files.push(RowFile::without_header("faults.jsonl"));
+        files.push(without_header("faults.jsonl"));
     }
     files
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::disk::RunError;
+use crate::object;
 use crate::plan::{Cell, Lineup, Plan, PlayablePlan, Secret, lock_differences};
 
 pub(crate) const FORMAT: &str = "cambio-run/2";
@@ -60,13 +61,6 @@ fn facts(plan: &Plan) -> Map<String, Value> {
     }));
     facts.retain(|name, value| name != "agent_seed" || !value.is_null());
     facts
-}
-
-fn object(fields: Value) -> Map<String, Value> {
-    match fields {
-        Value::Object(object) => object,
-        other => unreachable!("these fields are an object, not {other}"),
-    }
 }
 
 /// The BLAKE3 hashes of the files that are named in the bots' commands.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, from_value, json};
 
 use super::{ResponsePoint, Values};
 use crate::comparison::FEW_DEALS;
+use crate::object;
 use crate::plan::Payoff;
 
 /// The result of a tuning: the object of `tuning.json`. The response curve is stored in `curve.csv`.
@@ -241,13 +242,6 @@ pub struct Comparison {
 
 /// A JSON object, with its fields in order.
 type Object = Map<String, Value>;
-
-fn object(fields: impl Serialize) -> Object {
-    match serde_json::to_value(fields) {
-        Ok(Value::Object(object)) => object,
-        other => unreachable!("a struct serializes to an object, not {other:?}"),
-    }
-}
 
 fn field<T: DeserializeOwned>(object: &Object, name: &str) -> Result<T, String> {
     let value = object.get(name).ok_or_else(|| format!("missing field `{name}`"))?;
