@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use cambio_agents::{Arm, Ismcts, Learned, Rollout, RolloutParams, roster};
+use cambio_agents::{Arm, Ismcts, Learned, Lookahead, LookaheadParams, Rollout, RolloutParams, roster};
 use cambio_benches::{Position, positions};
 use cambio_core::engine::Dice;
 use cambio_core::play::RoundResult;
@@ -19,7 +19,8 @@ fn heuristic() -> Box<dyn Agent> {
     roster().parse("heuristic").expect("a spec").make()
 }
 
-/// Decides once in each position. One element is one iteration; `count` returns the iterations of the last decision.
+/// Decides once in each position. One element is one iteration; `count` returns the iterations of the last decision, or 1
+/// to measure decisions.
 fn decisions<A: Agent + Clone>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     (rules, seats): (&Rules, usize),
@@ -52,6 +53,7 @@ fn ours(criterion: &mut Criterion) {
     for seats in [2, 4, 8] {
         let table = (&rules, seats);
         decisions(&mut group, table, "learned", &Learned::shipped(), |_| 1);
+        decisions(&mut group, table, "lookahead", &Lookahead::shipped(&LookaheadParams::default()), |_| 1);
         let rollout = Rollout::new(&RolloutParams::default());
         decisions(&mut group, table, "rollout", &rollout, |rollout| visits(rollout.arms()));
         for name in ["ismcts", "ismcts(mode=so)", "ismcts(mode=mo)"] {
