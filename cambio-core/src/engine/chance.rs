@@ -99,7 +99,6 @@ pub struct RaceOrder {
 
 impl RaceOrder {
     /// Creates the order in which an iterator returns the seats. Seats after the eighth are ignored.
-    #[inline]
     pub fn new(seats: impl IntoIterator<Item = Seat>) -> RaceOrder {
         let mut order = RaceOrder { seats: 0, len: 0 };
         for seat in seats.into_iter().take(MAX_SEATS) {
@@ -107,6 +106,10 @@ impl RaceOrder {
             order.len += 1;
         }
         order
+    }
+
+    pub(crate) fn only(seat: Seat) -> RaceOrder {
+        RaceOrder { seats: seat as u32, len: 1 }
     }
 
     /// The seats, the fastest first.

@@ -75,7 +75,8 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let snappers = std::mem::take(&mut hidden.snappers);
         let touchers = std::mem::take(&mut hidden.touchers);
         if !touchers.is_empty() {
-            for seat in touchers.iter_from(self.state.table.turn) {
+            let table = &self.state.table;
+            for seat in table.turn.round(table.seats()).filter(|&seat| touchers.contains(seat)) {
                 if let Some(Declared::Touch(spot)) = self.state.hidden.declared[seat.index()] {
                     self.happens(Event::Touched { seat, spot });
                 }
@@ -92,7 +93,7 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let table = &self.state.table;
         let only = snappers.first_from(table.turn).filter(|&seat| snappers == SeatSet::only(seat));
         let order = if let Some(seat) = only {
-            RaceOrder::new([seat])
+            RaceOrder::only(seat)
         } else {
             let race = Race { rules: &table.rules, seats: table.seats(), turn: table.turn, snappers };
             self.chance.race(&race)
