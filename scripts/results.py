@@ -471,7 +471,7 @@ def pooled(run, options):
     with `field = [AGENT]`, it is the win share of the other player against the field."""
     agent, over = options["agent"], options["over"]
     found = []
-    for one in (options["all"][name] for name in options["runs"].split(";")):
+    for one in options["runs"]:
         lineups = tomllib.loads((ROOT / one.experiment).read_text(encoding="utf-8"))["lineups"]
         if "field" in lineups:
             shares = {row["agent"]: Column("win_share_adjusted").values(row) for row in one_table(one.rows("summary.csv"), options)}
@@ -762,9 +762,10 @@ class Page:
             run = runs.get(options.get("run"))
             if run is None:
                 raise Wrong(f"{self.path.name}: `{found[0]}` needs a declared run")
-            options["all"] = runs
             if "bounds" in options:
                 options["bounds"] = runs[options["bounds"]]
+            if "runs" in options:
+                options["runs"] = [runs[name] for name in options["runs"].split(";")]
             if kind == "fact":
                 return str(run.facts[options["key"]])
             if run.facts is None:
