@@ -62,6 +62,7 @@ impl RoundResult {
     /// Scores a round; `None` if the round is not over or a face is latent.
     pub fn of(state: &State) -> Option<RoundResult> {
         let table = state.table();
+        let ended = table.ended()?;
         let mut points = [0; MAX_SEATS];
         for (seat, sum) in Seat::ALL.into_iter().zip(&mut points[..table.seats()]) {
             *sum = state.points(seat)?;
@@ -69,7 +70,7 @@ impl RoundResult {
         let unscored = RoundResult {
             seats: table.seats(),
             starter: table.starter(),
-            ended: table.ended()?,
+            ended,
             callers: table.callers(),
             first_caller: table.callers_in_order().next(),
             succeeded: SeatSet::EMPTY,
