@@ -106,9 +106,9 @@ impl Agent for NoAgent {
 pub(crate) struct Episode<A, W> {
     referee: Referee<A, W>,
     reward: Reward,
-    /// The totals after the caller's last decision.
+    /// The totals after the caller's last decision. Not updated for [`Reward::Rank`].
     totals: [Score; MAX_SEATS],
-    /// Each seat's gain from that decision.
+    /// Each seat's gain from that decision. Not updated for [`Reward::Rank`].
     gains: [Score; MAX_SEATS],
     /// The fault of an agent, which stops the match.
     pub(crate) fault: Option<MatchError>,
@@ -152,10 +152,12 @@ impl<A: Agent, W: Observer> Episode<A, W> {
     pub(crate) fn act(&mut self, action: Action) -> Result<(), IllegalAction> {
         self.referee.act(action)?;
         self.let_agents_play();
-        let before = self.totals.iter_mut().zip(&mut self.gains);
-        for (&now, (total, gain)) in self.referee.playing().totals().iter().zip(before) {
-            *gain = Score::from_units(now.units() - total.units());
-            *total = now;
+        if self.reward == Reward::Score {
+            let before = self.totals.iter_mut().zip(&mut self.gains);
+            for (&now, (total, gain)) in self.referee.playing().totals().iter().zip(before) {
+                *gain = Score::from_units(now.units() - total.units());
+                *total = now;
+            }
         }
         Ok(())
     }

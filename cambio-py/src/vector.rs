@@ -9,10 +9,10 @@ use std::iter::zip;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use cambio_agents::{AgentSpec, WordEnum as _};
-use cambio_core::Rules;
 use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::IllegalAction;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
+use cambio_core::{Choices, Rules};
 use numpy::{PyArray1, PyArray2, PyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -23,7 +23,7 @@ use crate::episode::{GameEpisode, Reward, Seeds, actions_of, key_of, seeds, text
 use crate::game::PyGame;
 use crate::rules::{self, PyLayout, PyRules, hash_of, tensor_space};
 use crate::{args, error};
-use arrays::{Arrays, Extras, LegalChoices, Results};
+use arrays::{Arrays, Extras, Results};
 use inputs::{read_indices, selected, starts};
 use threads::Threads;
 use vector_match::{BatchCall, MatchStart, MatchState, VectorMatches};
@@ -95,8 +95,11 @@ pub(crate) struct PyVectorGame {
 /// The matches of a batch.
 struct VectorBatch {
     slots: VectorMatches,
-    /// The seat to act and its legal decisions in each match.
-    asks: Vec<LegalChoices>,
+    /// The legal decisions in each match.
+    choices: Vec<Choices>,
+    /// A copy of the masks, which the caller cannot change. A step checks all decisions before it carries out any, and reads
+    /// little memory for this: the threads that step the matches write it, so it is not in the cache of the calling thread.
+    legal: Vec<u8>,
     threads: Threads,
     /// Whether `reset` was called.
     is_begun: bool,
@@ -114,8 +117,9 @@ impl PyVectorGame {
         slots: VectorMatches,
         threads: usize,
     ) -> PyResult<PyVectorGame> {
-        let asks = vec![LegalChoices::NO_SEAT; common.batch];
-        let batch = VectorBatch { slots, asks, threads: Threads::new(threads)?, is_begun: false };
+        let choices = vec![Choices::NONE; common.batch];
+        let legal = vec![0; common.batch * common.space.action_count()];
+        let batch = VectorBatch { slots, choices, legal, threads: Threads::new(threads)?, is_begun: false };
         Ok(PyVectorGame { common, arrays, batch: Mutex::new(batch), threads })
     }
 
@@ -132,9 +136,9 @@ impl PyVectorGame {
 
     /// Applies `work` to every match and its rows, without the GIL. Raises the fault of the first match that has one.
     fn work(&self, py: Python<'_>, batch: &mut VectorBatch, work: BatchCall<'_>) -> PyResult<()> {
-        let VectorBatch { slots, asks, threads, .. } = batch;
+        let VectorBatch { slots, choices, legal, threads, .. } = batch;
         let mut held = self.arrays.hold(py)?;
-        let rows = held.rows(&self.common, asks)?;
+        let rows = held.rows(&self.common, choices, legal)?;
         match py.detach(|| slots.work(work, &self.common, threads, rows)) {
             None => Ok(()),
             Some((number, fault)) => Err(error::AgentFault::new_err(format!("match {number}: {fault}"))),
@@ -410,12 +414,15 @@ impl PyVectorGame {
         let mut batch = self.batch()?;
         check_begun(&batch)?;
         let chosen = read_indices(actions, self.common.batch)?;
-        let space = &self.common.space;
-        let refused = batch.asks.iter_mut().zip(&chosen).position(|(ask, &index)| !ask.choose(space, index));
+        let rows = batch.legal.chunks_exact(self.common.space.action_count());
+        let is_legal = |row: &[u8], index: i64| usize::try_from(index).is_ok_and(|index| row.get(index) == Some(&1));
+        // In a match that is over, any index is ignored.
+        let refused = zip(zip(rows, &chosen), &batch.choices)
+            .position(|((row, &index), choices)| !is_legal(row, index) && !choices.is_empty());
         if let Some(number) = refused {
             return Err(self.refusal(&batch, number, chosen[number]));
         }
-        self.work(py, &mut batch, BatchCall::Step)
+        self.work(py, &mut batch, BatchCall::Step(&chosen))
     }
 
     /// Samples a legal decision of each match uniformly: shape `(batch,)`, dtype `int64`. The result depends on the seed
@@ -428,8 +435,7 @@ impl PyVectorGame {
         let space = &self.common.space;
         Ok(PyArray1::from_iter(
             py,
-            batch.asks.iter().map(|ask| {
-                let legal = &ask.legal;
+            batch.choices.iter().map(|legal| {
                 let chosen = legal.nth(stream.below(legal.len().max(1) as u32) as usize);
                 chosen.and_then(|action| space.to_index(action, legal.seat())).map_or(-1, |index| index as i64)
             }),

@@ -192,6 +192,10 @@ def test_an_illegal_decision_is_refused_before_anything_changes() -> None:
         with pytest.raises(cambio.ArrayError, match="the actions must be"):
             games.step(bad)
     assert (state(games), games) == before
+    games.masks[:] = True
+    with pytest.raises(cambio.IllegalAction, match="match 5: .* is illegal for seat"):
+        games.step(actions)
+    assert games == before[1]
 
 
 def test_a_caller_owns_the_arrays() -> None:

@@ -99,10 +99,14 @@ impl ActionSpace {
             return None;
         }
         let spot = |at: usize| Spot::new(actor.ahead(at / self.slots, self.seats), at % self.slots + 1);
-        if let Some(verb) = VERBS.into_iter().find(|&verb| self.block(verb).contains(&index)) {
-            return Some(verb.of(spot(index - self.block(verb).start)?));
+        let (own_verbs, any_verbs) = VERBS.split_at(4);
+        let mut at = index - PLAIN.len();
+        for (verbs, targets) in [(own_verbs, self.slots), (any_verbs, self.spots())] {
+            if let Some(verb) = verbs.get(at / targets) {
+                return Some(verb.of(spot(at % targets)?));
+            }
+            at -= verbs.len() * targets;
         }
-        let mut at = index - self.first_swap();
         let mut high = 1;
         while at >= high {
             at -= high;

@@ -1,7 +1,6 @@
 //! The arrays of a batch.
 
-use cambio_core::encode::ActionSpace;
-use cambio_core::{Action, Choices};
+use cambio_core::Choices;
 use numpy::prelude::*;
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
@@ -186,7 +185,8 @@ impl ArrayGuards<'_> {
     pub(super) fn rows<'a>(
         &'a mut self,
         common: &BatchSettings,
-        asks: &'a mut [LegalChoices],
+        choices: &'a mut [Choices],
+        legal: &'a mut [u8],
     ) -> PyResult<MatchRows<'a>> {
         let [observation, mask, seats] = [common.tensors.len(), common.space.action_count(), common.seats];
         let (extras, cards) = (common.extras, common.seats * common.rules.slots());
@@ -211,7 +211,8 @@ impl ArrayGuards<'_> {
             all_observations: self.all_observations.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
             keys: self.keys.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
             true_cards: self.true_cards.as_mut().map_or(Ok(&mut [][..]), |array| array.as_slice_mut())?,
-            asks,
+            choices,
+            legal,
         };
         let all = |width: usize| width * common.batch;
         let fits = (rows.observations.len(), rows.masks.len(), rows.rewards.len())
@@ -253,8 +254,8 @@ pub(super) struct MatchRows<'a> {
     all_observations: &'a mut [u8],
     keys: &'a mut [u64],
     true_cards: &'a mut [i8],
-    /// The seats to act. They are stored apart from the matches because a step checks all decisions before it applies any.
-    asks: &'a mut [LegalChoices],
+    choices: &'a mut [Choices],
+    legal: &'a mut [u8],
 }
 
 /// Removes the first entries of a slice and returns them.
@@ -287,7 +288,8 @@ impl<'a> MatchRows<'a> {
             all_observations: take(&mut self.all_observations, widths.all_observations * size),
             keys: take(&mut self.keys, widths.keys * size),
             true_cards: take(&mut self.true_cards, widths.true_cards * size),
-            asks: take(&mut self.asks, size),
+            choices: take(&mut self.choices, size),
+            legal: take(&mut self.legal, widths.mask * size),
         }
     }
 
@@ -300,18 +302,22 @@ impl<'a> MatchRows<'a> {
         let shown =
             self.observations.chunks_exact_mut(widths.observation).zip(self.masks.chunks_exact_mut(widths.mask));
         let gained = self.rewards.chunks_exact_mut(widths.seats).zip(&mut *self.done);
-        let asked = self.seat.iter_mut().zip(&mut *self.asks);
-        shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), (seat, ask))| MatchRow {
-            observation,
-            mask,
-            rewards,
-            seat,
-            done,
-            finals: take(&mut finals, widths.finals),
-            all_observations: take(&mut all_observations, widths.all_observations),
-            keys: take(&mut keys, widths.keys),
-            true_cards: take(&mut true_cards, widths.true_cards),
-            ask,
+        let legal = self.legal.chunks_exact_mut(widths.mask);
+        let asked = self.seat.iter_mut().zip(&mut *self.choices).zip(legal);
+        shown.zip(gained).zip(asked).map(move |(((observation, mask), (rewards, done)), ((seat, choices), legal))| {
+            MatchRow {
+                observation,
+                mask,
+                rewards,
+                seat,
+                done,
+                finals: take(&mut finals, widths.finals),
+                all_observations: take(&mut all_observations, widths.all_observations),
+                keys: take(&mut keys, widths.keys),
+                true_cards: take(&mut true_cards, widths.true_cards),
+                choices,
+                legal,
+            }
         })
     }
 }
@@ -327,7 +333,8 @@ pub(super) struct MatchRow<'a> {
     pub(super) all_observations: &'a mut [u8],
     pub(super) keys: &'a mut [u64],
     pub(super) true_cards: &'a mut [i8],
-    pub(super) ask: &'a mut LegalChoices,
+    pub(super) choices: &'a mut Choices,
+    pub(super) legal: &'a mut [u8],
 }
 
 impl MatchRow<'_> {
@@ -336,28 +343,5 @@ impl MatchRow<'_> {
     pub(super) fn clear(&mut self) {
         self.rewards.fill(0.0);
         *self.done = 0;
-    }
-}
-
-/// The seat to act in a match, its legal decisions, and the decision that the caller chose.
-#[derive(Clone, Copy)]
-pub(super) struct LegalChoices {
-    pub(super) legal: Choices,
-    pub(super) next: Action,
-}
-
-impl LegalChoices {
-    pub(super) const NO_SEAT: LegalChoices = LegalChoices { legal: Choices::NONE, next: Action::Pass };
-
-    /// Stores the caller's decision; returns `false` if it is not legal. For a match that is over, any index is ignored.
-    #[inline]
-    pub(super) fn choose(&mut self, space: &ActionSpace, index: i64) -> bool {
-        if self.legal.is_empty() {
-            return true;
-        }
-        let action = usize::try_from(index).ok().and_then(|index| space.from_index(index, self.legal.seat()));
-        let legal = action.filter(|&action| self.legal.contains(action));
-        self.next = legal.unwrap_or(Action::Pass);
-        legal.is_some()
     }
 }

@@ -43,7 +43,7 @@ impl Threads {
         work: impl Fn(&mut S, usize, MatchRow<'_>) + Sync,
     ) {
         let share = slots.len().div_ceil(self.count);
-        let size = share.div_ceil(PARTS);
+        let size = if self.count == 1 { share } else { share.div_ceil(PARTS) };
         let shares = slots.chunks_mut(share).zip(rows.chunks(share)).enumerate();
         let shares = shares.map(|(number, (slots, rows))| {
             let first = (number * share..).step_by(size);

@@ -10,7 +10,7 @@ use cambio_core::{Action, Agent, Choices, Playing, Seat, View as _};
 use super::BatchSettings;
 use super::arrays::{Extras, MatchRow, MatchRows};
 use super::threads::Threads;
-use crate::episode::{Episode, LibraryAgent, NoAgent};
+use crate::episode::{Episode, LibraryAgent, NoAgent, Reward};
 use crate::keys::SeatKeys;
 
 /// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
@@ -26,8 +26,8 @@ pub(super) enum BatchCall<'a> {
     Show,
     /// Start new matches; there is an entry for each match of the batch.
     Start(&'a [MatchStart]),
-    /// Carry out the chosen decision.
-    Step,
+    /// Carry out the chosen decisions; there is an index for each match of the batch.
+    Step(&'a [i64]),
 }
 
 /// How a match starts again.
@@ -143,6 +143,9 @@ pub(super) struct VectorMatch<A> {
     sit: fn(&AgentSpec) -> Option<A>,
 }
 
+/// The invariant that a step checks all decisions first.
+const CHECKED: &str = "the decision was checked before the step";
+
 /// The invariant that a `Game` has a legal history.
 const LEGAL: &str = "the decisions of a game are legal";
 
@@ -151,7 +154,7 @@ impl<A: Agent> VectorMatch<A> {
     fn work(&mut self, work: BatchCall<'_>, common: &BatchSettings, number: usize, mut row: MatchRow<'_>) {
         match work {
             BatchCall::Show => {}
-            BatchCall::Step => self.step(common, &mut row),
+            BatchCall::Step(chosen) => self.step(common, chosen[number], &mut row),
             BatchCall::Start(starts) => {
                 match &starts[number] {
                     MatchStart::None => return,
@@ -227,16 +230,21 @@ impl<A: Agent> VectorMatch<A> {
     /// Carries out the chosen decision and writes its results. When the match ends, the next deal starts, unless the caller
     /// starts it. Deals in which the caller never decides are skipped.
     #[inline]
-    fn step(&mut self, common: &BatchSettings, row: &mut MatchRow<'_>) {
-        if row.ask.legal.is_empty() {
+    fn step(&mut self, common: &BatchSettings, chosen: i64, row: &mut MatchRow<'_>) {
+        if row.choices.is_empty() {
             row.rewards.fill(0.0);
             return;
         }
-        self.act(common, row.ask.next).expect("the decision was checked when it was chosen");
-        for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
-            *reward = gained as f32;
-        }
+        let action = common.space.from_index(chosen as usize, row.choices.seat());
+        self.act(common, action.expect(CHECKED)).expect(CHECKED);
         let is_over = self.episode.playing().is_over();
+        if is_over || common.reward == Reward::Score {
+            for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
+                *reward = gained as f32;
+            }
+        } else {
+            row.rewards.fill(0.0);
+        }
         *row.done = is_over.into();
         if is_over {
             if common.extras.finals {
@@ -264,16 +272,18 @@ impl<A: Agent> VectorMatch<A> {
             self.show_extras(common, row);
         }
         let Some(seat) = self.episode.actor() else {
-            row.ask.legal = Choices::NONE;
+            *row.choices = Choices::NONE;
+            row.legal.fill(0);
             *row.seat = -1;
             row.observation.fill(0);
             return;
         };
         let view = self.episode.playing().state().view(seat);
-        let legal = view.choices();
+        let choices = view.choices();
         *row.seat = seat.index() as i64;
-        common.space.each(&legal, seat, |index| row.mask[index] = 1);
-        row.ask.legal = legal;
+        common.space.each(&choices, seat, |index| row.mask[index] = 1);
+        row.legal.copy_from_slice(row.mask);
+        *row.choices = choices;
         common.tensors.write(&view, &self.episode.observer().0, row.observation);
     }
 
