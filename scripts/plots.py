@@ -238,6 +238,7 @@ def budgets(groups, options):
         canvas.text(x(10**power), height - bottom + 20, f"{10 ** (power - size)} {unit}", colour=GREY, anchor="middle")
     if "par" in options:
         canvas.line(left, y(float(options["par"])), width - right, y(float(options["par"])), colour=INK, dash="4 3")
+        canvas.text(left + 8, y(float(options["par"])) - 7, options["equal"], colour=INK)
     captions(canvas, options, left, right, top, bottom)
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
