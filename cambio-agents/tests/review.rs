@@ -89,7 +89,7 @@ fn random_decisions_cost_more_than_those_of_the_network() {
 fn chances_are_of_one_whole_and_foretell_who_wins() {
     let (mut brier, mut number) = (0.0, 0.0);
     for deal in 0..amount(10, 40) {
-        let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(8, 16));
+        let watcher = watch(round(), &["learned", "heuristic", "learned"], deal, amount(4, 16));
         for (_, _, review) in &watcher.told {
             let all: f64 = review.chances.iter().map(|chance| chance.mean).sum();
             assert!((all - 1.0).abs() < 1e-9, "{review:?}");
@@ -178,7 +178,7 @@ fn without_chance_events_after_the_deal_all_luck_is_of_the_deal() {
 /// The mean luck is 0 even if one of the agents is much weaker than the policy of the playouts.
 #[test]
 fn the_mean_luck_is_0_and_it_agrees_with_the_outcome_model() {
-    let deals = amount(40, 2000);
+    let (deals, playouts) = (amount(40, 2000), amount(6, 16));
     let mean = |values: &[f64]| values.iter().sum::<f64>() / deals as f64;
     let product = |one: &[f64], other: &[f64]| {
         let (means, pairs) = ((mean(one), mean(other)), one.iter().zip(other));
@@ -188,7 +188,7 @@ fn the_mean_luck_is_0_and_it_agrees_with_the_outcome_model() {
         let mut lucks = [const { Vec::new() }; 3];
         let (mut results, mut gains) = (Vec::new(), Vec::new());
         for deal in 0..deals {
-            let reviewer = Reviewer::new(&round(), 2, 16).with_seed(deal);
+            let reviewer = Reviewer::new(&round(), 2, playouts).with_seed(deal);
             let (watcher, model) = watch_with(reviewer, round(), &agents, deal);
             let parts = watcher.parts();
             lucks[0].push(parts.deal[0].mean);

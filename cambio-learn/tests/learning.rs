@@ -114,7 +114,7 @@ fn against_random(path: &Path, recipe: Recipe) -> (EvaluationResult, NetworkMeta
 #[test]
 fn a_policy_learns_to_beat_random_play() {
     let path = fresh("policy-random");
-    let recipe = Recipe { method: Method::Policy, matches: 20_000, generation: 64, ..recipe() };
+    let recipe = Recipe { method: Method::Policy, matches: 12_000, generation: 64, ..recipe() };
     let rivals = [("self".to_owned(), 1.0)].into();
     let evaluation = Evaluation { times: 0, deals: 2, ..recipe.evaluation.clone() };
     let training = Training { batch: 64, ..Training::default() };

@@ -275,12 +275,12 @@ mod tests {
             let start = if is_csv { file.iter().position(|&byte| byte == b'\n').unwrap() + 1 } else { 0 };
             let whole = [&[which as u8], &file[start..]].concat();
             assert!(run_folder(&whole), "{name}");
-            for _ in 0..amount(10, 3_000) {
+            for _ in 0..amount(6, 3_000) {
                 let changed = mutate(&file[start..], file, &mut stream);
                 read += usize::from(run_folder(&[&[which as u8], &changed[..]].concat()));
             }
         }
-        assert!(read > 5, "{read}");
+        assert!(read > 3, "{read}");
     }
 
     #[test]

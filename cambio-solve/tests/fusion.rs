@@ -135,10 +135,10 @@ fn exploitability(game: &Game, named: Named, iterations: u32) -> f64 {
 /// iterations.
 #[test]
 fn a_correct_tree_passes_and_a_leaky_one_is_caught() {
-    let game = m1();
+    let (game, iterations) = (m1(), crate::amount(800, 1_000));
     let (correct, leaky) = std::thread::scope(|scope| {
-        let leaky = scope.spawn(|| exploitability(&game, Named::Leakily, 1_000));
-        (exploitability(&game, Named::Correctly, 1_000), leaky.join().unwrap())
+        let leaky = scope.spawn(|| exploitability(&game, Named::Leakily, iterations));
+        (exploitability(&game, Named::Correctly, iterations), leaky.join().unwrap())
     });
     println!("correct {correct}, leaky {leaky}");
     assert!(correct < LIMIT, "{correct}");
