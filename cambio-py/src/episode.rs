@@ -189,6 +189,12 @@ impl<A: Agent, W: Observer> Episode<A, W> {
         self.reward
     }
 
+    /// Whether a reward from the last decision can differ from 0.
+    #[inline]
+    pub(crate) fn has_rewards(&self) -> bool {
+        self.reward == Reward::Score || self.playing().is_over()
+    }
+
     /// Each seat's reward from the last decision, seat a first.
     pub(crate) fn rewards(&self) -> impl Iterator<Item = f64> {
         let (playing, reward, gains) = (self.playing(), self.reward, &self.gains);

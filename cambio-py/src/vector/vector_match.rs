@@ -10,7 +10,7 @@ use cambio_core::{Action, Agent, Choices, Playing, Seat, View as _};
 use super::BatchSettings;
 use super::arrays::{Extras, MatchRow, MatchRows};
 use super::threads::Threads;
-use crate::episode::{Episode, LibraryAgent, NoAgent, Reward};
+use crate::episode::{Episode, LibraryAgent, NoAgent};
 use crate::keys::SeatKeys;
 
 /// The matches of a batch. Matches without opponents have a separate type, which spends no time on agents.
@@ -238,7 +238,7 @@ impl<A: Agent> VectorMatch<A> {
         let action = common.space.from_index(chosen as usize, row.choices.seat());
         self.act(common, action.expect(CHECKED)).expect(CHECKED);
         let is_over = self.episode.playing().is_over();
-        if is_over || common.reward == Reward::Score {
+        if self.episode.has_rewards() {
             for (reward, gained) in row.rewards.iter_mut().zip(self.episode.rewards()) {
                 *reward = gained as f32;
             }
