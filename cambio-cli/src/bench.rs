@@ -145,11 +145,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 /// Refuses an agent that cannot begin a match of any preset, such as a bot that cannot be started: it would forfeit all.
 fn check_start(agent: &AgentSpec) -> Result<(), Box<dyn std::error::Error>> {
-    let begin = |name: &str| -> Result<(), Box<dyn std::error::Error>> {
-        let rules = Rules::preset(name)?;
-        let mut playing = Playing::new(&rules, 2, Key::new(0, 0))?;
-        Ok(Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))?)
-    };
+    let begin = |name: &str| begin(agent, &Rules::preset(name).expect("it is a preset"));
     let is_bot = agent.params::<ExternalParams>().is_some();
     match begin("classic") {
         // Whether a bot can be started does not depend on the rules.
@@ -158,6 +154,12 @@ fn check_start(agent: &AgentSpec) -> Result<(), Box<dyn std::error::Error>> {
         }
         _ => Ok(()),
     }
+}
+
+/// Begins a match of these rules.
+fn begin(agent: &AgentSpec, rules: &Rules) -> Result<(), AgentError> {
+    let mut playing = Playing::new(rules, 2, Key::new(0, 0)).expect("all presets have tables of two");
+    Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))
 }
 
 /// Creates the folder with the request and the experiments, or checks that the folder is for the same request.
@@ -317,16 +319,20 @@ impl Bench<'_> {
 /// error instead of a value.
 fn exact(game: &str, agent: &AgentSpec, streams: u32, cancel: &CancelToken) -> Result<Option<ExactResult>, SolveError> {
     let rules = read_rules(game, Path::new(".")).expect("the mini games are presets");
-    let compiled = Game::compile(&rules, &Limits::default(), &mut |_| ())?;
-    let policy = AgentPolicy::new(|| Guarded::new(agent.make()), 0, streams);
-    let answers = compiled.ask(&mut Cancellable { policy, cancel }, &mut |_| ());
-    let game = game.to_owned();
-    match answers {
-        _ if cancel.is_cancelled() => Ok(None),
-        Ok(answers) => {
-            let exploitability = Some(compiled.exploitability(&answers.strategy));
-            Ok(Some(ExactResult { game, exploitability, error: None }))
+    let measured = match begin(agent, &rules) {
+        // The tree takes time to build, and this agent does not need it.
+        Err(error) => Err(SolveError::Failed { seat: Seat::A, error }),
+        Ok(()) => {
+            let compiled = Game::compile(&rules, &Limits::default(), &mut |_| ())?;
+            let policy = AgentPolicy::new(|| Guarded::new(agent.make()), 0, streams);
+            let answers = compiled.ask(&mut Cancellable { policy, cancel }, &mut |_| ());
+            answers.map(|answers| compiled.exploitability(&answers.strategy))
         }
+    };
+    let game = game.to_owned();
+    match measured {
+        _ if cancel.is_cancelled() => Ok(None),
+        Ok(exploitability) => Ok(Some(ExactResult { game, exploitability: Some(exploitability), error: None })),
         Err(error @ (SolveError::Illegal { .. } | SolveError::Failed { .. })) => {
             Ok(Some(ExactResult { game, exploitability: None, error: Some(plain(&error.to_string())) }))
         }

@@ -172,24 +172,28 @@ fn a_changed_responder_fails_the_check() {
     let without_a_level: String = rows.split_inclusive('\n').filter(|row| !row.contains(",3,greedy,")).collect();
     let other = rows.replacen(",3,greedy,2,0", ",3,greedy,2,1", 1);
     assert!(without_a_level != rows && other != rows, "{rows}");
-    for (changed, what) in [
-        (without_a_level, "its levels do not follow from the recipe"),
-        (other, "the network of level 3 gets another result"),
-    ] {
-        fs::write(&judged, changed).unwrap();
-        let wrong = format!("responder from nothing: wrong: g/robust/nothing/judged.csv: {what}");
-        assert_eq!(lines("responder from nothing"), [wrong]);
-    }
-    fs::write(&judged, rows).unwrap();
-
+    let levels = |what: &str| format!("responder from nothing: wrong: g/robust/nothing/judged.csv: {what}");
     let [recipe, network] = ["recipe.toml", "network.net"].map(|name| place.join("g/robust/shipped").join(name));
     let (text, bytes) = (fs::read_to_string(&recipe).unwrap(), fs::read(&network).unwrap());
+
+    fs::write(&judged, without_a_level).unwrap();
     fs::write(&recipe, text.replace("greedy = 1.0", "random = 1.0")).unwrap();
-    assert_eq!(lines("shipped"), ["responder from shipped: wrong: its recipe is not the recipe of the benchmark"]);
+    let wrong = [
+        "responder from shipped: wrong: its recipe is not the recipe of the benchmark",
+        &levels("its levels do not follow from the recipe"),
+    ];
+    assert_eq!(lines("responder"), wrong);
+
+    fs::write(&judged, other).unwrap();
     fs::write(&recipe, text).unwrap();
     fs::write(&network, [&bytes[..], b"!"].concat()).unwrap();
     let found = cambio(&place, "verify g --all");
-    assert!(said(&found).contains("responder from shipped: wrong: g/robust/shipped/network.net: "), "{}", said(&found));
+    for wrong in [
+        "responder from shipped: wrong: g/robust/shipped/network.net: ",
+        &levels("the network of level 3 gets another result"),
+    ] {
+        assert!(said(&found).contains(wrong), "{}", said(&found));
+    }
     assert_eq!(found.status.code(), Some(4), "{}", said(&found));
 }
 
