@@ -6,11 +6,15 @@
     scripts/results.py --list                list the runs
     scripts/results.py --play NAME...        play these runs, store their summaries, generate the pages
     scripts/results.py --play NAME --full    the same with the full instead of the reduced command
+    scripts/results.py --confirm OLD...      check that the present program plays the same rows as these older programs
 
 The template of a page is `book/results/PAGE.md`: a block of TOML between two lines `+++`, which declares runs, and Markdown
 with directives such as `{{ matrix run=ladder }}`. The output files of a run that a page needs are stored unchanged in
 `book/results/data/RUN`, together with `facts.json`: the command, date, revision, machine and the SHA-256 of each file, and of each
 program and file that the run depends on. If one of these changes, `--check` fails until the run is played again. The pages and plots in `book/src/results` are generated from these files.
+
+`--confirm OLD...` plays the first deals of each run that a program OLD has made, with OLD and with the present program. If all
+rows are the same, the page says so, with the present revision. Otherwise the run must be played again.
 
 `--from DIR` imports the existing folder DIR/NAME instead of playing the run. `--cambio PATH` selects a program, by default a
 release build of this tree. `--note TEXT` adds a remark on the machine, and `--machine TEXT` names another machine, on which an
@@ -41,6 +45,9 @@ ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "book/results"
 KEPT = TEMPLATES / "data"
 PAGES = ROOT / "book/src/results"
+
+# The number of deals that `--confirm` plays.
+CONFIRMED_DEALS = 20
 
 
 # Changes of the agents' behaviour, by a short name. A stored run lists the changes that it includes. If a change is missing,
@@ -264,6 +271,36 @@ def play(run, args, cambio):
             if "criterion.json" in run.keep:
                 (out / "criterion.json").write_text(criterion())
         keep(run, out, command, seconds, program(cambio), args)
+
+
+def confirm(runs, olds, cambio):
+    """Plays the first deals of each run with the older program that made it and with the present one. Stores in the facts of a run
+    that the rows are the same, and returns messages about runs with other rows."""
+    now, made_by = program(cambio), {program(old)["revision"]: old for old in olds}
+    if now["uncommitted_changes"]:
+        raise Wrong(f"{cambio} was built with uncommitted changes; commit them and build it again")
+    flaws, confirmed = [], 0
+    for run in runs.values():
+        old = made_by.get((run.facts or {}).get("revision"))
+        if old is None or not run.experiment or not run.full.startswith("cambio run "):
+            continue
+        print(f"{run.name}: {CONFIRMED_DEALS} deals", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            rows = []
+            for number, binary in enumerate((old, cambio)):
+                out = Path(folder) / str(number)
+                command = [binary, "run", run.experiment, "--out", out, "--deals", str(CONFIRMED_DEALS), "--quiet"]
+                subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+                rows.append([(out / file).read_bytes() for file in ("matches.csv", "rounds.csv", "players.csv")])
+        run.facts.pop("confirmed", None)
+        if rows[0] == rows[1]:
+            confirmed += 1
+            run.facts["confirmed"] = {"revision": now["revision"], "deals": CONFIRMED_DEALS}
+        else:
+            flaws.append(f"revision {now['revision'][:12]} plays other rows in the run {run.name}; play the run again")
+        (run.folder / "facts.json").write_text(json.dumps(run.facts, indent=1) + "\n")
+    print(f"{confirmed} runs have the same rows, {len(flaws)} have other rows", file=sys.stderr)
+    return flaws
 
 
 def keep(run, out, command, seconds, made_by, args):
@@ -816,6 +853,9 @@ class Page:
             if facts["uncommitted_changes"]:
                 made_by += " with uncommitted changes"
             said = [f"date: {facts['date']}", f"program: {made_by}, {facts['compiler'].split(' (')[0]}"]
+            if "confirmed" in facts:
+                same = facts["confirmed"]
+                said.append(f"revision `{same['revision'][:12]}` plays the same rows (checked for the first {same['deals']} deals)")
             said.append(f"machine: {facts['machine']}" + (f"; {facts['note']}" if "note" in facts else ""))
             if "matches" in facts:
                 said.append(f"size: {facts['deals']:,} deals, {facts['matches']:,} matches, seed {facts['seed']}")
@@ -878,6 +918,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--play", nargs="+", metavar="NAME", default=[])
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--confirm", nargs="+", metavar="OLD", default=[])
     parser.add_argument("--from", dest="from_folder", metavar="DIR")
     parser.add_argument("--cambio", metavar="PATH")
     parser.add_argument("--note", metavar="TEXT")
@@ -895,12 +936,14 @@ def main():
         for name in args.play:
             if name not in runs:
                 raise Wrong(f"there is no run {name}; --list shows all runs")
-        if args.play:
+        differing = []
+        if args.play or args.confirm:
             if not args.cambio:
                 subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
             cambio = Path(args.cambio or target() / "release/cambio").resolve()
             for name in args.play:
                 play(runs[name], args, cambio)
+            differing = confirm(runs, args.confirm, cambio)
         files = {}
         for page in pages:
             files |= page.make(runs)
@@ -908,7 +951,7 @@ def main():
             for path, text in files.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-        flaws = check(pages, runs, files)
+        flaws = differing + check(pages, runs, files)
     except Wrong as error:
         flaws = [str(error)]
     for flaw in flaws:
