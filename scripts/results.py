@@ -928,10 +928,11 @@ def main():
         pages, runs = load()
         if args.list:
             for run in runs.values():
-                made = (
-                    f"{run.facts['date']}, {'full' if run.facts['command'] == run.full else 'reduced'}" if run.facts else "not yet"
-                )
-                print(f"{run.name:24} {made:20} {run.shown(run.full)}")
+                made = "not yet"
+                if run.facts:
+                    size = "full" if run.facts["command"] == run.full else "reduced"
+                    made = f"{run.facts['date']}, {run.facts['revision'][:8]}, {size}"
+                print(f"{run.name:20} {made:26} {run.shown(run.full)}")
             return 0
         for name in args.play:
             if name not in runs:
