@@ -944,7 +944,8 @@ def main():
             cambio = Path(args.cambio or target() / "release/cambio").resolve()
             for name in args.play:
                 play(runs[name], args, cambio)
-            differing = confirm(runs, args.confirm, cambio)
+            if args.confirm:
+                differing = confirm(runs, args.confirm, cambio)
         files = {}
         for page in pages:
             files |= page.make(runs)
