@@ -276,9 +276,14 @@ def play(run, args, cambio):
 def confirm(runs, olds, cambio):
     """Plays the first deals of each run with the older program that made it and with the present one. Stores in the facts of a run
     that the rows are the same, and returns messages about runs with other rows."""
+    for binary in olds:
+        if not binary.is_file():
+            raise Wrong(f"--confirm needs programs, and {binary} is no file")
     now, made_by = program(cambio), {program(old)["revision"]: old for old in olds}
     if now["uncommitted_changes"]:
         raise Wrong(f"{cambio} was built with uncommitted changes; commit them and build it again")
+    for revision in made_by.keys() - {run.facts["revision"] for run in runs.values() if run.facts}:
+        raise Wrong(f"no run was made by revision {revision[:12]}; --list shows the revisions")
     flaws, confirmed = [], 0
     for run in runs.values():
         old = made_by.get((run.facts or {}).get("revision"))
@@ -945,7 +950,7 @@ def main():
             for name in args.play:
                 play(runs[name], args, cambio)
             if args.confirm:
-                differing = confirm(runs, args.confirm, cambio)
+                differing = confirm(runs, [Path(old).resolve() for old in args.confirm], cambio)
         files = {}
         for page in pages:
             files |= page.make(runs)
