@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import random
 import re
-import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -134,6 +133,8 @@ def open_spiel(name: str, reads: bool) -> Callable[[], Loop]:
 
 def benchmark_game(program: str, name: str) -> Callable[[], Loop]:
     def make() -> Loop:
+        import resource
+
         def play(games: int) -> tuple[int, float]:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             command = [program, f"--game={name}", f"--sims={games}", "--attempts=1"]
