@@ -154,6 +154,9 @@ class Run:
         with open(self.folder / file, newline="", encoding="utf-8") as text:
             return [{now.get(name, name): cell for name, cell in row.items()} for row in csv.DictReader(text)]
 
+    def write_facts(self):
+        (self.folder / "facts.json").write_text(json.dumps(self.facts, indent=1) + "\n")
+
     def text(self, file):
         return (self.folder / file).read_text(encoding="utf-8")
 
@@ -278,7 +281,7 @@ def confirm(runs, olds, cambio):
     that the rows are the same, and returns messages about runs with other rows."""
     for binary in olds:
         if not binary.is_file():
-            raise Wrong(f"--confirm needs programs, and {binary} is no file")
+            raise Wrong(f"--confirm needs programs, but {binary} does not exist")
     now, made_by = program(cambio), {program(old)["revision"]: old for old in olds}
     if now["uncommitted_changes"]:
         raise Wrong(f"{cambio} was built with uncommitted changes; commit them and build it again")
@@ -303,7 +306,7 @@ def confirm(runs, olds, cambio):
             run.facts["confirmed"] = {"revision": now["revision"], "deals": CONFIRMED_DEALS}
         else:
             flaws.append(f"revision {now['revision'][:12]} plays other rows in the run {run.name}; play the run again")
-        (run.folder / "facts.json").write_text(json.dumps(run.facts, indent=1) + "\n")
+        run.write_facts()
     print(f"{confirmed} runs have the same rows, {len(flaws)} have other rows", file=sys.stderr)
     return flaws
 
@@ -352,8 +355,8 @@ def keep(run, out, command, seconds, made_by, args):
     facts["changes"] = list(CHANGES)
     facts["inputs"] = run.inputs()
     facts["files"] = digests
-    (run.folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
     run.facts = facts
+    run.write_facts()
 
 
 # -------------------------------------------------------------------------------------------------------------- tables
