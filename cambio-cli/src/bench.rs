@@ -319,16 +319,14 @@ impl Bench<'_> {
 /// error instead of a value.
 fn exact(game: &str, agent: &AgentSpec, streams: u32, cancel: &CancelToken) -> Result<Option<ExactResult>, SolveError> {
     let rules = read_rules(game, Path::new(".")).expect("the mini games are presets");
-    let measured = match begin(agent, &rules) {
-        // The tree takes time to build, and this agent does not need it.
-        Err(error) => Err(SolveError::Failed { seat: Seat::A, error }),
-        Ok(()) => {
-            let compiled = Game::compile(&rules, &Limits::default(), &mut |_| ())?;
-            let policy = AgentPolicy::new(|| Guarded::new(agent.make()), 0, streams);
-            let answers = compiled.ask(&mut Cancellable { policy, cancel }, &mut |_| ());
-            answers.map(|answers| compiled.exploitability(&answers.strategy))
-        }
-    };
+    // An agent that cannot begin is found before the tree is built, which takes time.
+    let begun = begin(agent, &rules).map_err(|error| SolveError::Failed { seat: Seat::A, error });
+    let measured = begun.and_then(|()| {
+        let compiled = Game::compile(&rules, &Limits::default(), &mut |_| ())?;
+        let policy = AgentPolicy::new(|| Guarded::new(agent.make()), 0, streams);
+        let answers = compiled.ask(&mut Cancellable { policy, cancel }, &mut |_| ())?;
+        Ok(compiled.exploitability(&answers.strategy))
+    });
     let game = game.to_owned();
     match measured {
         _ if cancel.is_cancelled() => Ok(None),
