@@ -321,9 +321,13 @@ fn responder(args: &Args, agent: &str) -> Result<Recipe, Box<dyn std::error::Err
     let (name, seats) = (args.rules.as_deref().unwrap_or("classic"), usize::from(args.seats));
     let rules = read_rules(name, Path::new("."))?;
     let mut recipe = Recipe::exploiting(agent, name, seats);
-    if let Some(from) = from(args, &rules, &[seats]) {
-        let (_, facts) = starting_network(from, &rules, &[seats])?;
-        recipe = recipe.going_on_from(from, &facts);
+    let from = from(args, &rules, &[seats]);
+    // From nothing, too, a responder learns with the settings of the bundled network, which suit the rules.
+    let model = from.unwrap_or(Recipe::SHIPPED);
+    match starting_network(model, &rules, &[seats]) {
+        Ok((_, facts)) => recipe = Recipe { from: from.map(str::to_owned), ..recipe.going_on_from(model, &facts) },
+        Err(error) if from.is_some() => return Err(error.into()),
+        Err(_) => {}
     }
     if let Some(matches) = args.matches {
         recipe = recipe.lasting(matches);

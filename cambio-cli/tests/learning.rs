@@ -88,6 +88,10 @@ fn a_clone_is_made_from_the_records_of_a_run_and_a_responder_learns_to_beat_it()
     let words = "learn --exploit greedy --matches 500 --deals 40 --quiet --from shipped --out one";
     let printed = prints(&folder, words);
     assert!(printed.starts_with("one/network.net\none/report.html\ngreedy on classic at 2 seats"), "{printed}");
+    // Regression test: formerly a responder from nothing had default settings if it was trained alone.
+    prints(&folder, &words.replace("shipped --out one", "nothing --rules faessler --out alone"));
+    let alone = recipe("../alone");
+    assert!(alone.contains("generation = 32\n") && alone.contains("extra_card = 5.2\n") && !alone.contains("from ="));
     let complete = fails(&folder, 1, "learn --resume --out one");
     assert!(complete.contains("one is complete: network.net is its network"), "{complete}");
     prints(&folder, "tune --agent greedy(call_at=?) --range 3..4 --deals 10 --validate 0 --out tuned");
