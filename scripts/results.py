@@ -474,6 +474,28 @@ def pivot(run, options):
     )
 
 
+def differences(run, options):
+    """`differences run= base= agents=A;B [sort=yes]`: each agent's mean rank points minus those of the base, in hundredths, with the interval
+    that is simultaneous for all pairs of the table, and without the luck of the cards if the run measured it."""
+    base, found = options["base"], {}
+    for row in select(run.rows("pairwise.csv"), options):
+        if base in (row["agent"], row["other"]):
+            adjusted = "_adjusted" if row["difference_adjusted"] else ""
+            value, low, high = (number(row[f"{key}{adjusted}"]) for key in ("difference", "low_simultaneous", "high_simultaneous"))
+            if row["agent"] == base:
+                value, low, high = -value, -high, -low
+            found.setdefault(table_of(row), {})[row["other"] if row["agent"] == base else row["agent"]] = value, low, high
+    names, column = options["agents"].split(";"), Column("difference%")
+    for name in names:
+        if any(name not in cells for cells in found.values()):
+            raise Wrong(f"the run has no pair of `{name}` and `{base}`")
+    if options.get("sort"):
+        names.sort(key=lambda name: [-cells[name][0] for cells in found.values()])
+    heading = [table_name(table) for table in found] if len(found) > 1 else ["difference"]
+    rows = [[f"`{name}`"] + [column.write(*cells[name]) for cells in found.values()] for name in names]
+    return markdown([f"minus `{base}`", *heading], rows)
+
+
 def duels(run, options):
     """The score and interval of the first agent against the second, for all ordered pairs of agents at one table, without the luck of
     the cards if the run measured it."""
@@ -759,6 +781,7 @@ TABLES = {
     f.__name__: f
     for f in (
         agents,
+        differences,
         pivot,
         matrix,
         pooled,
