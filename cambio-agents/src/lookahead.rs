@@ -3,13 +3,14 @@
 //! A one-ply search over the player's network, as in SPARTA (Lerer, Hu, Foerster and Brown 2020), with changes. Worlds
 //! are drawn by the likelihood of the other seats' decisions under the network. All candidates are played out in the
 //! same worlds with the same random numbers. Their differences are averaged with the network's own estimates, so that
-//! noise does not overrule them. Candidates that fall behind are dropped.
+//! noise does not overrule them. Candidates that fall behind are dropped. Playouts can stop at a later turn of the seat
+//! with the network's estimate (`turns`): this is faster and has less noise, but also the network's errors.
 
 use cambio_core::engine::Dice;
 use cambio_core::play::Explanation;
 use cambio_core::rng::{SplitMix, Stream};
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Seat, State};
+use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Phase, Seat, State};
 use rand::Rng as _;
 
 use crate::inference::SamplingSettings;
@@ -33,6 +34,9 @@ params! {
         temperature: f64 = 0.05 in 0.001..=10.0,
         /// The probability that another seat decides at random instead.
         epsilon: f64 = 0.01 in 0.0001..=1.0,
+        /// Playouts stop at the start of the searching seat's turn of this number, counted from 1 after the decision, and take the
+        /// network's estimate; by default they go on to the end of the round.
+        turns: Option<u32> in 1..=1000,
         /// Candidates whose logit is more than this below the best are not tried.
         margin: f64 = 0.6 in 0.0..=100.0,
         /// The assumed standard error of the differences that the network estimates between candidates, in win shares at
@@ -184,7 +188,7 @@ impl LookaheadState {
             let world = self.worlds.world(view, policy, number).clone();
             let bits = SplitMix::new(base ^ PLAYOUTS, number);
             while let Some(action) = race.next() {
-                race.add(self.play_out(policy, &world, action, bits));
+                race.add(self.play_out(policy, &world, action, bits, params.turns));
             }
             race.end_world(&settings);
             if race.is_decided() {
@@ -194,12 +198,30 @@ impl LookaheadState {
         race.finish(&settings);
     }
 
-    /// The utility of a decision in a world if all seats continue with the network.
-    fn play_out(&self, policy: &mut NetworkPolicy, world: &State, action: Action, bits: SplitMix) -> f64 {
+    /// The utility of a decision in a world if all seats continue with the network, until the seat's turn of this number
+    /// starts or else to the end of the round.
+    fn play_out(
+        &self,
+        policy: &mut NetworkPolicy,
+        world: &State,
+        action: Action,
+        bits: SplitMix,
+        turns: Option<u32>,
+    ) -> f64 {
         let (mut world, mut past, mut dice) = (world.clone(), self.worlds.inference.past().clone(), Dice(bits));
         limit_turns(&mut world);
         world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
-        policy.play_out(&mut world, &mut past, &mut dice);
+        let mut left = turns.unwrap_or(u32::MAX);
+        while let Some(actor) = world.actor() {
+            if actor == self.seat && world.table().phase() == Phase::Start {
+                left -= 1;
+                if left == 0 {
+                    return policy.value(&world.view(actor), &past);
+                }
+            }
+            let action = policy.decide(&world.view(actor), &past);
+            world.carry_out(action, &mut dice, &mut HistorySink(&mut past));
+        }
         self.valuer.values(&world)[self.seat.index()]
     }
 }

@@ -49,15 +49,17 @@ fn a_network_conforms_at_every_table() {
 /// Uses the bundled networks, because the rounds of a random network are long.
 #[test]
 fn a_lookahead_conforms() {
-    let params = LookaheadParams { worlds: 8, proposals: 16, ..LookaheadParams::default() };
     let effort = CheckScope {
         presets: vec!["classic"],
         seats: amount(vec![2], vec![2, 4]),
         matches: amount(1, 3),
         ..CheckScope::default()
     };
-    let checked = check_agent(|| Lookahead::shipped(&params), &effort);
-    assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    for turns in [None, Some(1)] {
+        let params = LookaheadParams { worlds: 8, proposals: 16, turns, ..LookaheadParams::default() };
+        let checked = check_agent(|| Lookahead::shipped(&params), &effort);
+        assert!(checked.is_ok(), "{turns:?}: {}", checked.unwrap_err());
+    }
 }
 
 #[test]
