@@ -4,14 +4,14 @@
 #
 #     experiments/learn/inputs.sh OUT [OPTION OF CAMBIO]...      for example: runs/inputs --threads 2
 #
-# Writes a folder per network and the run OUT/run, and skips what exists. CAMBIO is the command, found from any folder. MATCHES are the training
-# matches of a network, SEEDS the seeds of the trainings, DEALS the deals of the run. The defaults take about 40 minutes on one
-# core; use 4000, 1 and 100 for a quick look.
+# Writes a folder per network and the run OUT/run, whose tables it copies to OUT, and skips what exists. CAMBIO is the
+# command, found from any folder. MATCHES are the training matches of a network, SEEDS the seeds of the trainings, DEALS the
+# deals of the run. The defaults take about half an hour on one core; use 4000, 1 and 100 for a quick look.
 set -eu
 out=${1:?usage: inputs.sh OUT [OPTION OF CAMBIO]...}
 shift
 cambio=${CAMBIO:-cambio}
-matches=${MATCHES:-400000}
+matches=${MATCHES:-300000}
 seeds=${SEEDS:-1 2}
 deals=${DEALS:-10000}
 recipe=$(dirname "$0")/original.toml
@@ -48,3 +48,4 @@ printf '%b' "name = \"inputs\"\nseed = 105\ndeals = $deals\nrules = [\"original\
 echo 'lineups = { field = ["learned"] }' >> "$out/inputs.toml"
 # shellcheck disable=SC2086
 [ -d "$out/run" ] || (cd "$out" && $cambio run inputs.toml --out run --quiet $options > /dev/null)
+cp "$out/run/summary.csv" "$out/run/pairwise.csv" "$out"
