@@ -8,13 +8,13 @@
 # Writes one folder per curve and skips existing folders. CAMBIO is the command. FIXED and SELF are the numbers of matches of a
 # threshold against call_at=5 and against each other threshold; 0 means none. On classic, where a match is one round, five
 # times as many are played. SEATS are the numbers of seats. The best threshold and five then play four times as many fresh
-# deals. The defaults take about half an hour on one core; use 80 and 12 for a quick look.
+# deals. The defaults take about 20 minutes on one core; use 80 and 12 for a quick look.
 set -eu
 out=${1:?usage: when_to_call.sh OUT [OPTION OF CAMBIO TUNE]...}
 shift
 cambio=${CAMBIO:-cambio}
 fixed=${FIXED:-8000}
-self=${SELF:-2400}
+self=${SELF:-800}
 tables=${SEATS:-2 4 6}
 mkdir -p "$out"
 
