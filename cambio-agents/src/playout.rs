@@ -72,18 +72,7 @@ impl<P: Policy> Playouts<P> {
         dice: &mut Dice<SplitMix>,
     ) -> Action {
         match &self.policy {
-            PlayoutPolicy::Uniform => match world.table().phase() {
-                Phase::Window | Phase::Chain => {
-                    let matching = world.view(actor).known_matches();
-                    let number = dice.0.below(matching.len() as u32 + 1) as usize;
-                    matching.nth_from(actor, number).map_or(Action::Pass, Action::Snap)
-                }
-                _ => {
-                    let choices = world.choices();
-                    let number = dice.0.below(choices.len() as u32) as usize;
-                    choices.nth(number).expect("the number is below the choices")
-                }
-            },
+            PlayoutPolicy::Uniform => uniform_decision(world, actor, dice),
             PlayoutPolicy::Assumed(params, knows) if actor != searcher => {
                 assumed_decision(world, actor, params, *knows)
             }
@@ -105,9 +94,19 @@ impl<P: Policy> Playouts<P> {
         past: &mut P::History,
         dice: &mut Dice<SplitMix>,
     ) -> Option<f64> {
-        if self.policy == PlayoutPolicy::None && self.cutoff.is_none() {
-            self.blueprint.play_out(world, past, dice);
-            return None;
+        match self.policy {
+            PlayoutPolicy::None if self.cutoff.is_none() => {
+                self.blueprint.play_out(world, past, dice);
+                return None;
+            }
+            // No decision depends on the history, so no event is made.
+            PlayoutPolicy::Uniform if self.cutoff.is_none() => {
+                while let Some(actor) = world.actor() {
+                    world.carry_out(uniform_decision(world, actor, dice), dice, &mut ());
+                }
+                return None;
+            }
+            _ => {}
         }
         let mut decisions = 0;
         while let Some(actor) = world.actor() {
@@ -128,6 +127,23 @@ impl<P: Policy> Playouts<P> {
 /// `classic` and `original` are longer, and 4 to 10 % of the rounds of `faessler`; many of them go on to the rules' limit.
 pub(crate) fn limit_turns(world: &mut State) {
     world.limit_turns(15 * world.table().seats());
+}
+
+/// A uniformly random decision of the seat to act. In a window it snaps only cards that it knows to match.
+#[inline]
+fn uniform_decision(world: &State, actor: Seat, dice: &mut Dice<SplitMix>) -> Action {
+    match world.table().phase() {
+        Phase::Window | Phase::Chain => {
+            let matching = world.view(actor).known_matches();
+            let number = dice.0.below(matching.len() as u32 + 1) as usize;
+            matching.nth_from(actor, number).map_or(Action::Pass, Action::Snap)
+        }
+        _ => {
+            let choices = world.choices();
+            let number = dice.0.below(choices.len() as u32) as usize;
+            choices.nth(number).expect("the number is below the choices")
+        }
+    }
 }
 
 /// The heuristic's decision for a seat that is assumed to know every card, or no card.

@@ -202,9 +202,17 @@ impl SearchTree {
         let TreeSettings { searcher, sees_all, .. } = *growth;
         self.offered.clear();
         let Some(actor) = world.actor() else { return };
-        let (view, choices) = (world.view(actor), world.choices());
-        let face = |spot| if sees_all && actor == searcher { world.face(spot) } else { view.face(spot) };
-        self.offered.extend(choices.iter().filter(|&action| is_plausible(&view, action, face)));
+        let view = world.view(actor);
+        let sees_all = sees_all && actor == searcher;
+        if !sees_all && matches!(world.table().phase(), Phase::Window | Phase::Chain) {
+            // Fast path for the most common decisions.
+            self.offered.push(Action::Pass);
+            self.offered.extend(view.known_matches().iter_from(actor).map(Action::Snap));
+            return;
+        }
+        let choices = world.choices();
+        let face = |spot| if sees_all { world.face(spot) } else { view.face(spot) };
+        choices.iter().filter(|&action| is_plausible(&view, action, face)).for_each(|action| self.offered.push(action));
         if self.offered.is_empty() {
             self.offered.extend(choices.nth(0));
         }

@@ -45,11 +45,14 @@ pub enum Blueprint {
 }
 
 /// The public history that a [`Blueprint`] needs: the card history for a network, nothing for a heuristic.
+///
+/// The card history is boxed, because searches make a copy for each world, which is mostly the empty one of a heuristic.
 #[derive(Clone, Debug)]
-pub struct BlueprintHistory(Option<CardHistory>);
+pub struct BlueprintHistory(Option<Box<CardHistory>>);
 
 impl PublicHistory for BlueprintHistory {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "without a history, events need not be made")]
+    #[inline(always)]
     fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         if let Some(history) = &mut self.0 {
             history.notice(event);
@@ -69,7 +72,7 @@ impl Policy for Blueprint {
     fn begin(&mut self, rules: &Rules, seats: usize) -> Result<BlueprintHistory, String> {
         Ok(BlueprintHistory(match self {
             Blueprint::Heuristic(_) => None,
-            Blueprint::Network(network) => Some(network.begin(rules, seats)?),
+            Blueprint::Network(network) => Some(Box::new(network.begin(rules, seats)?)),
         }))
     }
 

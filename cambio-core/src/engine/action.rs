@@ -467,12 +467,17 @@ impl Choices {
     /// The legal decisions in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        let Choices { seat, plain, verb, spots, pairs, .. } = *self;
-        let plain =
-            PLAIN.into_iter().enumerate().filter(move |(bit, _)| plain >> bit & 1 == 1).map(|(_, action)| action);
+        let Choices { seat, plain: mut bits, verb, spots, pairs, .. } = *self;
+        let plain = std::iter::from_fn(move || {
+            let action = (bits != 0).then(|| PLAIN[bits.trailing_zeros() as usize]);
+            bits &= bits.wrapping_sub(1);
+            action
+        });
         let aimed = spots.iter_from(seat).map(move |spot| verb.of(spot));
         let touches = self.touches().iter_from(seat).map(Action::Touch);
-        plain.chain(aimed).chain(touches).chain(pairs.iter_from(seat))
+        // Most sets have no pairs.
+        let pairs = (!pairs.spots.is_empty()).then(|| pairs.iter_from(seat)).into_iter().flatten();
+        plain.chain(aimed).chain(touches).chain(pairs)
     }
 
     /// The targets of the decisions with one spot: for example the spots that may be looked at, snapped or given.
