@@ -218,34 +218,40 @@ def iterations(lines, options):
     return canvas.done()
 
 
-def budgets(groups, options):
-    """Strength against time per decision, on a logarithmic axis of time. `groups` maps labels to points (seconds, mean, low, high);
-    the points of a group are budgets of one search."""
+def time_of(power):
+    """The name of 10 ** power seconds."""
+    unit, size = next((unit, size) for unit, size in (("s", 0), ("ms", -3), ("µs", -6), ("ns", -9)) if power >= size)
+    return f"{10 ** (power - size)} {unit}"
+
+
+def budgets(groups, options, name_of=time_of):
+    """Strength against a budget on a logarithmic axis, by default the time per decision in seconds. `groups` maps labels to points
+    (budget, mean, low, high). `name_of` gives the name of a power of ten."""
     width, height, left, right, top, bottom = 720, 420, 70, 190, 84, 56
     canvas = Canvas(width, height, options["title"], options.get("subtitle", ""))
     points = [point for group in groups.values() for point in group]
-    low, high = min(point[2] for point in points), max(point[3] for point in points)
+    par = [float(options["par"])] if "par" in options else []
+    low, high = min([point[2] for point in points] + par), max([point[3] for point in points] + par)
     pad = 0.04 * (high - low)
     low, high = low - pad, high + pad
     first = math.floor(math.log10(min(point[0] for point in points)))
     last = math.ceil(math.log10(max(point[0] for point in points)))
-    x = lambda seconds: left + (math.log10(seconds) - first) / (last - first) * (width - left - right)
+    x = lambda budget: left + (math.log10(budget) - first) / (last - first) * (width - left - right)
     y = lambda value: height - bottom - (value - low) / (high - low) * (height - top - bottom)
     percent_lines(canvas, ticks(low, high), y, left, right)
     for power in range(first, last + 1):
-        unit, size = next((unit, size) for unit, size in (("s", 0), ("ms", -3), ("µs", -6), ("ns", -9)) if power >= size)
         canvas.line(x(10**power), top, x(10**power), height - bottom)
-        canvas.text(x(10**power), height - bottom + 20, f"{10 ** (power - size)} {unit}", colour=GREY, anchor="middle")
-    if "par" in options:
-        canvas.line(left, y(float(options["par"])), width - right, y(float(options["par"])), colour=INK, dash="4 3")
-        canvas.text(left + 8, y(float(options["par"])) - 7, options["equal"], colour=INK)
+        canvas.text(x(10**power), height - bottom + 20, name_of(power), colour=GREY, anchor="middle")
+    for value in par:
+        canvas.line(left, y(value), width - right, y(value), colour=INK, dash="4 3")
+        canvas.text(left + 8, y(value) - 7, options["equal"], colour=INK)
     captions(canvas, options, left, right, top, bottom)
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
         canvas.path([(x(point[0]), y(point[1])) for point in group], colour)
-        for seconds, mean, least, most in group:
-            canvas.line(x(seconds), y(least), x(seconds), y(most), colour=colour)
-            canvas.mark(x(seconds), y(mean), colour, number, filled=True)
+        for budget, mean, least, most in group:
+            canvas.line(x(budget), y(least), x(budget), y(most), colour=colour)
+            canvas.mark(x(budget), y(mean), colour, number, filled=True)
     ends = apart([y(group[-1][1]) for group in groups.values()], 17, top, height - bottom)
     labels(canvas, groups, ends, width - right + 10)
     return canvas.done()

@@ -561,6 +561,26 @@ def bounds(run):
     return found
 
 
+def trainings(run, options):
+    """For each change of a recipe in `recipes="NAME=LABEL;…"`, the adjusted win shares of its networks by number of training
+    matches, one for each seed. A network is named `learned("NAME-MATCHES-SEED.net")`."""
+    found = {}
+    for row in run.rows("summary.csv"):
+        name = re.fullmatch(r'learned\("(.+)-(\d+)-\d+\.net"\)', row["agent"])
+        if name:
+            found.setdefault(name[1], {}).setdefault(int(name[2]), []).append(float(row["win_share_adjusted"]))
+    return {label: found[name] for name, label in (part.split("=", 1) for part in options["recipes"].split(";"))}
+
+
+def lengths(run, options):
+    """`lengths run= recipes="NAME=LABEL;…"`: the wins of each recipe's networks in percent: the mean over seeds, and the range."""
+    lines = trainings(run, options)
+    counts = sorted({count for found in lines.values() for count in found})
+    cell = lambda shares: f"{100 * sum(shares) / len(shares):.1f} ({100 * min(shares):.1f} to {100 * max(shares):.1f})"
+    rows = [[label] + [cell(found[count]) for count in counts] for label, found in lines.items()]
+    return markdown(["training"] + [f"{count:,} matches" for count in counts], rows)
+
+
 def extremes(run, options):
     """`extremes run= agents=A;B`: the mean of each agent's scores over its opponents, and the lowest and highest, with intervals."""
     scores, rows = duels(run, options), []
@@ -768,6 +788,13 @@ def plot_budgets(run, options):
     )
 
 
+def plot_lengths(run, options):
+    """Strength against the number of training matches: `recipes=` as in `lengths`. A mark is the mean over seeds, a bar the range."""
+    points = lambda found: [(count, sum(won) / len(won), min(won), max(won)) for count, won in sorted(found.items())]
+    groups = {label: points(found) for label, found in trainings(run, options).items()}
+    return plots.budgets(groups, options, lambda power: f"{10**power:,}")
+
+
 def plot_chart(run, options):
     """The gain of a call in each cell of the chart with at least `from=` decisions and at most `to=` points."""
     cells = {}
@@ -790,6 +817,7 @@ TABLES = {
         thresholds,
         equilibria,
         curve,
+        lengths,
         printed,
         against,
         coverage,
@@ -802,6 +830,7 @@ PLOTS = {
     "intervals": plot_intervals,
     "iterations": plot_iterations,
     "budgets": plot_budgets,
+    "lengths": plot_lengths,
     "chart": plot_chart,
 }
 
