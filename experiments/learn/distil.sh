@@ -1,6 +1,7 @@
 #!/bin/sh
 # Distils a search into a network: plays rounds of `classic` between two copies of `lookahead`, trains a clone of it that
-# starts from the bundled network, and plays the clone against `learned` and `sharp`.
+# starts from the bundled network, and plays the clone against `learned` and `sharp`. The two rotations of a round between
+# copies are the same, so the records contain each round twice.
 #
 #     experiments/learn/distil.sh OUT [OPTION OF CAMBIO]...      for example: runs/distil --threads 2
 #

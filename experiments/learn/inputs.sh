@@ -1,6 +1,7 @@
 #!/bin/sh
 # What each group of inputs is worth: trains networks for `original` at two seats, with all groups, without one of them, and
-# with `witnesses` alone, and plays them against `learned` on the same deals.
+# with `witnesses` alone, and plays them against `learned` on the same deals. A training is evaluated only at its end, so the
+# networks do not play against their past.
 #
 #     experiments/learn/inputs.sh OUT [OPTION OF CAMBIO]...      for example: runs/inputs --threads 2
 #

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What inputs, opponents and longer training are worth: trains networks for `original` at two seats with the recipe of the
 # bundled network and three changes of it, each for several numbers of matches, and plays them against `learned` on the
-# same deals.
+# same deals. A training is evaluated only at its end, so the networks do not play against their past.
 #
 #     experiments/learn/lengths.sh OUT [OPTION OF CAMBIO]...      for example: runs/lengths --threads 2
 #
