@@ -205,7 +205,7 @@ impl SearchTree {
         let view = world.view(actor);
         let sees_all = sees_all && actor == searcher;
         if !sees_all && matches!(world.table().phase(), Phase::Window | Phase::Chain) {
-            // Fast path for the most common decisions.
+            // Fast path for the most common decisions: the same list without visiting every spot.
             self.offered.push(Action::Pass);
             self.offered.extend(view.known_matches().iter_from(actor).map(Action::Snap));
             return;

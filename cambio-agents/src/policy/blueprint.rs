@@ -46,7 +46,7 @@ pub enum Blueprint {
 
 /// The public history that a [`Blueprint`] needs: the card history for a network, nothing for a heuristic.
 ///
-/// The card history is boxed, because searches make a copy for each world, which is mostly the empty one of a heuristic.
+/// The card history is boxed, so that a heuristic's history, which is empty, is cheap to copy: searches copy it for each world.
 #[derive(Clone, Debug)]
 pub struct BlueprintHistory(Option<Box<CardHistory>>);
 

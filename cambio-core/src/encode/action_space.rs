@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::engine::action::{Action, Choices, PLAIN, Verb, plain_bit};
-use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet};
+use crate::rules::seat::{MAX_SEATS, Seat, Spot, SpotSet, set_bits};
 
 /// Dense indices of decisions for learning code: fixed per rules and number of seats.
 ///
@@ -133,11 +133,7 @@ impl ActionSpace {
     /// If the choices belong to a table with more seats or slots.
     #[inline]
     pub fn each(&self, choices: &Choices, actor: Seat, mut visit: impl FnMut(usize)) {
-        let mut plain = choices.plain();
-        while plain != 0 {
-            visit(plain.trailing_zeros() as usize);
-            plain &= plain - 1;
-        }
+        set_bits(choices.plain().into()).for_each(|bit| visit(bit as usize));
         let (verb, spots) = choices.aimed();
         if !spots.is_empty() {
             let (first, places) = (self.block(verb).start, self.places(spots, actor));

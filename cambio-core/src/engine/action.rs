@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::discriminant;
 use std::str::FromStr;
 
-use crate::rules::seat::{Seat, Spot, SpotSet};
+use crate::rules::seat::{Seat, Spot, SpotSet, set_bits};
 use crate::text::excerpt;
 
 /// A decision of one seat.
@@ -467,12 +467,8 @@ impl Choices {
     /// The legal decisions in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        let Choices { seat, plain: mut bits, verb, spots, pairs, .. } = *self;
-        let plain = std::iter::from_fn(move || {
-            let action = (bits != 0).then(|| PLAIN[bits.trailing_zeros() as usize]);
-            bits &= bits.wrapping_sub(1);
-            action
-        });
+        let Choices { seat, plain, verb, spots, pairs, .. } = *self;
+        let plain = set_bits(plain.into()).map(|bit| PLAIN[bit as usize]);
         let aimed = spots.iter_from(seat).map(move |spot| verb.of(spot));
         let touches = self.touches().iter_from(seat).map(Action::Touch);
         // Most sets have no pairs.

@@ -135,12 +135,7 @@ impl SeatSet {
     /// The seats of the set in playing order, beginning with `from`.
     #[inline]
     pub fn iter_from(self, from: Seat) -> impl Iterator<Item = Seat> {
-        let mut left = self.turned(from).0;
-        std::iter::from_fn(move || {
-            let seat = (left != 0).then(|| Seat::wrapped(from as u8 + left.trailing_zeros() as u8));
-            left &= left.wrapping_sub(1);
-            seat
-        })
+        set_bits(self.turned(from).0.into()).map(move |bit| Seat::wrapped(from as u8 + bit as u8))
     }
 
     /// The seats of the set, for code that does not depend on the order.
@@ -159,6 +154,16 @@ impl SeatSet {
     pub(crate) const fn turned(self, from: Seat) -> SeatSet {
         SeatSet(self.0.rotate_right(from as u32))
     }
+}
+
+/// The positions of the bits that are set, lowest first.
+#[inline]
+pub(crate) fn set_bits(mut word: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        bit
+    })
 }
 
 /// A slot of a seat. Slots 1 and 2 are the top row, 3 and 4 the bottom row; slots from 5 on are for extra cards.
@@ -377,12 +382,7 @@ impl SpotSet {
     #[inline]
     pub fn iter_of(self, seat: Seat) -> impl Iterator<Item = Spot> {
         let first = (seat as u8) << 4;
-        let mut left = self.slots_of(seat);
-        std::iter::from_fn(move || {
-            let spot = (left != 0).then(|| Spot(first | left.trailing_zeros() as u8 & 15));
-            left &= left.wrapping_sub(1);
-            spot
-        })
+        set_bits(self.slots_of(seat)).map(move |bit| Spot(first | bit as u8 & 15))
     }
 
     /// The slots of `seat` that are in the set, as bits.
