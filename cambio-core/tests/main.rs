@@ -4,6 +4,7 @@ mod chance_matches;
 mod codes;
 mod decisions;
 mod examples;
+mod followed;
 mod fuzz;
 mod goldens;
 mod history;

@@ -106,33 +106,6 @@ impl<Q> RecordedDecision<Q> {
     pub(super) fn in_world<'m>(&'m self, faces: &'m [Option<Card>]) -> HypotheticalView<'m, Q> {
         HypotheticalView { decision: self, faces }
     }
-
-    /// The decision implied by the next event; `None` if the event does not determine it.
-    fn decided(&self, sighting: &Sighting) -> Option<Action> {
-        let decision = match *sighting {
-            Event::Peeked { seat, spot, .. } => Some((seat, Action::Peek(spot))),
-            Event::Drew { seat, .. } => Some((seat, Action::Draw)),
-            Event::Took { seat, .. } => Some((seat, Action::Take)),
-            Event::Dropped { seat, .. } => Some((seat, Action::Drop)),
-            Event::Kept { seat, spot, .. } => Some((seat, Action::Keep(spot))),
-            Event::Looked { seat, spot, .. } if self.table.phase() == Phase::Start => Some((seat, Action::Cheat(spot))),
-            Event::Looked { seat, spot, .. } => Some((seat, Action::Look(spot))),
-            Event::Swapped { seat, one, other } => Some((seat, Action::Swap(one, other))),
-            Event::Shown { spot, .. } => Some((self.seat, Action::Show(spot))),
-            Event::Skipped { seat } => Some((seat, Action::Skip)),
-            Event::Snapped { seat, spot, .. } => Some((seat, Action::Snap(spot))),
-            Event::Gave { seat, from, .. } => Some((seat, Action::Give(from))),
-            Event::Called { seat } => Some((seat, Action::Call)),
-            _ => None,
-        };
-        match (decision, self.table.phase()) {
-            (Some((seat, action)), _) if seat == self.seat => Some(action),
-            // A pass in a chain and the end of a turn have no event of their own.
-            (_, Phase::Chain) => Some(Action::Pass),
-            (_, Phase::Close) => Some(Action::End),
-            _ => None,
-        }
-    }
 }
 
 /// A hypothetical view: the view that another seat had if these are the faces of the cards.
@@ -234,7 +207,7 @@ impl<Q: PublicHistory> DecisionLog<Q> {
             },
             _ => {
                 self.asked.retain_mut(|decision| {
-                    let decided = decision.decided(sighting);
+                    let decided = decision.table.implied(sighting);
                     decision.action = decided.unwrap_or(decision.action);
                     decided.is_some()
                 });

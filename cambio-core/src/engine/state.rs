@@ -103,7 +103,7 @@ impl Setup {
         Setup { rules: *rules, seats, starter: Seat::A, carry: CarryOver::default() }
     }
 
-    fn check(&self) -> Result<(), DealError> {
+    pub(crate) fn check(&self) -> Result<(), DealError> {
         self.rules.covers(self.seats)?;
         if self.starter.index() >= self.seats {
             return Err(DealError::Starter { starter: self.starter, seats: self.seats });
@@ -218,7 +218,7 @@ impl State {
 
     /// A state in which no card has been dealt.
     #[inline]
-    fn empty(setup: &Setup, order: Order) -> State {
+    pub(crate) fn empty(setup: &Setup, order: Order) -> State {
         let Setup { rules, seats, starter, carry } = *setup;
         let cards = rules.deck().len() as u16;
         State {
@@ -276,7 +276,7 @@ impl State {
     }
 
     /// Deals from these cards and continues to the first decision.
-    fn begin<C: Chance, S: Sink>(&mut self, deck: &[Card], chance: &mut C, sink: &mut S) {
+    pub(crate) fn begin<C: Chance, S: Sink>(&mut self, deck: &[Card], chance: &mut C, sink: &mut S) {
         let stock = &mut self.hidden.stock[..deck.len()];
         stock.copy_from_slice(deck);
         stock.reverse();

@@ -1,13 +1,13 @@
 //! The table: everything public about a round.
 
-use crate::Rules;
 use crate::engine::action::Pairs;
-use crate::engine::event::EndReason;
+use crate::engine::event::{EndReason, Event, Sighting};
 use crate::engine::snap::SnapRights;
 use crate::rules::PowerStep;
 use crate::rules::card::{Card, MAX_KINDS, Power};
 use crate::rules::knob::{CallWhen, Callers, Cap, EmptyHand, LimitInLap, Redrop, StockEmpty};
 use crate::rules::seat::{MAX_SEATS, Seat, SeatSet, Spot, SpotSet};
+use crate::{Action, Rules};
 
 /// The kind of decision that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -278,6 +278,34 @@ impl Table {
     /// Why the round ended, if it has.
     pub fn ended(&self) -> Option<EndReason> {
         self.ended
+    }
+
+    /// The decision of the seat to act that the next event implies; `None` if the event does not determine it. The secret
+    /// declarations in a snap window are not determined.
+    pub fn implied(&self, next: &Sighting) -> Option<Action> {
+        let decision = match *next {
+            Event::Peeked { seat, spot, .. } => Some((seat, Action::Peek(spot))),
+            Event::Drew { seat, .. } => Some((seat, Action::Draw)),
+            Event::Took { seat, .. } => Some((seat, Action::Take)),
+            Event::Dropped { seat, .. } => Some((seat, Action::Drop)),
+            Event::Kept { seat, spot, .. } => Some((seat, Action::Keep(spot))),
+            Event::Looked { seat, spot, .. } if self.phase == Phase::Start => Some((seat, Action::Cheat(spot))),
+            Event::Looked { seat, spot, .. } => Some((seat, Action::Look(spot))),
+            Event::Swapped { seat, one, other } => Some((seat, Action::Swap(one, other))),
+            Event::Shown { spot, .. } => Some((self.asked?, Action::Show(spot))),
+            Event::Skipped { seat } => Some((seat, Action::Skip)),
+            Event::Snapped { seat, spot, .. } => Some((seat, Action::Snap(spot))),
+            Event::Gave { seat, from, .. } => Some((seat, Action::Give(from))),
+            Event::Called { seat } => Some((seat, Action::Call)),
+            _ => None,
+        };
+        match (decision, self.phase) {
+            (Some((seat, action)), _) if Some(seat) == self.asked => Some(action),
+            // A pass in a chain and the end of a turn have no event of their own.
+            (_, Phase::Chain) => Some(Action::Pass),
+            (_, Phase::Close) => Some(Action::End),
+            _ => None,
+        }
     }
 
     /// Which seats may snap which cards, given the calls and the safe seats.
