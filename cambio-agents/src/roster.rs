@@ -141,10 +141,11 @@ impl Roster {
     }
 
     /// Parses a spec: a name and parameters in parentheses, such as `greedy(call_at=7)`. An agent's text comes first,
-    /// in double quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`.
+    /// in double quotes, with `\"` for a quote and `\\` for a backslash: `external("bot --fast", deadline_ms=50)`. A name
+    /// for results and an equals sign may come before the spec: `mine = greedy(call_at=7)`.
     ///
     /// # Errors
-    /// If no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,
+    /// If a name for results is not valid, no agent has that name, the agent has no such parameter, a value is out of its range, or a text is missing,
     /// unexpected or invalid. The error describes the valid values.
     ///
     /// # Examples
@@ -158,6 +159,9 @@ impl Roster {
     /// ```
     pub fn parse(&self, spec: &str) -> Result<AgentSpec, SpecError> {
         let spec = spec.trim();
+        if let Some((name, _)) = spec.split('(').next().and_then(|head| head.rsplit_once('=')) {
+            return self.parse(&spec[name.len() + 1..])?.named(name.trim());
+        }
         let (name, list) = match spec.split_once('(') {
             None => (spec, ""),
             Some((name, rest)) => {

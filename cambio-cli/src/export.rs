@@ -88,7 +88,7 @@ fn site(stored: &StoredRun, out: &Path) -> CliResult {
     let roster = cambio_agents::roster();
     let catalogue = Catalogue::of_browser(roster.clone());
     for agent in &plan.agents {
-        catalogue.agent(&agent.label).map_err(|error| format!("a page cannot replay this run: {error}"))?;
+        catalogue.agent(&agent.spec).map_err(|error| format!("a page cannot replay this run: {error}"))?;
     }
     let (matches, all) = (stored.matches(), plan.matches());
     if matches != all {
@@ -108,7 +108,7 @@ fn site(stored: &StoredRun, out: &Path) -> CliResult {
             format!("{winners} {}", row.fingerprint)
         }));
     }
-    let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+    let agents: Vec<&str> = plan.agents.iter().map(|agent| agent.spec.as_str()).collect();
     let mut run = json!({
         "format": "cambio-published-run/1", "title": if plan.name.is_empty() { "A Cambio experiment" } else { &plan.name },
         "run_id": plan.run_id(), "program": stored.program(), "seed": key.seed.to_string(),

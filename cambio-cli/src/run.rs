@@ -139,8 +139,8 @@ pub(super) fn play(
     quiet: bool,
     format: Format,
 ) -> CliResult {
-    let labels: Vec<String> = plan.agents.iter().map(|agent| agent.label.clone()).collect();
-    warn_if_tuned_on(plan.seed, &labels, folder.as_ref().map(RunFolder::path));
+    let specs: Vec<String> = plan.agents.iter().map(|agent| agent.spec.clone()).collect();
+    warn_if_tuned_on(plan.seed, &specs, folder.as_ref().map(RunFolder::path));
     let executor = Executor::new(threads)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
     let report = match &mut folder {
         Some(folder) => play_into(plan, folder, &executor, quiet)?,

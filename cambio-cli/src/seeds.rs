@@ -33,7 +33,10 @@ pub(super) fn warn_if_tuned_on(seed: Seed, agents: &[String], out: Option<&Path>
         else {
             continue;
         };
-        if tuned_on == seed && agents.contains(&found.best) {
+        // A spec may begin with a name.
+        let is_chosen =
+            |spec: &String| *spec == found.best || spec.split_once(" = ").is_some_and(|(_, spec)| spec == found.best);
+        if tuned_on == seed && agents.iter().any(is_chosen) {
             let shown = folder.strip_prefix(&here).unwrap_or(&folder).display();
             say!(
                 "warning: {shown} chose `{}` on deals of the same seed, so its result on them is too good; use another seed",

@@ -321,7 +321,7 @@ fn how(run: Run<'_>) -> Vec<String> {
     )];
     let known = cambio_agents::roster();
     let own: Vec<&str> =
-        plan.agents.iter().map(|agent| agent.label.as_str()).filter(|label| known.parse(label).is_err()).collect();
+        plan.agents.iter().map(|agent| agent.spec.as_str()).filter(|spec| known.parse(spec).is_err()).collect();
     if !own.is_empty() {
         how.push(format!("The program must have the agents {}.", list(&own, " and ")));
     }

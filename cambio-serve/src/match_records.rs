@@ -21,12 +21,12 @@ const RECORD: u64 = 1 << 26;
 
 /// Fails if an agent of the run starts a program, reads a file or may search for long, unless the settings allow this agent.
 pub(crate) fn may_play(catalogue: &Catalogue, run: &StoredRun) -> Result<(), ApiError> {
-    run.plan.agents.iter().map(|agent| agent.label.as_str()).try_for_each(|label| {
-        if label.contains('"') {
-            return catalogue.agent(label).map(drop).map_err(ApiError::from);
+    run.plan.agents.iter().map(|agent| agent.spec.as_str()).try_for_each(|spec| {
+        if spec.contains('"') {
+            return catalogue.agent(spec).map(drop).map_err(ApiError::from);
         }
-        let agent = catalogue.roster().parse(label).map_err(ApiError::bad)?;
-        if catalogue.is_allowed(label) { Ok(()) } else { Ok(catalogue.check_budget(&agent)?) }
+        let agent = catalogue.roster().parse(spec).map_err(ApiError::bad)?;
+        if catalogue.is_allowed(spec) { Ok(()) } else { Ok(catalogue.check_budget(&agent)?) }
     })
 }
 

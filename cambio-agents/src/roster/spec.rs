@@ -13,8 +13,11 @@ use crate::params::{Param, ParamError, ParamValue, Params, Range};
 /// The maximum length of an agent's text, such as the command of a bot, in bytes.
 const MOST_TEXT: usize = 4096;
 
+/// The maximum length of an agent's name, in bytes.
+const MOST_NAME: usize = 40;
+
 /// An agent and its parameters. `Display` writes a spec with the parameters that were given, in the order of their
-/// declaration.
+/// declaration. A spec may begin with a name, as in `mine = greedy(call_at=7)`; results then show the name.
 ///
 /// ```
 /// use cambio_agents::{RolloutParams, roster};
@@ -23,9 +26,14 @@ const MOST_TEXT: usize = 4096;
 /// assert_eq!(spec.to_string(), "rollout(n=20,time_ms=50)");
 /// assert_eq!(spec.params::<RolloutParams>().unwrap().n, 20);
 /// assert!(!spec.is_reproducible());
+///
+/// let spec = roster().parse("mine=greedy( call_at=7 )").unwrap();
+/// assert_eq!((spec.label().as_str(), spec.to_string().as_str()), ("mine", "mine = greedy(call_at=7)"));
 /// ```
 #[derive(Clone)]
 pub struct AgentSpec {
+    /// The name that the spec gives the agent.
+    name: Option<String>,
     entry: RosterEntry,
     text: Option<String>,
     /// For each declared parameter whether the spec gives it.
@@ -81,10 +89,29 @@ impl AgentSpec {
                 }
             })?;
         }
-        Ok(AgentSpec { entry: entry.clone(), text, given, params: params.into() })
+        Ok(AgentSpec { name: None, entry: entry.clone(), text, given, params: params.into() })
     }
 
-    /// Whether both specs name the same agent with the same parameter values, given or default.
+    /// The agent with this name.
+    pub(super) fn named(self, name: &str) -> Result<AgentSpec, SpecError> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if name.is_empty() || name.len() > MOST_NAME || !name.bytes().all(is_allowed) {
+            return Err(SpecError::Name { name: name.to_owned() });
+        }
+        Ok(AgentSpec { name: Some(name.to_owned()), ..self })
+    }
+
+    /// The name that the spec gives the agent, if it gives one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// What results show: the name of the agent, or its spec if it has no name.
+    pub fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.to_string())
+    }
+
+    /// Whether both specs describe the same agent with the same parameter values, given or default. Names do not count.
     pub fn is(&self, other: &AgentSpec) -> bool {
         self.entry.name == other.entry.name
             && self.text == other.text
@@ -111,7 +138,7 @@ impl AgentSpec {
         format!("{}({})", self.entry.name, list.join(","))
     }
 
-    /// The same agent with the default value of every parameter. An agent keeps its text.
+    /// The same agent with the default value of every parameter, without a name. An agent keeps its text.
     ///
     /// ```
     /// let roster = cambio_agents::roster();
@@ -121,7 +148,7 @@ impl AgentSpec {
     #[must_use]
     pub fn with_defaults(&self) -> AgentSpec {
         let given = vec![false; self.given.len()];
-        AgentSpec { given, params: Arc::clone(&self.entry.params), ..self.clone() }
+        AgentSpec { name: None, given, params: Arc::clone(&self.entry.params), ..self.clone() }
     }
 
     /// Makes an agent. An agent with an [observer](Agent::observer) fails at its first decision if the match does not
@@ -171,6 +198,9 @@ impl fmt::Display for AgentSpec {
         let given = declared.into_iter().zip(&self.given).filter(|(_, given)| **given);
         let given = given.filter_map(|(param, _)| show(param));
         let list: Vec<String> = self.text.as_deref().map(quote).into_iter().chain(given).collect();
+        if let Some(name) = &self.name {
+            write!(f, "{name} = ")?;
+        }
         if list.is_empty() {
             f.write_str(&self.entry.name)
         } else {
@@ -207,6 +237,12 @@ pub enum SpecError {
         excerpt(spec)
     )]
     Form { spec: String },
+    /// The name before the equals sign is not valid.
+    #[error(
+        "the name of an agent must have 1 to {MOST_NAME} of the characters a-z, A-Z, 0-9, `-`, `_` and `.`, found `{}`",
+        excerpt(name)
+    )]
+    Name { name: String },
     /// The agent needs a text, and the spec has none.
     #[error("agent `{agent}` needs its {text} first, in double quotes, such as {agent}(\"{example}\")")]
     Missing { agent: String, text: &'static str, example: &'static str },

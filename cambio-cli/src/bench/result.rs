@@ -173,7 +173,7 @@ impl BenchResult {
                 result.complete = false;
                 continue;
             }
-            let agent = &result.request.agent;
+            let agent = &roster.parse(&result.request.agent)?.label();
             let found = table_result(table, agent, &stored)?
                 .ok_or_else(|| RunError::damaged(&path, format!("it is not the run `{}` of {agent}", table.name)))?;
             if table.part == "duel" {

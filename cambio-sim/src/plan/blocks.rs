@@ -126,8 +126,10 @@ pub struct Plan {
 /// An agent of a plan, as rows and reports describe it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlannedAgent {
-    /// The agent's spec, as written in every row.
+    /// The agent's name or spec, as written in every row.
     pub label: String,
+    /// The agent's spec. It begins with the name if the agent has one.
+    pub spec: String,
     /// Whether the agent sees hidden cards.
     pub sees_all: bool,
     /// Whether the agent makes the same decisions on every machine if the seed is the same.
@@ -136,7 +138,8 @@ pub struct PlannedAgent {
 
 impl From<&AgentSpec> for PlannedAgent {
     fn from(spec: &AgentSpec) -> PlannedAgent {
-        PlannedAgent { label: spec.to_string(), sees_all: spec.sees_all(), reproducible: spec.is_reproducible() }
+        let (label, reproducible) = (spec.label(), spec.is_reproducible());
+        PlannedAgent { label, spec: spec.to_string(), sees_all: spec.sees_all(), reproducible }
     }
 }
 

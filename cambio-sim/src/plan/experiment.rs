@@ -51,8 +51,10 @@ pub struct Experiment {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(schema_with = "seats_form")]
     pub seats: Vec<usize>,
-    /// The agents' specs.
-    #[schemars(length(min = 1))]
+    /// The agents: specs, or tables with a spec and a name for results. `{ spec = "greedy", name = "mine" }` is the same as the
+    /// spec `mine = greedy`.
+    #[serde(deserialize_with = "specs")]
+    #[schemars(with = "Vec<AgentEntry>", length(min = 1))]
     pub agents: Vec<String>,
     /// The agents that play at one table.
     #[serde(default)]
@@ -87,6 +89,34 @@ pub struct Experiment {
     /// The agent whose rating is fixed at 0. Without an anchor, the sum of the ratings is 0.
     #[serde(default)]
     pub anchor: Option<String>,
+}
+
+/// An agent in an experiment file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "invalid value: agents, expected a list of specs and of tables { spec, name }"
+)]
+enum AgentEntry {
+    /// The spec of an agent.
+    Spec(String),
+    /// An agent with a name, which results show instead of its spec.
+    Named {
+        /// The spec of the agent.
+        spec: String,
+        /// The name.
+        name: String,
+    },
+}
+
+/// Reads agents as specs, which may begin with a name.
+fn specs<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
+    let spec = |entry| match entry {
+        AgentEntry::Spec(spec) => spec,
+        AgentEntry::Named { spec, name } => format!("{name} = {spec}"),
+    };
+    Ok(Vec::deserialize(source)?.into_iter().map(spec).collect())
 }
 
 /// The seatings in which a lineup plays each deal.

@@ -40,7 +40,11 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
+    /// The index of an agent, by its label or by a spec with the same values.
     pub(super) fn index(&self, spec: &str, field: &'static str) -> Result<usize, PlanError> {
+        if let Some(index) = self.labels.iter().position(|label| label == spec) {
+            return Ok(index);
+        }
         let agent = self.roster.parse(spec)?;
         let found = || {
             let allowed = if field == "anchor" { "one of `agents`" } else { "limited to agents in `agents`" };

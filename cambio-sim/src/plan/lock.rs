@@ -41,6 +41,7 @@ fn field<'v, T: Deserialize<'v>>(object: &'v Value, name: &str) -> Option<T> {
 /// The plan with these fields, if they are valid.
 fn planned(lock: &Value) -> Option<Plan> {
     let labels: Vec<String> = field(lock, "agents")?;
+    let specs: Vec<String> = field::<Option<_>>(lock, "specs")?.unwrap_or_else(|| labels.clone());
     let (seers, reproducible): (Vec<usize>, Vec<usize>) = (field(lock, "seers")?, field(lock, "reproducible")?);
     let (deals, rotations): (u64, Rotations) = (field(lock, "deals")?, field(lock, "rotations")?);
     let cell = |cell: &Value| {
@@ -59,9 +60,10 @@ fn planned(lock: &Value) -> Option<Plan> {
         })
     };
     let cells: Vec<Cell> = lock["tables"].as_array()?.iter().map(cell).collect::<Option<_>>()?;
-    (matches_in(&cells, deals) <= MOST_MATCHES).then_some(())?;
-    let agent = |(index, label): (usize, &String)| PlannedAgent {
+    (matches_in(&cells, deals) <= MOST_MATCHES && specs.len() == labels.len()).then_some(())?;
+    let agent = |(index, (label, spec)): (usize, (&String, String))| PlannedAgent {
         label: label.clone(),
+        spec,
         sees_all: seers.contains(&index),
         reproducible: reproducible.contains(&index),
     };
@@ -82,7 +84,7 @@ fn planned(lock: &Value) -> Option<Plan> {
         analysis: field(lock, "analysis")?,
         seat_effects: field(lock, "seat_effects")?,
         anchor: field(lock, "anchor")?,
-        agents: labels.iter().enumerate().map(agent).collect(),
+        agents: labels.iter().zip_eq(specs).enumerate().map(agent).collect(),
     })
 }
 
@@ -93,6 +95,7 @@ impl Plan {
         let numbers = |has: fn(&PlannedAgent) -> bool| -> Vec<usize> {
             self.agents.iter().enumerate().filter(|(_, agent)| has(agent)).map(|(index, _)| index).collect()
         };
+        let specs: Vec<&str> = self.agents.iter().map(|agent| agent.spec.as_str()).collect();
         let table = |cell: &Cell| {
             let fields = json!({
                 "rules": cell.rules.spec().to_table(),
@@ -126,12 +129,14 @@ impl Plan {
             "seat_effects": self.seat_effects,
             "anchor": self.anchor,
             "agents": self.agents.iter().map(|agent| &agent.label).collect::<Vec<_>>(),
+            // Omitted if no agent has a name.
+            "specs": self.agents.iter().any(|agent| agent.spec != agent.label).then_some(specs),
             // The numbers of the agents that see hidden cards, and of those that are reproducible.
             "seers": numbers(|agent| agent.sees_all),
             "reproducible": numbers(|agent| agent.reproducible),
             "tables": self.cells.iter().map(table).collect::<Vec<_>>(),
         });
-        format!("{}\n", omit_nulls(fields, &["agent_seed", "secret"]))
+        format!("{}\n", omit_nulls(fields, &["agent_seed", "secret", "specs"]))
     }
 
     /// The run id: BLAKE3 of the lock.

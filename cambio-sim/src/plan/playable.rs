@@ -144,7 +144,7 @@ impl Plan {
             let allowed = "one that this program has, or that the run folder contains as `baseline-*.model`";
             return Err(PlanError::value("baseline", found, allowed));
         }
-        let specs = self.agents.iter().map(|agent| roster.parse(&agent.label)).collect::<Result<_, _>>()?;
+        let specs = self.agents.iter().map(|agent| roster.parse(&agent.spec)).collect::<Result<_, _>>()?;
         Ok(PlayablePlan::new(self, specs, secret, String::new()))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cambio_agents::{AgentSpec, Roster};
+use cambio_agents::{AgentSpec, Roster, RosterEntry};
 use cambio_core::Rules;
 use cambio_core::rng::Seed;
 use cambio_core::text::excerpt;
@@ -88,11 +88,16 @@ impl Experiment {
             return Err(PlanError::value("compress", "true", "false, because this program lacks the feature `zstd`"));
         }
         let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
-        let labels: Vec<String> = agents.iter().map(AgentSpec::to_string).collect();
+        let labels: Vec<String> = agents.iter().map(AgentSpec::label).collect();
         let mut others = BTreeSet::new();
         if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
             let allowed = "a list without duplicates (specs with the same values are the same agent)";
             return Err(PlanError::value("agents", format!("`{}` twice", labels[next]), allowed));
+        }
+        let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
+        if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {
+            let allowed = "a list in which each name is used once and is not the name of an agent in `cambio agents`";
+            return Err(PlanError::value("agents", format!("the name `{name}` for another agent"), allowed));
         }
         if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
             let allowed = format!("true in an experiment file with `{seer}`, which sees hidden cards");

@@ -31,3 +31,48 @@ fn in_a_williams_design_everybody_follows_everybody_else_equally_often() {
         }
     }
 }
+
+/// An experiment with these agents, and more lines.
+fn with_agents(agents: &str, more: &str) -> Result<crate::PlayablePlan, String> {
+    let text = format!("seed = 1\ndeals = 2\nrules = 'classic'\nseats = 2\nagents = {agents}\n{more}");
+    let experiment: Experiment = read_toml(&text)?;
+    assert_eq!(toml::from_str::<Experiment>(&experiment.to_toml()), Ok(experiment.clone()));
+    experiment.plan(&cambio_agents::roster(), Path::new(".")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn results_show_the_names_of_agents() {
+    let agents = r#"["greedy", { spec = 'external("bot --fast")', name = "mine-2" }, "old = greedy(call_at=7)"]"#;
+    let more = "anchor = 'mine-2'\nlineups = [['old', 'mine-2'], ['greedy', 'greedy(call_at=7)']]";
+    let plan = with_agents(agents, more).unwrap();
+    let labels: Vec<&str> = plan.agents.iter().map(|agent| agent.label.as_str()).collect();
+    assert_eq!((labels, plan.anchor), (vec!["greedy", "mine-2", "old"], Some(1)));
+    let lineups: Vec<&str> = plan.cells[0].lineups.iter().map(crate::Lineup::label).collect();
+    assert_eq!(lineups, ["old | mine-2", "greedy | old"]);
+    assert_eq!(plan.agents[1].spec, r#"mine-2 = external("bot --fast")"#);
+}
+
+#[test]
+fn names_of_agents_are_unique_and_short() {
+    for (agents, sentence) in [
+        ("[{ spec = 'greedy', name = 'x' }, { spec = 'random', name = 'x' }]", "found the name `x` for another agent"),
+        ("['random', { spec = 'greedy', name = 'random' }]", "found the name `random` for another agent"),
+        ("['greedy', { spec = 'greedy(call_at=5)', name = 'x' }]", "found `x` twice"),
+        (
+            "[{ spec = 'greedy', name = '' }]",
+            "must have 1 to 40 of the characters a-z, A-Z, 0-9, `-`, `_` and `.`, found ``",
+        ),
+        ("[{ spec = 'greedy', name = 'a | b' }]", "found `a | b`"),
+        (r#"[{ spec = 'greedy', name = "a\u001b[2J" }]"#, r"found `a\u{1b}[2J`"),
+        ("[{ spec = 'greedy', name = 'a\u{202e}b' }]", "found `a"),
+        ("[{ spec = 'b = greedy', name = 'a' }]", "found `a = b`"),
+        ("[{ spec = 'greedy' }]", "must be a list of specs and of tables { spec, name }, found"),
+        ("[{ spec = 'greedy', name = 'a', seat = 1 }]", "must be a list of specs and of tables { spec, name }, found"),
+        ("[7]", "must be a list of specs and of tables { spec, name }, found"),
+    ] {
+        let found = with_agents(agents, "").map(|plan| plan.lock()).unwrap_err();
+        assert!(found.contains(sentence), "{agents}: {found}");
+    }
+    let long = |bytes: usize| with_agents(&format!("[{{ spec = 'greedy', name = '{}' }}]", "n".repeat(bytes)), "");
+    assert!(long(40).is_ok() && long(41).is_err());
+}
