@@ -7,6 +7,7 @@ mod message;
 mod orphans;
 mod pipes;
 mod process;
+mod serve;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +19,7 @@ use crate::params::Text;
 pub use message::PROTOCOL;
 pub use orphans::{adopt_orphans, end_orphans};
 use process::Process;
+pub use serve::{ServeError, serve};
 
 params! {
     /// The parameters of [`External`].

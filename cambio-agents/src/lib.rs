@@ -63,7 +63,8 @@ mod value;
 pub use advantage::{AdvantageEstimator, DecisionAdvantage};
 pub use belief::{Belief, Likelihood};
 pub use external::{
-    CommandError, External, ExternalParams, PROTOCOL, adopt_orphans, end_orphans, interrupt, is_interrupted,
+    CommandError, External, ExternalParams, PROTOCOL, ServeError, adopt_orphans, end_orphans, interrupt,
+    is_interrupted, serve,
 };
 pub use greedy::{Greedy, GreedyParams};
 pub use guarded::{Guarded, panic_message};

@@ -3,8 +3,9 @@
 use cambio_core::play::RoundResult;
 use cambio_core::record::{results, scores};
 use cambio_core::rng::Stream;
+use cambio_core::rules::{MAX_SEATS, MAX_SLOTS};
 use cambio_core::{
-    Action, Briefing, Card, Event, Observation, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
+    Action, Briefing, Card, Observation, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
 };
 use rand::Rng as _;
 use serde_json::{Map, Value, json};
@@ -49,52 +50,91 @@ pub(super) fn round(standing: &Standing<'_>) -> Value {
     })
 }
 
-pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
-    let label = |card: Card| Value::from(rules.label(card));
-    let face = |face: Option<Card>| face.map_or(Value::Null, label);
-    let message = |event: &str, fields: &[(&str, Value)]| {
-        let mut message = Map::new();
-        message.insert("type".to_owned(), "event".into());
-        message.insert("event".to_owned(), event.into());
-        message.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        Value::Object(message)
+/// The events in the order of their codes: the word, and the fields, one for each part of the code. `spots` are two parts.
+const EVENTS: [(&str, &[&str]); 23] = [
+    ("dealt", &["starter", "extra_cards"]),
+    ("peeked", &["seat", "spot", "card"]),
+    ("flipped", &["card"]),
+    ("turn_began", &["seat"]),
+    ("drew", &["seat", "card"]),
+    ("took", &["seat", "card"]),
+    ("dropped", &["seat", "card"]),
+    ("kept", &["seat", "spot", "replaced"]),
+    ("looked", &["seat", "spot", "card"]),
+    ("swapped", &["seat", "spots"]),
+    ("shown", &["spot", "card"]),
+    ("skipped", &["seat"]),
+    ("touched", &["seat", "spot"]),
+    ("snapped", &["seat", "spot", "card", "verdict"]),
+    ("aborted", &["seat"]),
+    ("penalised", &["seat", "spot"]),
+    ("penalty_waived", &["seat"]),
+    ("gave", &["seat", "from", "to"]),
+    ("called", &["seat"]),
+    ("became_safe", &["seat"]),
+    ("reshuffled", &["cards"]),
+    ("ended", &["reason"]),
+    ("turned_up", &["spot", "card"]),
+];
+
+/// The places of the parts in a code.
+const SHIFTS: [u64; 4] = [36, 24, 12, 0];
+
+/// The value of a field whose part of the code is `part`; `None` if the part is not valid. Lists of seats begin with `starter`.
+fn value(rules: &Rules, field: &str, part: u64, starter: Seat) -> Option<Value> {
+    let spot = |part: u64| {
+        let index = (part as usize & 0xfff).checked_sub(1)?;
+        Some(Spot::new(Seat::new(index / MAX_SLOTS)?, index % MAX_SLOTS + 1)?.to_string())
     };
-    let by = |seat: cambio_core::Seat| ("seat", Value::from(seat.to_string()));
-    let at = |spot: Spot| ("spot", Value::from(spot.to_string()));
-    match sighting {
-        Event::Dealt { starter, extra } => message(
-            "dealt",
-            &[("starter", starter.to_string().into()), ("extra_cards", seats(extra.iter_from(starter)))],
-        ),
-        Event::Peeked { seat, spot, face: card } => message("peeked", &[by(seat), at(spot), ("card", face(card))]),
-        Event::Flipped { card } => message("flipped", &[("card", label(card))]),
-        Event::TurnBegan { seat } => message("turn_began", &[by(seat)]),
-        Event::Drew { seat, face: card } => message("drew", &[by(seat), ("card", face(card))]),
-        Event::Took { seat, card } => message("took", &[by(seat), ("card", label(card))]),
-        Event::Dropped { seat, card } => message("dropped", &[by(seat), ("card", label(card))]),
-        Event::Kept { seat, spot, replaced } => message("kept", &[by(seat), at(spot), ("replaced", label(replaced))]),
-        Event::Looked { seat, spot, face: card } => message("looked", &[by(seat), at(spot), ("card", face(card))]),
-        Event::Swapped { seat, one, other } => {
-            message("swapped", &[by(seat), ("spots", json!([one.to_string(), other.to_string()]))])
+    let word = |words: &[&'static str]| Some(Value::from(*words.get((part as usize).checked_sub(1)?)?));
+    Some(match field {
+        "seat" | "starter" => Seat::new(part as usize)?.to_string().into(),
+        "extra_cards" => {
+            let is_in = |seat: &Seat| part >> seat.index() & 1 == 1;
+            seats(Seat::ALL.into_iter().filter(is_in).collect::<SeatSet>().iter_from(starter))
         }
-        Event::Shown { spot, card } => message("shown", &[at(spot), ("card", label(card))]),
-        Event::Skipped { seat } => message("skipped", &[by(seat)]),
-        Event::Touched { seat, spot } => message("touched", &[by(seat), at(spot)]),
-        Event::Snapped { seat, spot, card, verdict } => {
-            message("snapped", &[by(seat), at(spot), ("card", label(card)), ("verdict", verdict.word().into())])
-        }
-        Event::Aborted { seat } => message("aborted", &[by(seat)]),
-        Event::Penalised { seat, spot } => message("penalised", &[by(seat), at(spot)]),
-        Event::PenaltyWaived { seat } => message("penalty_waived", &[by(seat)]),
-        Event::Gave { seat, from, to } => {
-            message("gave", &[by(seat), ("from", from.to_string().into()), ("to", to.to_string().into())])
-        }
-        Event::Called { seat } => message("called", &[by(seat)]),
-        Event::BecameSafe { seat } => message("became_safe", &[by(seat)]),
-        Event::Reshuffled { cards } => message("reshuffled", &[("cards", cards.into())]),
-        Event::Ended { reason } => message("ended", &[("reason", reason.word().into())]),
-        Event::TurnedUp { spot, card } => message("turned_up", &[at(spot), ("card", label(card))]),
+        "spot" | "from" | "to" => spot(part)?.into(),
+        "spots" => json!([spot(part >> 12)?, spot(part)?]),
+        "card" | "replaced" if part == 0 => Value::Null,
+        "card" | "replaced" => rules.kinds().get(part as usize - 1)?.label.as_str().into(),
+        "cards" => part.into(),
+        "verdict" => word(&["right", "wrong", "late"])?,
+        _ => word(&["call", "empty_hand", "turn_limit", "stock_out"])?,
+    })
+}
+
+pub(super) fn event(rules: &Rules, sighting: Sighting) -> Value {
+    let code = sighting.code();
+    let (word, fields) = EVENTS[(code >> 48) as usize - 1];
+    let starter = Seat::ALL[(code >> SHIFTS[0]) as usize % MAX_SEATS];
+    let mut message = json!({"type": "event", "event": word});
+    for (&field, shift) in fields.iter().zip(SHIFTS) {
+        let part = if field == "spots" { code >> 12 & 0xff_ffff } else { code >> shift & 0xfff };
+        message[field] = value(rules, field, part, starter).expect("a sighting has valid parts");
     }
+    message
+}
+
+/// Reads the message of an event; `None` if it is not one of [`event`]'s messages.
+pub(super) fn read_event(rules: &Rules, message: &Value) -> Option<Sighting> {
+    let tag = EVENTS.iter().position(|(word, _)| message["event"] == *word)?;
+    let starter = message["starter"].as_str().and_then(seat).unwrap_or(Seat::A);
+    let mut code = (tag as u64 + 1) << 48;
+    for (&field, shift) in EVENTS[tag].1.iter().zip(SHIFTS) {
+        let find = |field: &str, found: &Value| {
+            (0..0x1000).find(|&part| value(rules, field, part, starter).is_some_and(|value| value == *found))
+        };
+        code |= match field {
+            "spots" => find("spot", &message[field][0])? << 24 | find("spot", &message[field][1])? << 12,
+            _ => find(field, message.get(field)?)? << shift,
+        };
+    }
+    Sighting::from_code(code)
+}
+
+/// The seat with this letter.
+pub(super) fn seat(text: &str) -> Option<Seat> {
+    Seat::ALL.into_iter().find(|seat| seat.to_string() == text)
 }
 
 pub(super) fn decide(round: usize, view: &Observation<'_>) -> Value {
