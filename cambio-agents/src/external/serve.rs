@@ -138,7 +138,7 @@ impl SeatedMatch {
         };
         match kind {
             "event" => {
-                round.hear(message::read_event(rules, told).ok_or("the event is not known, or a field is not valid")?)
+                round.hear(message::read_event(rules, told).ok_or("the event is not known, or a field is not valid")?);
             }
             "decide" => {
                 round

@@ -138,11 +138,10 @@ impl FollowedRound {
                 let Event::TurnedUp { spot, card } = **next.as_ref()? else { return None };
                 return self.perceive(&[Event::TurnedUp { spot, card }], notice);
             }
-            (Phase::Window, _) => Action::Pass,
             (Phase::Chain, Some(&Event::Snapped { seat, spot, .. })) if Some(seat) == state.table.asked => {
                 Action::Snap(spot)
             }
-            (Phase::Chain, _) => Action::Pass,
+            (Phase::Window | Phase::Chain, _) => Action::Pass,
             (Phase::Show, Some(Event::Shown { .. })) if answer.is_none() => {
                 Action::Show(shown.find(|spot| Some(spot.seat()) == state.table.next_shown())?)
             }
@@ -169,8 +168,11 @@ impl FollowedRound {
                     hidden.snappers.insert(seat);
                     hidden.declared[seat.index()] = Some(Declared::Snap(spot));
                 }
-                Event::Snapped { .. } | Event::Aborted { .. } | Event::Penalised { .. } => {}
-                Event::PenaltyWaived { .. } | Event::Reshuffled { .. } => {}
+                Event::Snapped { .. }
+                | Event::Aborted { .. }
+                | Event::Penalised { .. }
+                | Event::PenaltyWaived { .. }
+                | Event::Reshuffled { .. } => {}
                 _ => declares = false,
             }
             match sighting.motion() {
@@ -190,8 +192,13 @@ impl FollowedRound {
             }
             // After these events, other cards may lie in the places.
             match sighting.motion() {
-                Motion::Kept { .. } | Motion::Dropped { .. } | Motion::Flipped { .. } | Motion::Drawn { .. } => return,
-                Motion::Taken { .. } | Motion::Exchanged { .. } | Motion::Moved { .. } => return,
+                Motion::Kept { .. }
+                | Motion::Dropped { .. }
+                | Motion::Flipped { .. }
+                | Motion::Drawn { .. }
+                | Motion::Taken { .. }
+                | Motion::Exchanged { .. }
+                | Motion::Moved { .. } => return,
                 _ => {}
             }
         }
