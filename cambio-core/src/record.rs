@@ -15,7 +15,7 @@ use crate::engine::chance::RaceOrder;
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::rng::mix;
-use crate::text::excerpt;
+use crate::text::{excerpt, without_mark};
 use crate::{Action, Card, Rules, Score, Seat, Spot, Standing, State};
 
 /// The format's name and version.
@@ -123,8 +123,7 @@ impl Record {
     /// assert!(Record::read(half).unwrap_err().what.starts_with("not JSON"));
     /// ```
     pub fn read(line: &str) -> Result<Record, InvalidRecord> {
-        let line = line.trim_start_matches('\u{feff}');
-        let value: Value = serde_json::from_str(line).map_err(|error| {
+        let value: Value = serde_json::from_str(without_mark(line)).map_err(|error| {
             InvalidRecord::new(format!("not JSON: {}", error.to_string().replace(" at line 1 column ", " at column ")))
         })?;
         let Value::Object(mut fields) = value else {
@@ -145,6 +144,11 @@ impl Record {
         let read = |(number, round)| RoundRecord::read(round).map_err(|flaw: InvalidRecord| flaw.in_round(number + 1));
         let rounds = rounds.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
         Ok(Record { fields, rounds })
+    }
+
+    /// The fault with which an agent stopped the match, in words; `None` if there was none.
+    pub fn fault(&self) -> Option<&str> {
+        self.fields.get("x-fault").and_then(Value::as_str)
     }
 
     /// The record as one line of JSON.

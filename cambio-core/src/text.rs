@@ -1,6 +1,7 @@
 //! Quotes of texts from outside the program, errors in TOML files, and suggestions for misspelt names.
 
 use std::fmt::{self, Write as _};
+use std::io;
 
 use serde::de::DeserializeOwned;
 
@@ -34,6 +35,15 @@ impl Excerpt<'_> {
     pub const fn up_to(self, most: usize) -> Self {
         Excerpt { most, ..self }
     }
+}
+
+/// A text without the byte order mark that some editors and programs write at its beginning.
+///
+/// ```
+/// assert_eq!(cambio_core::text::without_mark("\u{feff}seats = 2"), "seats = 2");
+/// ```
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Suggests the most similar name, with a space at the end: "did you mean `name`? ". Empty if no name is similar.
@@ -136,11 +146,72 @@ fn with_nearest_field(message: &str) -> String {
     }
 }
 
-/// Whether a character can control a terminal. The `matches!` lists Unicode's line and paragraph separators and its
-/// direction marks.
+/// Whether a character can control a terminal or imitate other text. The `matches!` lists Unicode's line and paragraph
+/// separators, its direction marks, invisible format characters, and the byte order mark.
 fn commands(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(char, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A writer to a terminal for text that may come from outside the program: the characters that [`excerpt`] escapes are
+/// written as in JSON, such as `\u001b`, except line breaks and tabs. So JSON keeps its meaning. Invalid UTF-8 becomes
+/// `\u{fffd}`.
+///
+/// ```
+/// use std::io::Write as _;
+///
+/// let mut out = cambio_core::text::EscapingWriter::new(Vec::new());
+/// writeln!(out, "\u{1b}[31mred\u{202e}\tgr\u{fc}n").unwrap();
+/// assert_eq!(out.get_mut(), "\\u001b[31mred\\u202e\tgr\u{fc}n\n".as_bytes());
+/// ```
+#[derive(Debug)]
+pub struct EscapingWriter<W> {
+    out: W,
+    /// The begun character at the end of the input.
+    begun: Vec<u8>,
+}
+
+impl<W: io::Write> EscapingWriter<W> {
+    /// Escapes what is written to `out`.
+    pub const fn new(out: W) -> EscapingWriter<W> {
+        EscapingWriter { out, begun: Vec::new() }
+    }
+
+    /// The inner writer, for control characters of the program itself.
+    pub const fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    fn write_text(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut escaped = String::with_capacity(bytes.len());
+        for char in String::from_utf8_lossy(bytes).chars() {
+            if commands(char) && !matches!(char, '\n' | '\t') {
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(escaped, "\\u{unit:04x}");
+                }
+            } else {
+                escaped.push(char);
+            }
+        }
+        self.out.write_all(escaped.as_bytes())
+    }
+}
+
+impl<W: io::Write> io::Write for EscapingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = std::mem::take(&mut self.begun);
+        text.extend_from_slice(bytes);
+        if let Some(error) = str::from_utf8(&text).err().filter(|error| error.error_len().is_none()) {
+            self.begun = text.split_off(error.valid_up_to());
+        }
+        self.write_text(&text).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let begun = std::mem::take(&mut self.begun);
+        self.write_text(&begun).and_then(|()| self.out.flush())
+    }
 }
 
 impl fmt::Display for Excerpt<'_> {

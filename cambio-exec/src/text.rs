@@ -14,7 +14,8 @@ use serde::{Deserialize, Deserializer};
 const MOST: u64 = 1 << 24;
 
 /// Reads a text file that a user has written. The file must be a regular file of at most 16 MiB. Unbounded files such
-/// as `/dev/zero`, and files that can block such as named pipes, are rejected before they are read.
+/// as `/dev/zero`, and files that can block such as named pipes, are rejected before they are read. A byte order mark at
+/// the beginning is left out.
 ///
 /// # Errors
 /// If the file cannot be read, is not a regular file, is too large, or is not UTF-8. The message omits the path.
@@ -29,7 +30,8 @@ const MOST: u64 = 1 << 24;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn read_text(path: &Path) -> io::Result<String> {
-    read_up_to(path, MOST)
+    let text = read_up_to(path, MOST)?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Like [`read_text`], for files of at most `most` bytes.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_core::record::InvalidRecord;
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::text::excerpt;
+use cambio_core::text::{excerpt, without_mark};
 use cambio_core::{Record, Rules, RulesSpec};
 use cambio_exec::open_regular;
 use serde::Deserialize;
@@ -101,6 +101,7 @@ fn read_lines(
             return Err(place.refuse(format!("the line has more than {LINE} bytes, the maximum")));
         }
         let text = std::str::from_utf8(&bytes).map_err(|error| place.refuse(format!("not UTF-8: {error}")))?;
+        let text = without_mark(text);
         if !text.trim().is_empty() {
             each(&place, text.trim())?;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cambio_core::text::excerpt;
+use cambio_core::text::{excerpt, without_mark};
 use cambio_core::{Action, Rules, Seat};
 
 use crate::game::{Game, SequenceTree};
@@ -337,7 +337,7 @@ impl Strategy {
     /// # Errors
     /// If the text is not a strategy, is for another game, is cut short, or has a line that does not fit the game.
     pub fn read(game: &Game, text: &str) -> Result<Strategy, StrategyError> {
-        let mut lines = text.lines();
+        let mut lines = without_mark(text).lines();
         let format = lines.next().unwrap_or_default();
         if format != STRATEGY_FORMAT {
             return Err(StrategyError::Format { found: format.to_owned() });

@@ -112,6 +112,9 @@ pub struct Replay {
     pub ranks: Vec<u64>,
     /// The error in the record, if it has one; the frames end before the error.
     pub flaw: Option<String>,
+    /// The fault with which an agent stopped the match, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// Whether the match is longer than the replay, which has at most 50,000 frames.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
@@ -176,7 +179,9 @@ impl Replay {
             Ok(_) => None,
         };
         let Some(ReplayStage { rules, seats, .. }) = builder.stage else {
-            return Err(InvalidRecord { what: "the record has no rounds".to_owned(), ..InvalidRecord::default() });
+            let fault = record.fault().map(|fault| format!("; the match stopped with a fault: {fault}"));
+            let what = format!("the record has no rounds{}", fault.unwrap_or_default());
+            return Err(InvalidRecord { what, ..InvalidRecord::default() });
         };
         let agents = record.fields.get("agents").and_then(Value::as_array);
         let agents: Vec<String> = agents.map_or_else(Vec::new, |agents| {
@@ -212,6 +217,7 @@ impl Replay {
             rounds: builder.rounds,
             ranks: ranks.map_or_else(Vec::new, |ranks| ranks.iter().filter_map(Value::as_u64).collect()),
             flaw,
+            fault: record.fault().map(str::to_owned),
             is_cut,
             has_made_up,
             writer,

@@ -74,6 +74,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         : `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}`, ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
     film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${name(film.writer)} has only real cards.` : ""}`) : "",
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
+    film.fault ? h("p", { class: "trouble" }, `The match stopped with a fault: ${film.fault}`) : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
     h("div", { class: "stage" },
       h("div", { class: "theatre" }, board, legend, caption, controls, panel?.element),

@@ -141,6 +141,7 @@ impl Page for ReplayView {
                 let ranks = replay.ranks.iter().zip('a'..).map(|(rank, seat)| format!("{seat} {rank}"));
                 let ranks: Vec<String> = ranks.collect();
                 events.extend((!ranks.is_empty()).then(|| format!("the match is over: ranks {}", ranks.join(", "))));
+                events.extend(replay.fault.as_ref().map(|fault| format!("the match stopped with a fault: {fault}")));
                 events.extend(replay.flaw.as_ref().map(|flaw| format!("the record is invalid: {flaw}")));
             }
         }
