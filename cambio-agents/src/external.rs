@@ -9,6 +9,7 @@ mod pipes;
 mod process;
 mod serve;
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Rules};
@@ -51,10 +52,10 @@ pub(crate) const COMMAND: Text = Text {
     meaning: "The program and its arguments, quoted as in a shell; no shell is involved.",
     example: "python3 bot.py",
     is_needed: true,
-    check: |text| split(text).map(drop).map_err(|error| error.to_string()),
-    files: |text| {
+    check: |text, _| split(text).map(drop).map_err(|error| error.to_string()),
+    files: |text, folder| {
         let words = split(text).unwrap_or_default();
-        words.into_iter().filter(|word| std::path::Path::new(word).is_file()).collect()
+        words.into_iter().filter(|word| folder.join(word).is_file()).collect()
     },
 };
 
@@ -95,6 +96,8 @@ fn split(command: &str) -> Result<Vec<String>, CommandError> {
 #[derive(Debug)]
 pub struct External {
     command: Vec<String>,
+    /// The working directory of the bot; empty for that of this process.
+    folder: PathBuf,
     params: ExternalParams,
     process: Option<Process>,
     /// The error after which the bot cannot continue this match.
@@ -114,6 +117,7 @@ impl External {
     pub fn new(command: &str, params: &ExternalParams) -> Result<External, CommandError> {
         Ok(External {
             command: split(command)?,
+            folder: PathBuf::new(),
             params: *params,
             process: None,
             failed: None,
@@ -121,6 +125,12 @@ impl External {
             round: 0,
             unsent: Vec::new(),
         })
+    }
+
+    /// The bot with this working directory, in which relative paths of the command start.
+    #[must_use]
+    pub fn in_folder(self, folder: &Path) -> External {
+        External { folder: folder.to_owned(), ..self }
     }
 
     /// Adds a message to the buffer.
@@ -140,7 +150,7 @@ impl External {
         if self.process.is_some() {
             return Ok(());
         }
-        let process = self.process.insert(Process::start(&self.command)?);
+        let process = self.process.insert(Process::start(&self.command, &self.folder)?);
         let hello = message::hello().to_string() + "\n";
         process.send(hello.into_bytes())?;
         let answer = process.answer("hello", self.params.start_ms)?;

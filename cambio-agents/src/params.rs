@@ -8,6 +8,7 @@ mod declare;
 use std::any::Any;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The parameters of an agent: a struct that [`params!`](crate::params) declares.
 ///
@@ -127,10 +128,10 @@ pub struct Text {
     pub example: &'static str,
     /// Whether every spec of the agent must give the text. If not, a missing text is the empty text.
     pub is_needed: bool,
-    /// Checks a text. The error is a clause such as "it is empty".
-    pub check: fn(&str) -> Result<(), String>,
-    /// The files that a text names, such as the script of a bot.
-    pub files: fn(&str) -> Vec<String>,
+    /// Checks a text, whose relative paths start in a folder. The error is a clause such as "it is empty".
+    pub check: fn(&str, &Path) -> Result<(), String>,
+    /// The files that a text names, as written, such as the script of a bot. Relative paths start in a folder.
+    pub files: fn(&str, &Path) -> Vec<String>,
 }
 
 /// The type of a parameter: `f64`, a whole number, a word, or an `Option` of one of these if the parameter may be off.

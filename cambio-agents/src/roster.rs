@@ -3,6 +3,9 @@
 mod entry;
 mod spec;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use cambio_core::Agent;
 
 use crate::external::{COMMAND, External, ExternalParams};
@@ -29,6 +32,8 @@ pub use spec::{AgentSpec, SpecError};
 #[derive(Clone, Debug)]
 pub struct Roster {
     entries: Vec<RosterEntry>,
+    /// The folder in which relative paths of specs start; empty for the working directory.
+    folder: Arc<Path>,
 }
 
 /// A roster with the agents of this crate.
@@ -57,20 +62,20 @@ pub fn roster() -> Roster {
              with a single observer or multiple observers are options.",
             Ismcts::new,
         ),
-        RosterEntry::with_text(
+        RosterEntry::with_files(
             "external",
             "Runs a program in any language over standard input and output; see PROTOCOL.md.",
             COMMAND,
             external,
         ),
-        RosterEntry::with_text(
+        RosterEntry::with_files(
             "learned",
             "A network trained by self-play: takes the decision with the highest estimated value. Without a file it uses \
              the bundled network for the deck. See `cambio learn`.",
             NETWORK,
             learned,
         ),
-        RosterEntry::with_text(
+        RosterEntry::with_files(
             "lookahead",
             "The learned player with a search: plays out its best candidates in worlds that fit the other seats' play.",
             NETWORK,
@@ -87,24 +92,24 @@ pub fn roster() -> Roster {
         let about = format!("A heuristic. {}", preset.about());
         entries.push(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic));
     }
-    Roster { entries }
+    Roster { entries, folder: Path::new("").into() }
 }
 
 /// The network in the file that a spec names; `None` if the spec names no file.
-fn network(path: &str) -> Option<Network> {
-    (!path.is_empty()).then(|| read_network(path).expect("the network was read when the spec was parsed"))
+fn network(path: &str, folder: &Path) -> Option<Network> {
+    (!path.is_empty()).then(|| read_network(folder.join(path)).expect("the network was read when the spec was parsed"))
 }
 
-fn learned(path: &str, params: &LearnedParams) -> Learned {
-    network(path).map_or_else(Learned::shipped, Learned::new).with_params(params)
+fn learned(path: &str, folder: &Path, params: &LearnedParams) -> Learned {
+    network(path, folder).map_or_else(Learned::shipped, Learned::new).with_params(params)
 }
 
-fn lookahead(path: &str, params: &LookaheadParams) -> Lookahead {
-    network(path).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params))
+fn lookahead(path: &str, folder: &Path, params: &LookaheadParams) -> Lookahead {
+    network(path, folder).map_or_else(|| Lookahead::shipped(params), |own| Lookahead::new(own, params))
 }
 
-fn external(command: &str, params: &ExternalParams) -> External {
-    External::new(command, params).expect("the command was checked when the spec was parsed")
+fn external(command: &str, folder: &Path, params: &ExternalParams) -> External {
+    External::new(command, params).expect("the command was checked when the spec was parsed").in_folder(folder)
 }
 
 impl Roster {
@@ -133,6 +138,12 @@ impl Roster {
         self.entries.retain(|other| other.name() != entry.name());
         self.entries.push(entry);
         self
+    }
+
+    /// The roster for specs whose relative paths start in `folder`, not in the working directory. Bots run in this folder.
+    #[must_use]
+    pub fn in_folder(&self, folder: &Path) -> Roster {
+        Roster { folder: folder.strip_prefix(".").unwrap_or(folder).into(), ..self.clone() }
     }
 
     /// The agents.
@@ -173,7 +184,7 @@ impl Roster {
             let known = self.entries.iter().map(RosterEntry::name).collect::<Vec<_>>().join(", ");
             return Err(SpecError::Agent { name: name.to_owned(), known });
         };
-        AgentSpec::read(entry, list, spec)
+        AgentSpec::read(entry, list, spec, &self.folder)
     }
 }
 

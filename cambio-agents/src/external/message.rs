@@ -4,6 +4,7 @@ use cambio_core::play::RoundResult;
 use cambio_core::record::{results, scores};
 use cambio_core::rng::Stream;
 use cambio_core::rules::{MAX_SEATS, MAX_SLOTS};
+use cambio_core::text::without_mark;
 use cambio_core::{
     Action, Briefing, Card, Observation, Rules, Score, Seat, SeatSet, Sighting, Spot, SpotSet, Standing,
 };
@@ -171,7 +172,7 @@ fn seats(seats: impl Iterator<Item = Seat>) -> Value {
 fn read(question: &str, answer: &[u8]) -> Result<Map<String, Value>, String> {
     let refuse = |what: &str| format!("the bot answered `{question}` with {what}: {}", shown(answer));
     let text = std::str::from_utf8(answer).map_err(|_| refuse("what is not UTF-8"))?;
-    match serde_json::from_str(text) {
+    match serde_json::from_str(without_mark(text)) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(refuse("JSON that is no object")),
         Err(_) => Err(refuse("what is not JSON")),

@@ -1,6 +1,9 @@
 //! The process of a bot, with its deadlines and its termination.
 
-use std::process::{ExitStatus, Stdio};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{ChildStderr, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use process_wrap::std::{ChildWrapper, CommandWrap};
@@ -8,11 +11,14 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 use super::orphans::{self, Mark};
 use super::pipes::{Pipes, Received};
 use cambio_core::AgentError;
+use cambio_core::text::EscapingWriter;
 
 /// The maximum length of a line from a bot, in bytes.
 pub(super) const LINE: usize = 1 << 16;
 /// The time that a bot has to exit after its input has ended.
 const GRACE: Duration = Duration::from_millis(500);
+/// The time limit for the rest of a bot's messages after the bot has ended. Only a descendant of the bot can cause a wait.
+const LAST_MESSAGES: Duration = Duration::from_millis(100);
 
 /// The running process of a bot.
 ///
@@ -22,16 +28,26 @@ pub(super) struct Process {
     child: Box<dyn ChildWrapper>,
     mark: Mark,
     pipes: Pipes,
+    /// Closed when all messages of the bot have been printed.
+    messages: Receiver<()>,
     /// Output that has arrived and is not yet read.
     received: Vec<u8>,
     is_over: bool,
 }
 
 impl Process {
-    pub(super) fn start(words: &[String]) -> Result<Process, AgentError> {
+    pub(super) fn start(words: &[String], folder: &Path) -> Result<Process, AgentError> {
         let mark = Mark::new();
-        let mut command = CommandWrap::with_new(&words[0], |command| {
-            command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // A program without a separator is looked up in `PATH`. Whether another relative path starts in the working directory of the
+        // bot depends on the system.
+        let is_path = words[0].contains(std::path::is_separator);
+        let in_folder = || std::path::absolute(folder.join(&words[0])).unwrap_or_else(|_| folder.join(&words[0]));
+        let program = if is_path { in_folder() } else { words[0].as_str().into() };
+        let mut command = CommandWrap::with_new(program, |command| {
+            if folder != Path::new("") {
+                command.current_dir(folder);
+            }
+            command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             mark.put_on(command);
         });
         #[cfg(unix)]
@@ -47,11 +63,13 @@ impl Process {
             }
         };
         let mut child = orphans::spawn(&mut command).map_err(failed)?;
-        let (Some(stdin), Some(stdout)) = (child.stdin().take(), child.stdout().take()) else {
-            unreachable!("both pipes were requested");
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin().take(), child.stdout().take(), child.stderr().take())
+        else {
+            unreachable!("the pipes were requested");
         };
-        match Pipes::new(stdin, stdout) {
-            Ok(pipes) => Ok(Process { child, mark, pipes, received: Vec::new(), is_over: false }),
+        match Pipes::new(stdin, stdout).and_then(|pipes| Ok((pipes, print(stderr)?))) {
+            Ok((pipes, messages)) => Ok(Process { child, mark, pipes, messages, received: Vec::new(), is_over: false }),
             Err(error) => {
                 end(child.as_mut(), &mark);
                 Err(AgentError::Machine(format!("the pipes of the bot `{}` cannot be used: {error}", words[0])))
@@ -101,7 +119,8 @@ impl Process {
                 Received::Nothing if Instant::now() < end => {}
                 // How much of a line has arrived depends on the speed of the bot, so the message does not contain it.
                 Received::Nothing => {
-                    return Err(format!("the bot gave no answer to `{question}` within {deadline_ms} ms").into());
+                    let what = "the bot wrote no line or did not flush its output: it gave no answer to";
+                    return Err(format!("{what} `{question}` within {deadline_ms} ms").into());
                 }
                 Received::End => {
                     return Err(self.how_it_ended(&format!("instead of answering `{question}`")).into());
@@ -124,7 +143,9 @@ impl Process {
     fn end(&mut self) -> Option<ExitStatus> {
         self.is_over = true;
         self.pipes.close();
-        end(self.child.as_mut(), &self.mark)
+        let status = end(self.child.as_mut(), &self.mark);
+        let _ = self.messages.recv_timeout(LAST_MESSAGES);
+        status
     }
 
     /// Kills the process at once.
@@ -152,6 +173,20 @@ impl Drop for Process {
         }
         self.end();
     }
+}
+
+/// Prints a bot's standard error on ours with escaped control characters, in a thread that ends with the bot and its descendants.
+fn print(mut stderr: ChildStderr) -> std::io::Result<Receiver<()>> {
+    let (open, messages) = channel();
+    std::thread::Builder::new().spawn(move || {
+        let (mut out, mut piece, _open) = (EscapingWriter::new(std::io::stderr()), vec![0; 8192], open);
+        while let Ok(size @ 1..) = stderr.read(&mut piece) {
+            // If our standard error is closed, the bot can still write.
+            let _ = out.write_all(&piece[..size]);
+        }
+        let _ = out.flush();
+    })?;
+    Ok(messages)
 }
 
 /// Kills the whole group, and its leader even if it has moved to another group. Then waits for the leader. The order

@@ -3,6 +3,7 @@
 //! A file contains a line that names the format, a line of JSON with the metadata, the weights, and a BLAKE3 hash.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use cambio_core::{Rules, RulesSpec};
@@ -22,8 +23,8 @@ pub(crate) const NETWORK: Text = Text {
     meaning: "A network file written by `cambio learn`.",
     example: "runs/learned/network.net",
     is_needed: false,
-    check: |path| read_network(path).map(drop),
-    files: |path| vec![path.to_owned()],
+    check: |path, folder| read_network(folder.join(path)).map(drop),
+    files: |path, _| vec![path.to_owned()],
 };
 
 /// The maximum size of a file in bytes.
@@ -33,20 +34,21 @@ const MOST: u64 = 1 << 26;
 ///
 /// # Errors
 /// If the file cannot be read, is larger than 64 MiB, or is not a network. The error is a clause with the path.
-pub fn read_network(path: &str) -> Result<Network, String> {
-    static READ: Mutex<BTreeMap<String, Network>> = Mutex::new(BTreeMap::new());
+pub fn read_network(path: impl AsRef<Path>) -> Result<Network, String> {
+    static READ: Mutex<BTreeMap<PathBuf, Network>> = Mutex::new(BTreeMap::new());
+    let (path, shown) = (path.as_ref(), path.as_ref().display());
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(network) = read.get(path) {
         return Ok(network.clone());
     }
-    let unreadable = |error| format!("`{path}` cannot be read: {error}");
+    let unreadable = |error| format!("`{shown}` cannot be read: {error}");
     let file = std::fs::metadata(path).map_err(unreadable)?;
     if !file.is_file() || file.len() > MOST {
         let found = if file.is_dir() { ", found a folder" } else { "" };
-        return Err(format!("`{path}` must be a network file of at most {} MiB{found}", MOST >> 20));
+        return Err(format!("`{shown}` must be a network file of at most {} MiB{found}", MOST >> 20));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{path}`: {error}"))?;
+    let (network, _) = Network::from_bytes(&bytes).map_err(|error| format!("`{shown}`: {error}"))?;
     read.insert(path.to_owned(), network.clone());
     Ok(network)
 }

@@ -2,14 +2,15 @@
 
 use std::any::Any;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use cambio_core::Agent;
 
 use crate::params::{Param, Params, Text};
 
-/// Makes an agent from its text and its parameters.
-pub(super) type Make = dyn Fn(&str, &dyn Params) -> Box<dyn Agent> + Send + Sync;
+/// Makes an agent from its text, the folder in which relative paths of the text start, and its parameters.
+pub(super) type Make = dyn Fn(&str, &Path, &dyn Params) -> Box<dyn Agent> + Send + Sync;
 
 /// An agent of a roster.
 #[derive(Clone)]
@@ -74,7 +75,7 @@ impl RosterEntry {
         defaults: P,
         make: impl Fn(&P) -> A + Send + Sync + 'static,
     ) -> RosterEntry {
-        RosterEntry::of(name.into(), about.into(), None, defaults, move |_, params| make(params))
+        RosterEntry::of(name.into(), about.into(), None, defaults, move |_, _, params| make(params))
     }
 
     /// An agent that takes a text in quotes before its parameters.
@@ -84,6 +85,16 @@ impl RosterEntry {
         text: Text,
         make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
     ) -> RosterEntry {
+        RosterEntry::with_files(name, about, text, move |text, _, params| make(text, params))
+    }
+
+    /// An agent whose text names files. The function also takes the folder in which relative paths start.
+    pub fn with_files<P: Params + Default, A: Agent + 'static>(
+        name: impl Into<String>,
+        about: impl Into<String>,
+        text: Text,
+        make: impl Fn(&str, &Path, &P) -> A + Send + Sync + 'static,
+    ) -> RosterEntry {
         RosterEntry::of(name.into(), about.into(), Some(text), P::default(), make)
     }
 
@@ -92,11 +103,11 @@ impl RosterEntry {
         about: String,
         text: Option<Text>,
         defaults: P,
-        make: impl Fn(&str, &P) -> A + Send + Sync + 'static,
+        make: impl Fn(&str, &Path, &P) -> A + Send + Sync + 'static,
     ) -> RosterEntry {
-        let make = move |text: &str, params: &dyn Params| -> Box<dyn Agent> {
+        let make = move |text: &str, folder: &Path, params: &dyn Params| -> Box<dyn Agent> {
             let params: &dyn Any = params;
-            Box::new(make(text, params.downcast_ref().expect("an entry makes agents from its own parameters")))
+            Box::new(make(text, folder, params.downcast_ref().expect("an entry makes agents from its own parameters")))
         };
         RosterEntry { name, about, text, sees_all: false, params: Arc::new(defaults), make: Arc::new(make) }
     }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use cambio_core::Agent;
@@ -36,6 +37,8 @@ pub struct AgentSpec {
     name: Option<String>,
     entry: RosterEntry,
     text: Option<String>,
+    /// The folder in which relative paths of the text start; empty for the working directory.
+    folder: Arc<Path>,
     /// For each declared parameter whether the spec gives it.
     given: Vec<bool>,
     params: Arc<dyn Params>,
@@ -43,7 +46,12 @@ pub struct AgentSpec {
 
 impl AgentSpec {
     /// Parses the part of a spec between its parentheses.
-    pub(super) fn read(entry: &RosterEntry, list: &str, spec: &str) -> Result<AgentSpec, SpecError> {
+    pub(super) fn read(
+        entry: &RosterEntry,
+        list: &str,
+        spec: &str,
+        folder: &Arc<Path>,
+    ) -> Result<AgentSpec, SpecError> {
         let form = || SpecError::Form { spec: spec.to_owned() };
         let agent = || entry.name.clone();
         let (text, list) = match (&entry.text, list.trim_start().strip_prefix('"')) {
@@ -63,7 +71,7 @@ impl AgentSpec {
                 } else if text.len() > MOST_TEXT {
                     Err(format!("it must have at most {MOST_TEXT} bytes, found {}", text.len()))
                 } else {
-                    (declared.check)(&text)
+                    (declared.check)(&text, folder)
                 };
                 checked.map_err(|what| SpecError::Text { agent: agent(), text: declared.name, what })?;
                 (Some(text), rest)
@@ -89,7 +97,14 @@ impl AgentSpec {
                 }
             })?;
         }
-        Ok(AgentSpec { name: None, entry: entry.clone(), text, given, params: params.into() })
+        Ok(AgentSpec {
+            name: None,
+            entry: entry.clone(),
+            text,
+            folder: Arc::clone(folder),
+            given,
+            params: params.into(),
+        })
     }
 
     /// The agent with this name.
@@ -154,7 +169,7 @@ impl AgentSpec {
     /// Makes an agent. An agent with an [observer](Agent::observer) fails at its first decision if the match does not
     /// include the observer.
     pub fn make(&self) -> Box<dyn Agent> {
-        (self.entry.make)(self.text.as_deref().unwrap_or_default(), &*self.params)
+        (self.entry.make)(self.text.as_deref().unwrap_or_default(), &self.folder, &*self.params)
     }
 
     /// The parameters, if they are of this type.
@@ -163,10 +178,15 @@ impl AgentSpec {
         params.downcast_ref()
     }
 
-    /// The files that the agent's text names and that the agent depends on.
+    /// The folder in which relative paths of the agent's text start; empty for the working directory.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The files that the agent's text names and that the agent depends on, as written.
     pub fn files(&self) -> Vec<String> {
         let text = self.entry.text.zip(self.text.as_deref());
-        text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text))
+        text.map_or_else(Vec::new, |(declared, text)| (declared.files)(text, &self.folder))
     }
 
     /// Whether the agent sees every card. If so, only an analysis may use it.

@@ -52,10 +52,13 @@ pub struct Experiment {
     #[schemars(schema_with = "seats_form")]
     pub seats: Vec<usize>,
     /// The agents: specs, or tables with a spec and a name for results. `{ spec = "greedy", name = "mine" }` is the same as the
-    /// spec `mine = greedy`.
+    /// spec `mine = greedy`. Bots run in the folder of the experiment file, and relative paths of networks start there.
     #[serde(deserialize_with = "specs")]
     #[schemars(with = "Vec<AgentEntry>", length(min = 1))]
     pub agents: Vec<String>,
+    /// The folder for bots and networks, relative to the folder of the experiment file; default: this folder itself.
+    #[serde(default)]
+    pub agents_folder: String,
     /// The agents that play at one table.
     #[serde(default)]
     pub lineups: Lineups,

@@ -25,7 +25,7 @@ const MOST_NAME: usize = 200;
 const MOST_ORDERED: usize = 6;
 
 impl Experiment {
-    /// Validates the experiment and expands it to a plan. Paths of rule files are relative to `folder`.
+    /// Validates the experiment and expands it to a plan. Paths of rule files, bots and networks are relative to `folder`.
     ///
     /// # Errors
     /// If a field is invalid. The message contains the field, the expected value and the value that was found.
@@ -84,6 +84,7 @@ impl Experiment {
             }
         };
         self.check_sizes()?;
+        let roster = &roster.in_folder(&folder.join(&self.agents_folder));
         if self.compress && !cfg!(feature = "zstd") {
             return Err(PlanError::value("compress", "true", "false, because this program lacks the feature `zstd`"));
         }

@@ -1,9 +1,9 @@
 //! The manifest of a run: the plan, the program and the outcome.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use cambio_agents::AgentSpec;
+use cambio_agents::{AgentSpec, Roster};
 use cambio_exec::open_regular;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,7 @@ impl Manifest<'_> {
         fields.insert("outcome".to_owned(), self.outcome.into());
         fields.extend(self.secret.iter().map(|secret| ("secret".to_owned(), secret.as_str().into())));
         fields.extend(object(json!({ "matches": self.matches, "spec": self.spec, "programs": self.programs })));
+        fields.extend(self.programs.folder.iter().map(|folder| ("folder".to_owned(), folder.as_str().into())));
         let fields = format!("{:#}", Value::Object(fields));
         let body = fields.strip_suffix("\n}").expect("a manifest has fields");
         format!("{body},\n  \"blake3\": \"{}\"\n}}\n", blake3::hash(body.as_bytes()))
@@ -63,35 +64,61 @@ fn facts(plan: &Plan) -> Map<String, Value> {
     facts
 }
 
-/// The BLAKE3 hashes of the files that are named in the bots' commands.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Programs(BTreeMap<String, String>);
+/// The BLAKE3 hashes of the files that are named in the bots' commands, by their paths as written.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Programs {
+    hashes: BTreeMap<String, String>,
+    /// The folder in which relative paths start; `None` if there are none.
+    #[serde(skip)]
+    pub(crate) folder: Option<String>,
+}
 
 impl Programs {
     /// The hashes of the current files of these agents. Unreadable files and devices are omitted.
     pub(crate) fn of(agents: &[AgentSpec]) -> Programs {
-        let hash = |path: String| {
+        let hash = |folder: &Path, path: String| {
             let mut hasher = blake3::Hasher::new();
-            hasher.update_reader(open_regular(Path::new(&path)).ok()?).ok()?;
+            hasher.update_reader(open_regular(&folder.join(&path)).ok()?).ok()?;
             Some((path, hasher.finalize().to_string()))
         };
-        Programs(agents.iter().flat_map(AgentSpec::files).filter_map(hash).collect())
+        let files = agents.iter().flat_map(|agent| agent.files().into_iter().map(|path| (agent.folder(), path)));
+        let hashes: BTreeMap<_, _> = files.filter_map(|(folder, path)| hash(folder, path)).collect();
+        let folder = agents.first().filter(|_| hashes.keys().any(|path| Path::new(path).is_relative()));
+        let absolute = |agent: &AgentSpec| std::path::absolute(Path::new(".").join(agent.folder())).ok();
+        // The components have no separator at the end.
+        let folder =
+            folder.and_then(absolute).map(|folder| folder.components().collect::<PathBuf>().display().to_string());
+        Programs { hashes, folder }
     }
 
-    /// Reads the hashes from a manifest; `None` if they are missing or malformed.
-    pub(crate) fn from_json(value: &Value) -> Option<Programs> {
-        Programs::deserialize(value).ok()
+    /// Reads the hashes and the folder from a manifest; `None` if the hashes are missing or malformed.
+    pub(crate) fn from_json(manifest: &Value) -> Option<Programs> {
+        let folder = manifest["folder"].as_str().map(str::to_owned);
+        Some(Programs { folder, ..Programs::deserialize(&manifest["programs"]).ok()? })
+    }
+
+    /// The roster for the bots and networks of a run: relative paths start in the folder of the run's experiment. If it does not
+    /// exist, as on another machine, they start in the working directory.
+    pub(crate) fn place(&self, roster: &Roster) -> Roster {
+        let folder = self.folder.as_deref().map(Path::new).filter(|folder| folder.is_dir());
+        folder.map_or_else(|| roster.clone(), |folder| roster.in_folder(folder))
+    }
+
+    /// Whether the files are the same.
+    pub(crate) fn is(&self, other: &Programs) -> bool {
+        self.hashes == other.hashes
     }
 
     /// A message for each changed file.
     pub(crate) fn changes(&self, now: &Programs) -> Vec<String> {
-        let became = |path: &String| match (self.0.get(path), now.0.get(path)) {
+        let became = |path: &String| match (self.hashes.get(path), now.hashes.get(path)) {
             (one, other) if one == other => None,
             (Some(_), None) => Some(format!("the bot's file `{path}` no longer exists")),
             (None, _) => Some(format!("the bot's file `{path}` is new")),
             _ => Some(format!("the bot's file `{path}` has changed")),
         };
-        self.0.keys().merge(now.0.keys()).dedup().filter_map(became).collect()
+        self.hashes.keys().merge(now.hashes.keys()).dedup().filter_map(became).collect()
     }
 }
 
@@ -160,7 +187,7 @@ pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), Str
         let found: String = outcome.to_string().chars().take(60).collect();
         format!("`outcome` must be one of {}, found {found}", OUTCOMES.join(", "))
     })?;
-    let programs = Programs::from_json(&manifest["programs"]);
+    let programs = Programs::from_json(manifest);
     let written = Manifest {
         build: &Build::of(manifest),
         outcome,

@@ -129,7 +129,7 @@ impl StoredRun {
         timing.read(&read(TIMING_FILE).unwrap_or_default(), &plan, entries.len() as u64);
         let path = path.to_owned();
         let claims_complete = manifest["outcome"] == "complete";
-        let programs = Programs::from_json(&manifest["programs"]).unwrap_or_default();
+        let programs = Programs::from_json(&manifest).unwrap_or_default();
         Ok(StoredRun { path, plan, spec, timing, entries, ledger_bytes, claims_complete, is_torn, programs, manifest })
     }
 
@@ -138,7 +138,7 @@ impl StoredRun {
     /// # Errors
     /// If the roster lacks an agent, or the secret is missing or does not match its commitment.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
-        let plan = self.plan.clone();
+        let (plan, roster) = (self.plan.clone(), &self.programs.place(roster));
         let playable =
             if plan.secret { plan.revealed(Secret::read(&self.path)?, roster) } else { plan.with_agents(roster) };
         Ok(playable?.with_toml(&*self.spec))
@@ -214,7 +214,7 @@ impl StoredRun {
 
     /// Whether the bots and networks of both runs had the same files.
     pub fn has_files_of(&self, other: &StoredRun) -> bool {
-        self.programs == other.programs
+        self.programs.is(&other.programs)
     }
 
     /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read

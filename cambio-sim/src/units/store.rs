@@ -105,6 +105,8 @@ pub(super) struct StoreHeader {
     pub(super) spec: String,
     pub(super) build: Build,
     pub(super) programs: Programs,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
 }
 
 impl UnitStore {
@@ -179,8 +181,9 @@ impl UnitStore {
             return Err(RunError::Other(format!("{} {what}", self.place)));
         }
         let (format, lock, run_id, spec) = (FORMAT.to_owned(), plan.lock(), plan.run_id(), plan.toml().to_owned());
-        let about =
-            StoreHeader { format, run_id, lock, spec, build: Build::this(), programs: Programs::of(plan.specs()) };
+        let programs = Programs::of(plan.specs());
+        let folder = programs.folder.clone();
+        let about = StoreHeader { format, run_id, lock, spec, build: Build::this(), programs, folder };
         let text = serde_json::to_string_pretty(&about).expect("text and numbers can be serialized") + "\n";
         match patient(|| self.blobs.create(PLAN, text.as_bytes())) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(self.unwritable(PLAN)(error)),
@@ -209,7 +212,7 @@ impl UnitStore {
     /// The errors of [`UnitStore::begin`]; or if the roster lacks an agent.
     pub fn playable(&self, roster: &Roster) -> Result<PlayablePlan, RunError> {
         let begun = self.begun()?;
-        let plan = begun.0.clone().with_agents(roster)?.with_toml(&*begun.1.spec);
+        let plan = begun.0.clone().with_agents(&begun.1.programs.place(roster))?.with_toml(&*begun.1.spec);
         self.refuse_other(&begun, &plan)?;
         Ok(plan)
     }
@@ -226,7 +229,8 @@ impl UnitStore {
         if about["format"] != FORMAT {
             return Err(RunError::other_format(Path::new(&file), &about["format"], FORMAT));
         }
-        let about: StoreHeader = serde_json::from_value(about).map_err(|error| bad(error.to_string()))?;
+        let mut about: StoreHeader = serde_json::from_value(about).map_err(|error| bad(error.to_string()))?;
+        about.programs.folder.clone_from(&about.folder);
         let plan = Plan::unlock(&about.lock).map_err(|error| RunError::of_lock(Path::new(&file), &error))?;
         if plan.run_id() != about.run_id {
             return Err(bad(format!("its run id is {}, but its lock has {}", about.run_id, plan.run_id())));

@@ -54,8 +54,8 @@ fn counting(matches: &Arc<AtomicUsize>) -> Roster {
         meaning: "Ignored.",
         example: "a",
         is_needed: true,
-        check: |_| Ok(()),
-        files: |_| Vec::new(),
+        check: |_, _| Ok(()),
+        files: |_, _| Vec::new(),
     };
     let about = "Counts its matches.";
     let inside = RosterEntry::new("inside", about, move |params| counted(params, &inside));
