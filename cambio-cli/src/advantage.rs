@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
-use crate::say::{count, say};
+use crate::say::{count, say, stdout};
 use crate::seeds::{seed_of, warn_if_tuned_on};
 use crate::setting::player;
 use crate::solve::Format;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         }
         Err(error) => return Err(error.into()),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     match args.format {
         Format::Json => writeln!(out, "{}", json(args, &rules, &agent.to_string(), &worth))?,
         Format::Text => print(args, &rules, &agent.to_string(), &worth, &mut out)?,

@@ -11,7 +11,7 @@ use cambio_sim::{fresh_seed, read_rules, read_seed};
 
 use crate::exit::{CliResult, Exit};
 use crate::program;
-use crate::say::{count, say};
+use crate::say::{count, say, stdout};
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if let Some(spec) = &args.serve {
         let agent = player(roster, "--serve", spec)?;
         serve(agent.make(), &agent.label(), std::io::stdin().lock(), out)?;

@@ -24,8 +24,8 @@ use self::suite::{BenchTable, Suite, write_rules};
 use crate::exit::{CliResult, Exit};
 use crate::run::{play_into, stop_on_signal, tell_outcome, threads};
 use crate::run_check::verify_run;
-use crate::say::{self, count, plain, say};
-use crate::setting::player;
+use crate::say::{self, count, plain, say, stdout};
+use crate::setting::{from_here, player};
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -62,7 +62,7 @@ pub(super) struct Args {
     /// Instead of an agent: print the leaderboard of these complete benchmarks, after checking a sample of their matches
     #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["class", "quick", "plan", "resume"])]
     board: Vec<PathBuf>,
-    /// With --board: also write the leaderboard as a page
+    /// With --board: also write the leaderboard as a page; - is standard output
     #[arg(long, value_name = "FILE", requires = "board")]
     html: Option<PathBuf>,
     /// With --board: the output format
@@ -139,7 +139,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if !args.quiet {
         say::lines(&board::text(&board::leaderboard(&suite, &[result])));
     }
-    write!(std::io::stdout(), "{line}")?;
+    write!(stdout(), "{line}")?;
     Ok(Exit::Done)
 }
 
@@ -188,7 +188,7 @@ fn prepare(
     let experiments = out.join(EXPERIMENTS);
     write_rules(&experiments)?;
     for table in tables {
-        let toml = suite.experiment(table, &request.agent).to_toml();
+        let toml = from_here(suite.experiment(table, &request.agent))?.to_toml();
         write_whole(&experiments.join(format!("{}.toml", table.name)), toml.as_bytes())?;
     }
     // Last, because a folder with this file is a benchmark that can be continued.
@@ -252,7 +252,7 @@ impl Bench<'_> {
         }
         self.refuse_changed_agent()?;
         let (experiment, text) = Experiment::read(&experiments.join(format!("{}.toml", table.name)))?;
-        let plan = experiment.plan(self.roster, &experiments)?.with_toml(text);
+        let plan = from_here(experiment)?.plan(self.roster, &experiments)?.with_toml(text);
         let begin = if folder.exists() { RunFolder::reopen } else { RunFolder::create };
         let mut run = begin(&folder, &plan)?;
         let report = play_into(&plan, &mut run, &self.executor, self.args.quiet)?;
@@ -365,7 +365,7 @@ pub(super) fn verify(folder: &Path, replay: cambio_sim::ReplayScope, roster: &Ro
     suite.check_networks()?;
     let agent = roster.parse(&request.agent)?;
     let mut worst = Exit::Done;
-    let mut out = std::io::stdout();
+    let mut out = stdout();
     let tables = request.tables(&suite, roster)?;
     let wanted = suite.plans(&tables, &request.agent, roster)?;
     for (table, wanted) in tables.iter().zip(wanted) {
@@ -398,7 +398,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
 }
 
 fn verify_exact(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
-    let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
+    let (mut out, mut exit) = (stdout(), Exit::Done);
     for game in &suite.exact.games {
         let file = exact_file(folder, game);
         if !file.exists() {
@@ -417,7 +417,7 @@ fn verify_exact(folder: &Path, suite: &Suite, agent: &AgentSpec) -> CliResult {
 }
 
 fn verify_result(folder: &Path, roster: &Roster) -> CliResult {
-    let (mut out, file) = (std::io::stdout(), folder.join(RESULT));
+    let (mut out, file) = (stdout(), folder.join(RESULT));
     let found = BenchResult::of(folder, roster)?;
     if !found.complete || !file.exists() {
         writeln!(out, "the benchmark is not complete; `cambio bench --resume` continues it")?;

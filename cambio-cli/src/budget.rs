@@ -6,7 +6,7 @@ use std::path::Path;
 use cambio_sim::{FEW_DEALS, StoredRun, SummaryRow, TimeSpent, derive};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::count;
+use crate::say::{count, stdout};
 
 /// The target precision and the machines.
 #[derive(Debug, clap::Args)]
@@ -77,7 +77,7 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     let price = if price < 0.005 { "below 0.01".to_owned() } else { format!("{price:.2}") };
     let time =
         |hours: f64| if hours < 1.0 { format!("{:.1} seconds", hours * 3600.0) } else { format!("{hours:.2} hours") };
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     writeln!(out, "{deals} deals, {matches} matches in {}, {} of one core", count(batches, "batch"), time(hours))?;
     writeln!(
         out,

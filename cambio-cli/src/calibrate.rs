@@ -12,7 +12,7 @@ use cambio_sim::{Experiment, LuckChoice, PlayError, Runner, read_rules};
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
-use crate::say::say;
+use crate::say::{say, stdout};
 use crate::seeds::seed_of;
 use crate::setting::{player, positive};
 
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
             }
         });
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     writeln!(out, "# time per decision on this machine: {}, {} seats", rules.name(), args.seats)?;
     for (spec, seconds) in &found {
         writeln!(out, "# {:>8}  {spec}", duration(*seconds))?;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use cambio_sim::{ComparedAgent, ComparedTable, Comparison};
 
-use crate::say::{count, say};
+use crate::say::{count, say, stdout};
 use crate::tables::{Format, ends_text, for_programs, in_full, markdown_table, unless_closed};
 
 /// Prints the comparison, and its limits on standard error.
@@ -12,7 +12,7 @@ pub(super) fn print(comparison: &Comparison, format: Format) -> Result<(), Box<d
     for note in &comparison.notes {
         say!("note: {note}");
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     match format {
         Format::Csv | Format::Json => return for_programs(&comparison.rows(), format, &mut out),
         Format::Table | Format::Md => {}

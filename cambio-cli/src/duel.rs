@@ -7,7 +7,7 @@ use cambio_sim::{Experiment, RunFolder, Unit};
 
 use crate::exit::CliResult;
 use crate::run::{play, refuse_existing, tell_seating};
-use crate::setting::{SettingArgs, in_any_folder};
+use crate::setting::{SettingArgs, from_here, in_any_folder};
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         ..Experiment::at(&rules, args.setting.seats(), &args.agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
-    let toml = experiment.to_toml();
+    let toml = from_here(experiment.clone())?.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
     if let Some(out) = &args.out {

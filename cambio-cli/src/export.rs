@@ -1,6 +1,5 @@
 //! `cambio export`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_core::rng::Seed;
@@ -11,7 +10,7 @@ use cambio_view::Catalogue;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::output::OutputFile;
+use crate::output::{OutputFile, is_stdout};
 use crate::say::say;
 
 /// The maximum number of matches in a file for the site, because a page loads the whole file: 24 bytes for each match.
@@ -24,8 +23,9 @@ pub(super) struct Args {
     /// The format of the files
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The folder for the exported files, with the format `site` the file; it must not exist
-    #[arg(long, value_name = "DIR")]
+    /// The folder for the exported files, with the format `site` the file; it must not exist. The file - is standard
+    /// output
+    #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
 }
 
@@ -42,6 +42,7 @@ enum Format {
 pub(super) fn run(args: &Args) -> CliResult {
     let stored = StoredRun::open(&args.folder)?;
     match args.format {
+        Format::Parquet if is_stdout(&args.out) => return Err("--out must be a folder, found `-`".into()),
         Format::Parquet => parquet(&stored, &args.out)?,
         Format::Site => return site(&stored, &args.out),
     }

@@ -1,7 +1,7 @@
 //! `cambio export-network`.
 
 use std::borrow::Cow;
-use std::io::Write as _;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use cambio_agents::{FloatNetwork, Network, WordEnum as _};
@@ -12,7 +12,7 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, TensorView};
 
 use crate::exit::{CliResult, Exit};
-use crate::output::OutputFile;
+use crate::output::{OutputFile, is_stdout};
 
 /// The maximum size of a network file.
 const MOST: u64 = 1 << 26;
@@ -21,12 +21,15 @@ const MOST: u64 = 1 << 26;
 pub(super) struct Args {
     /// A network file, or the name of a bundled network, such as classic or faessler-many
     network: String,
-    /// The file to write, which must not exist
+    /// The file to write, which must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
+    if is_stdout(&args.out) && std::io::stdout().is_terminal() {
+        return Err("--out must be a file, because a terminal cannot show a network".into());
+    }
     let out = OutputFile::reserve(&args.out)?;
     let bytes: Cow<'static, [u8]> = match bundled(&args.network) {
         Some(bytes) => bytes.into(),
@@ -63,7 +66,7 @@ pub(super) fn run(args: &Args) -> CliResult {
     });
     let metadata = [("cambio".to_owned(), about.to_string())].into_iter().collect();
     let bytes = safetensors::serialize(tensors, Some(metadata))?;
-    out.write(|file| file.write_all(&bytes))?;
+    out.write_binary(&bytes)?;
     Ok(Exit::Done)
 }
 

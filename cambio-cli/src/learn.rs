@@ -16,7 +16,7 @@ use cambio_sim::{RunError, read_rules};
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{refuse_existing, stop_on_signal, threads};
-use crate::say::say;
+use crate::say::{say, stdout};
 
 const REPORT: &str = "report.html";
 const NETWORK: &str = "network.net";
@@ -176,7 +176,7 @@ fn train(args: &Args, folder: &mut LearnFolder, threads: &LearnThreads) -> CliRe
 }
 
 fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for file in [NETWORK, REPORT] {
         writeln!(out, "{}", args.out.join(file).display())?;
     }
@@ -198,7 +198,7 @@ fn say_result(args: &Args, folder: &LearnFolder) -> CliResult {
 /// Copies the network and the results of the best of several responders, and prints the results. The fresh deals do not choose it.
 fn say_best_responder(args: &Args) -> CliResult {
     let mut best: Option<(PathBuf, StoredResponder)> = None;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for path in responders(&args.out) {
         let responder = StoredResponder::read(&path)?;
         let (selected, deals) = (100.0 * responder.selected, responder.recipe.evaluation.deals);
@@ -234,7 +234,7 @@ fn train_outcome(args: &Args, recipe: &Path, roster: &Roster, cancel: &CancelTok
         model => model?,
     };
     write_whole(&args.out, &model.to_bytes(&serde_json::json!({ "recipe": recipe })))?;
-    writeln!(std::io::stdout(), "{}", args.out.display())?;
+    writeln!(stdout(), "{}", args.out.display())?;
     Ok(Exit::Done)
 }
 

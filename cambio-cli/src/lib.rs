@@ -54,12 +54,13 @@ mod verify;
 mod watch;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use cambio_agents::Roster;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use exit::Exit;
+use exit::{CliResult, Exit};
 use say::say;
 
 /// The card game Cambio for AI research: play, run tournaments, solve small games and train agents.
@@ -260,16 +261,27 @@ fn exit_code(roster: &Roster, words: Vec<OsString>) -> u8 {
 }
 
 fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
-    let parsed = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
-        Err(error) => {
-            let exit = if error.use_stderr() { Exit::Failed } else { Exit::Done };
-            say::usage(&error);
-            return exit;
+    say::reserve_stdout(false);
+    let mut command = command();
+    let parsed = command.try_get_matches_from_mut(words).and_then(|matches| {
+        output::refuse_stdin(&command, &matches)?;
+        Cli::from_arg_matches(&matches)
+    });
+    let result = match parsed {
+        Ok(cli) => of_command(cli, roster),
+        Err(error) if error.use_stderr() => {
+            say::usage_error(&error);
+            return Exit::Failed;
         }
+        Err(help) => help.print().map(|()| Exit::Done).map_err(Into::into),
     };
-    let result = match cli.command {
+    // Output is lost if it cannot be written, so this is an error.
+    let flushed = std::io::stdout().flush().map_err(Into::into);
+    result.and_then(|exit| flushed.map(|()| exit)).unwrap_or_else(|error| Exit::of(&*error))
+}
+
+fn of_command(cli: Cli, roster: &Roster) -> CliResult {
+    match cli.command {
         Command::Play(args) => play::run(&args, roster),
         #[cfg(feature = "terminal")]
         Command::Watch(args) => watch::run(&args, roster),
@@ -305,8 +317,7 @@ fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
         Command::Schema(args) => shell::schema(&args),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
-    };
-    result.unwrap_or_else(|error| Exit::of(error.as_ref()))
+    }
 }
 
 /// The headings of `cambio --help`, each after the name of the first subcommand below it.

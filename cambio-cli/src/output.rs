@@ -1,20 +1,71 @@
 //! Output files that commands write at the end of their work.
 
+use std::error::Error;
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use cambio_core::text::EscapingWriter;
+use clap::builder::Str;
+use clap::error::ErrorKind as UsageError;
+use clap::{Arg, ArgMatches, Command};
+
+use crate::say::{reserve_stdout, say};
+
 /// A file that is written at the end of a long computation. Its name ends with `.new` until it is complete. If the
-/// computation fails, the file is removed, unless the process is killed.
+/// computation fails, the file is removed, unless the process is killed. The file `-` is standard output.
 pub(super) struct OutputFile {
     path: PathBuf,
-    new: PathBuf,
-    file: File,
+    /// The file until it is complete; `None` for standard output.
+    new: Option<(PathBuf, File)>,
+}
+
+/// Whether a path is `-`, which stands for standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Fails if a path is `-` where no standard stream is supported: for folders, and for all files that are read except the file of
+/// `cambio replay`.
+pub(super) fn refuse_stdin(mut command: &Command, mut matches: &ArgMatches) -> Result<(), clap::Error> {
+    while let Some((name, inner)) = matches.subcommand() {
+        (command, matches) = (command.find_subcommand(name).expect("it was parsed"), inner);
+    }
+    let is_path = |arg: &&Arg| {
+        let kinds: &[Str] = arg.get_value_names().unwrap_or_default();
+        kinds.iter().any(|kind| matches!(kind.as_str(), "DIR" | "FOLDER" | "PLACE" | "RECORDS" | "FILE|RUN"))
+            || ["spec", "recipe", "outcome", "check", "strategy", "equilibrium"].contains(&arg.get_id().as_str())
+    };
+    let is_dash = |arg: &&Arg| {
+        let given = matches.get_raw(arg.get_id().as_str());
+        given.is_some_and(|mut values| values.any(|value| value == "-"))
+    };
+    command.get_arguments().filter(is_path).find(is_dash).map_or(Ok(()), |arg| {
+        let what = format!("`{arg}` must not be `-`, a standard stream: give a file or a folder, such as `./-`\n");
+        Err(clap::Error::raw(UsageError::InvalidValue, what))
+    })
+}
+
+/// Writes a page, which may replace an older one.
+#[cfg(feature = "report")]
+pub(super) fn write_page(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {
+    if is_stdout(path) {
+        return OutputFile::reserve(path)?.write(|out| out.write_all(page.as_bytes()));
+    }
+    cambio_exec::write_whole(path, page.as_bytes())?;
+    say!("wrote {}", path.display());
+    Ok(())
 }
 
 impl OutputFile {
     /// Checks, before the computation starts, that the file does not exist and can be written.
     pub(super) fn reserve(path: &Path) -> Result<OutputFile, String> {
+        if is_stdout(path) {
+            if reserve_stdout(true) {
+                return Err("only one file can be `-`, standard output; name the other file".to_owned());
+            }
+            return Ok(OutputFile { path: path.to_owned(), new: None });
+        }
         if path.symlink_metadata().is_ok() {
             return Err(format!("{} already exists; choose another file", path.display()));
         }
@@ -22,30 +73,50 @@ impl OutputFile {
         new.push(format!(".{}.new", std::process::id()));
         let new = PathBuf::from(new);
         let file = File::create_new(&new).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        Ok(OutputFile { path: path.to_owned(), new, file })
+        Ok(OutputFile { path: path.to_owned(), new: Some((new, file)) })
     }
 
-    /// Writes the file. Does not overwrite a file that another process has created in the meantime.
-    pub(super) fn write<E: std::fmt::Display>(
+    /// Writes a text. Does not overwrite a file that another process has created in the meantime. Prints the path.
+    pub(super) fn write<E: Into<Box<dyn Error>>>(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), Box<dyn Error>> {
+        self.write_to(EscapingWriter::new(BufWriter::new(std::io::stdout().lock())), write)
+    }
+
+    /// Like [`OutputFile::write`], for bytes that are no text.
+    pub(super) fn write_binary(self, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
+        self.write_to(std::io::stdout().lock(), |out| out.write_all(bytes))
+    }
+
+    fn write_to<E: Into<Box<dyn Error>>>(
         mut self,
-        write: impl FnOnce(&mut File) -> Result<(), E>,
-    ) -> Result<(), String> {
-        let unwritten = |what: String| format!("cannot write {}: {what}", self.path.display());
-        write(&mut self.file).map_err(|error| unwritten(error.to_string()))?;
-        let name = || match std::fs::hard_link(&self.new, &self.path) {
+        mut stdout: impl Write,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+    ) -> Result<(), Box<dyn Error>> {
+        let Some((new, file)) = &mut self.new else {
+            return write(&mut stdout).map_err(Into::into).and_then(|()| Ok(stdout.flush()?));
+        };
+        let shown = self.path.display();
+        write(file).map_err(|error| format!("cannot write {shown}: {}", error.into()))?;
+        let name = || match std::fs::hard_link(&*new, &self.path) {
             // Some file systems do not support hard links.
             Err(error) if error.kind() != ErrorKind::AlreadyExists && !self.path.exists() => {
-                std::fs::rename(&self.new, &self.path)
+                std::fs::rename(&*new, &self.path)
             }
             named => named,
         };
-        self.file.sync_data().and_then(|()| name()).map_err(|error| unwritten(error.to_string()))
+        file.sync_data().and_then(|()| name()).map_err(|error| format!("cannot write {shown}: {error}"))?;
+        say!("wrote {shown}");
+        Ok(())
     }
 }
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
         // The file has its final name already, or is incomplete. A failure to remove the `.new` file is ignored.
-        let _ = std::fs::remove_file(&self.new);
+        if let Some((new, _)) = &self.new {
+            let _ = std::fs::remove_file(new);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use cambio_core::text::excerpt;
+use cambio_core::text::{excerpt, without_mark};
 use cambio_core::{Rules, Spot};
 use cambio_exec::{CancelToken, next_line};
 use cambio_view::{
@@ -156,7 +156,10 @@ impl<O: Write> Person<O> {
         loop {
             match self.lines.recv_timeout(LOOK_EVERY) {
                 // Invalid UTF-8 matches no decision, so the player is asked again.
-                Ok(Ok(line)) => return Some(String::from_utf8_lossy(&line).trim().to_lowercase()),
+                Ok(Ok(line)) => {
+                    let line = String::from_utf8_lossy(&line);
+                    return Some(without_mark(&line).trim().to_lowercase());
+                }
                 Ok(Err(error)) => self.left = Some(format!("cannot read from the player: {error}")),
                 Err(RecvTimeoutError::Timeout) if !self.interrupt.is_cancelled() => continue,
                 Err(_) => {

@@ -9,6 +9,7 @@ use cambio_stats::planning::clusters_needed;
 
 use crate::budget;
 use crate::exit::{CliResult, Exit};
+use crate::say::stdout;
 use crate::setting::{check_difference, positive, probability};
 
 #[derive(Debug, clap::Args)]
@@ -54,7 +55,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         return budget::run(&args.target, folder);
     }
     let detect = args.detect.ok_or("--detect is required")?;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let what = format!("to detect {} with power {} at level {}", detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {
         writeln!(out, "{} deals for one pair alone, {what}", args.deals(detect, deviation, args.alpha))?;

@@ -14,7 +14,7 @@ use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
 use crate::person::{Person, SessionEnd};
 use crate::run::stop_on_signal;
-use crate::say::say;
+use crate::say::{say, stdout};
 #[cfg(feature = "terminal")]
 use crate::screen;
 use crate::setting::player;
@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// The seed of the deal: a whole number or any text [default: random]
     #[arg(long, value_name = "SEED")]
     seed: Option<String>,
-    /// After the match, write its record to this file, which must not exist
+    /// After the match, write its record to this file, which must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -87,11 +87,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
     let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
     let config = SessionConfig { notes, practice, ..SessionConfig::alone(deal, person, opponents) };
-    let mut out = std::io::stdout();
+    let mut out = stdout();
     let ending = if is_plain {
         writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
         let input = BufReader::new(std::io::stdin());
-        Person::new(input, std::io::stdout(), interrupt.clone()).play(Session::new(config))
+        Person::new(input, stdout(), interrupt.clone()).play(Session::new(config))
     } else {
         #[cfg(not(feature = "terminal"))]
         unreachable!("without the feature, a person plays at the prompt");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use cambio_core::engine::Setup;
 use cambio_core::play::RoundResult;
 use cambio_core::record::InvalidRecord;
+use cambio_core::text::EscapingWriter;
 use cambio_core::{Action, Card, Event, Observer, Record, Seat, Standing, State, replay};
 use cambio_exec::next_line;
 use cambio_view::{Narrator, Replay, ReviewProgress, ReviewRequest, review};
@@ -17,7 +18,7 @@ use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run::stop_on_signal;
-use crate::say::{count, plain, say};
+use crate::say::{count, plain, say, stdout};
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each option of the command line is a field")]
@@ -39,7 +40,7 @@ pub(super) struct Args {
     /// Print every event of every record
     #[arg(long, conflicts_with = "fill")]
     events: bool,
-    /// Write a self-contained page that shows one match step by step. FILE must not exist
+    /// Write a self-contained page that shows one match step by step. FILE must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// With --html: add the analysis of all rounds, which takes seconds for each round: the chances to win and the costs
@@ -74,8 +75,8 @@ pub(super) fn run(args: &Args) -> CliResult {
     };
     let page = args.html.as_deref().map(OutputFile::reserve).transpose()?;
     let mut replay = None;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let (mut passed, mut failed) = (0u64, 0u64);
+    let mut out = BufWriter::new(stdout());
+    let (mut passed, mut failed, mut stopped) = (0u64, 0u64, 0u64);
     let mut number = 0u64;
     let hint = if args.file.is_dir() { "; give a file, such as the records.jsonl of a run with --records" } else { "" };
     let unreadable = |error| format!("cannot read {}: {error}{hint}", args.file.display());
@@ -87,13 +88,15 @@ pub(super) fn run(args: &Args) -> CliResult {
         if page.is_some() && number == args.line {
             replay = Some(read(&line, args.complete).and_then(|record| Ok((Replay::of(&record)?, record))));
         }
-        let checked = check(&line, args, &mut out)?;
+        let (checked, fault) = check(&line, args, &mut out)?;
         match &checked {
             Ok(_) => passed += 1,
             Err(_) => failed += 1,
         }
+        stopped += u64::from(fault.is_some());
+        let outcome = Outcome { line: number, flaw: checked.as_ref().err(), fault: fault.as_deref() };
         if args.format == Format::Text && passed == 0 && failed == HOPELESS && number == HOPELESS {
-            tell(args.format, number, checked.err().as_ref(), &mut out)?;
+            outcome.tell(args.format, &mut out)?;
             out.flush()?;
             let named = plain(&args.file.display().to_string());
             return Err(format!("{named} is not a file of records: its first {HOPELESS} lines all fail").into());
@@ -102,9 +105,9 @@ pub(super) fn run(args: &Args) -> CliResult {
             if let Ok(record) = &checked {
                 writeln!(out, "{}", record.to_json())?;
             }
-            tell(args.format, number, checked.err().as_ref(), &mut std::io::stderr().lock())?;
+            outcome.tell(args.format, &mut EscapingWriter::new(std::io::stderr().lock()))?;
         } else {
-            tell(args.format, number, checked.err().as_ref(), &mut out)?;
+            outcome.tell(args.format, &mut out)?;
         }
     }
     if passed + failed == 0 {
@@ -118,7 +121,8 @@ pub(super) fn run(args: &Args) -> CliResult {
         let reviews = if args.analysis { analysis(&record)? } else { Vec::new() };
         page.write(|out| out.write_all(replay.page_with(&reviews).as_bytes()))?;
     }
-    let sum = format!("{passed} passed, {failed} failed");
+    let stopped = if stopped > 0 { format!(", {stopped} stopped with a fault") } else { String::new() };
+    let sum = format!("{passed} passed, {failed} failed{stopped}");
     match (args.format, args.fill) {
         (Format::Json, _) => {}
         (Format::Text, true) => say!("{sum}"),
@@ -146,20 +150,33 @@ fn analysis(record: &Record) -> Result<Vec<ReviewProgress>, Box<dyn std::error::
     Ok(reviews.ok_or("interrupted without a result")?)
 }
 
-fn tell(format: Format, line: u64, flaw: Option<&InvalidRecord>, out: &mut impl Write) -> std::io::Result<()> {
-    match (format, flaw) {
-        (Format::Text, None) => Ok(()),
-        (Format::Text, Some(flaw)) => writeln!(out, "line {line}, {}", plain(&flaw.to_string())),
-        (Format::Json, flaw) => {
-            let object = json!({
+/// The result of the check of one record.
+struct Outcome<'r> {
+    line: u64,
+    flaw: Option<&'r InvalidRecord>,
+    fault: Option<&'r str>,
+}
+
+impl Outcome<'_> {
+    fn tell(&self, format: Format, out: &mut impl Write) -> std::io::Result<()> {
+        let Outcome { line, flaw, fault } = *self;
+        if format == Format::Json {
+            let mut object = json!({
                 "line": line,
                 "ok": flaw.is_none(),
                 "round": flaw.and_then(|flaw| flaw.round),
                 "decision": flaw.and_then(|flaw| flaw.decision),
                 "error": flaw.map(|flaw| flaw.what.as_str()),
             });
-            writeln!(out, "{object}")
+            if let Some(fault) = fault {
+                object["fault"] = fault.into();
+            }
+            return writeln!(out, "{object}");
         }
+        let flaw = flaw.map_or(Ok(()), |flaw| writeln!(out, "line {line}, {}", plain(&flaw.to_string())));
+        flaw.and_then(|()| {
+            fault.map_or(Ok(()), |fault| writeln!(out, "line {line}, the match stopped with a fault: {}", plain(fault)))
+        })
     }
 }
 
@@ -173,28 +190,33 @@ pub(crate) fn read(line: &[u8], complete: Option<u64>) -> Result<Record, Invalid
     }
 }
 
-/// Replays one line. Returns the record with its results filled in.
-fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Result<Record, InvalidRecord>> {
+/// The record of a line with its results filled in, and the fault with which the match stopped.
+type Checked = (Result<Record, InvalidRecord>, Option<String>);
+
+/// Replays one line.
+fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Checked> {
     let record = match read(line, args.complete) {
         Ok(record) => record,
-        Err(flaw) => return Ok(Err(flaw)),
+        Err(flaw) => return Ok((Err(flaw), None)),
     };
+    let fault = record.fault().map(str::to_owned);
     if args.events {
         let mut transcript = Transcript::default();
         let replayed = replay(&record, &mut transcript);
         out.write_all(transcript.text.as_bytes())?;
-        return Ok(replayed);
+        return Ok((replayed, fault));
     }
     if args.legal {
         let mut legal = Legal::default();
-        return Ok(replay(&record, &mut legal).map(|mut filled| {
+        let filled = replay(&record, &mut legal).map(|mut filled| {
             for (round, legal) in filled.rounds.iter_mut().zip(legal.rounds) {
                 round.fields.insert("x-legal".to_owned(), Value::from(legal));
             }
             filled
-        }));
+        });
+        return Ok((filled, fault));
     }
-    Ok(replay(&record, &mut ()))
+    Ok((replay(&record, &mut ()), fault))
 }
 
 /// Collects the legal choices at every decision.

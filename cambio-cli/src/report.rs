@@ -10,8 +10,9 @@ use cambio_sim::{Comparison, RunError, StoredRun, derive};
 
 use crate::comparison;
 use crate::exit::{CliResult, Exit};
+use crate::output::write_page;
 use crate::run_check::tell_if_partial;
-use crate::say::{plain_lines, say};
+use crate::say::{count, plain_lines, say, stdout};
 use crate::setting::{check_difference, positive};
 use crate::tables::{self, Format};
 use crate::tune;
@@ -27,7 +28,7 @@ pub(super) struct Args {
     /// Only print; do not write files
     #[arg(long)]
     dry: bool,
-    /// The page that compares several folders, replaced if it exists; default: comparison.html
+    /// The page that compares several folders, replaced if it exists; - is standard output; default: comparison.html
     #[arg(long, value_name = "FILE", conflicts_with = "dry")]
     html: Option<PathBuf>,
     /// Also write each plot of the page into this folder, as SVG and, with the feature `png`, as PNG
@@ -58,7 +59,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             )
             .into());
         }
-        return Ok(tuned(args, folder)?);
+        return tuned(args, folder);
     }
     let stored = StoredRun::open(folder)?;
     tell_if_partial(&stored)?;
@@ -94,11 +95,12 @@ impl Args {
     }
 
     /// Writes a page, and its plots if they are wanted.
-    fn write(&self, file: &Path, page: &str) -> Result<(), RunError> {
-        write_whole(file, page.as_bytes())?;
+    fn write(&self, file: &Path, page: &str) -> Result<(), Box<dyn std::error::Error>> {
+        write_page(file, page)?;
         let Some(folder) = &self.plots else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
         let plots = plots(page);
+        say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
         let file = |plot: &Plot, extension: &str| folder.join(format!("{}.{extension}", plot.name));
         plots.iter().try_for_each(|plot| write_whole(&file(plot, "svg"), plot.svg.as_bytes()))?;
         #[cfg(feature = "png")]
@@ -131,7 +133,7 @@ fn compared(args: &Args) -> CliResult {
 }
 
 /// Prints the curves of a tuning folder, and rewrites its report.
-fn tuned(args: &Args, folder: &Path) -> Result<Exit, RunError> {
+fn tuned(args: &Args, folder: &Path) -> CliResult {
     let file = folder.join("tuning.json");
     let text = read(&file)?;
     let result: TuningResult = serde_json::from_str(&text)
@@ -152,8 +154,7 @@ fn tuned(args: &Args, folder: &Path) -> Result<Exit, RunError> {
         Format::Table => plain_lines(&curves(&tuning)),
         Format::Md => format!("```text\n{}```\n", plain_lines(&curves(&tuning))),
     };
-    // A closed output is not an error.
-    let _ = std::io::stdout().lock().write_all(shown.as_bytes());
+    stdout().write_all(shown.as_bytes())?;
     Ok(Exit::Done)
 }
 

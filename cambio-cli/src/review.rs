@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
-use crate::say::{count, plain, say};
+use crate::say::{count, plain, say, stdout};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -220,7 +220,7 @@ fn page(title: &str, facts: &str, groups: &[DecisionGroup]) -> String {
 }
 
 fn print(groups: &[DecisionGroup], facts: &str) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     writeln!(out, "{facts}")?;
     for DecisionGroup { agent, kind, facts, decisions, .. } in groups {
         writeln!(out, "\n{}, {kind}: {facts}", plain(agent))?;

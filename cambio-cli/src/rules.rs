@@ -9,7 +9,7 @@ use cambio_core::{Rules, RulesSpec};
 use cambio_exec::read_text;
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{plain, say};
+use crate::say::{plain, say, stdout};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -22,7 +22,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CliResult {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if let Some(path) = &args.check {
         let shown = plain(&path.display().to_string());
         let text = read_text(path).map_err(|error| format!("cannot read {shown}: {error}"))?;

@@ -9,7 +9,7 @@ use cambio_report::{Run, of_run, without_times};
 use cambio_sim::{PlayedBatches, ReplayScope, RunError, StoredRun, verify};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{count, plain, say};
+use crate::say::{count, plain, say, stdout};
 
 /// Checks a run, and prints the findings.
 pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) -> CliResult {
@@ -17,7 +17,7 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     let stored = match StoredRun::open(folder) {
         // A folder with only some of these files is a damaged run. A folder without any of them is not a run.
         Err(error) if files.iter().any(|file| file.exists()) && !files.iter().all(|file| file.exists()) => {
-            writeln!(std::io::stdout().lock(), "wrong: {}", plain(&error.to_string()))?;
+            writeln!(stdout(), "wrong: {}", plain(&error.to_string()))?;
             return Ok(Exit::Wrong);
         }
         stored => stored?,
@@ -26,7 +26,7 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     let findings = verify(&stored, &plan, replay);
     #[cfg(feature = "report")]
     let findings = with_page(findings, &stored);
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for wrong in &findings.wrong {
         writeln!(out, "wrong: {}", plain(wrong))?;
     }

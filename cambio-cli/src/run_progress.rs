@@ -57,13 +57,8 @@ impl RunProgressDisplay<'_> {
             let half = half.map_or_else(String::new, |half| format!(" ± {half:.3}"));
             let label: String = self.plan.agents[agent].label.chars().take(24).collect();
             let table = &self.plan.cells[index];
-            format!(
-                "{:.3}{half} {label}, {} {}, {}",
-                interval.mean,
-                table.rules.name(),
-                table.seats,
-                count(interval.clusters, "deal")
-            )
+            let deals = count(interval.clusters, "deal");
+            format!("best so far: {label}, {:.3}{half} {} (95 %); rules {table}, {deals}", interval.mean, payoff.unit())
         })
     }
 

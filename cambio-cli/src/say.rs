@@ -1,8 +1,9 @@
-//! Messages on standard error.
+//! Messages on standard error, and the output of commands.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use cambio_core::text::excerpt;
+use cambio_core::text::{EscapingWriter, excerpt};
 
 /// Longer messages are truncated to this number of characters.
 const MESSAGE: usize = 10_000;
@@ -25,8 +26,26 @@ pub(crate) fn lines(text: &str) {
     let _ = io::stderr().lock().write_all(plain_lines(text).as_bytes());
 }
 
-/// Prints help on standard output, or a usage error on standard error.
-pub(crate) fn usage(error: &clap::Error) {
+/// Whether an output file is standard output, so that [`stdout`] is standard error.
+static IS_STDOUT_A_FILE: AtomicBool = AtomicBool::new(false);
+
+/// Reserves standard output for an output file, or frees it. Returns whether it was reserved.
+pub(crate) fn reserve_stdout(is_file: bool) -> bool {
+    IS_STDOUT_A_FILE.swap(is_file, Ordering::Relaxed)
+}
+
+/// The output of a command.
+pub(crate) type Stdout = EscapingWriter<Box<dyn Write>>;
+
+/// The output of the command. All commands print here, because they may print untrusted text. If an output file is `-`, the
+/// file has standard output, and this is standard error.
+pub(crate) fn stdout() -> Stdout {
+    let is_file = IS_STDOUT_A_FILE.load(Ordering::Relaxed);
+    EscapingWriter::new(if is_file { Box::new(io::stderr()) } else { Box::new(io::stdout()) })
+}
+
+/// Prints a usage error.
+pub(crate) fn usage_error(error: &clap::Error) {
     let text = error.render().to_string();
     // The parse errors of the standard library do not say which values are valid.
     for (error, expected) in [

@@ -11,7 +11,7 @@ use etcetera::BaseStrategy as _;
 
 use crate::exit::{CliResult, Exit};
 use crate::run::stop_on_signal;
-use crate::say::say;
+use crate::say::{say, stdout};
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         say!("warning: the tables are lost when this server stops: {trouble}, or choose another folder with --keep");
     }
     let interrupt = stop_on_signal(Exit::Done)?;
-    let mut out = std::io::stdout();
+    let mut out = stdout();
     writeln!(out, "{}", server.address())?;
     let tables = if is_keeping { "and the next start continues its tables" } else { "and ends its tables" };
     writeln!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Seed;
 use cambio_sim::tune::PlaySetting;
-use cambio_sim::{LuckChoice, Payoff, Unit};
+use cambio_sim::{Experiment, LuckChoice, Payoff, Unit};
 use cambio_stats::Support;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -59,6 +59,14 @@ pub(super) fn seats(text: &str) -> Result<usize, String> {
 pub(super) fn in_any_folder(rules: &str) -> std::io::Result<String> {
     let is_file = Path::new(rules).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     Ok(if is_file { std::path::absolute(rules)?.display().to_string() } else { rules.to_owned() })
+}
+
+/// The experiment for a file in any folder: bots and networks of the command line are relative to the current folder.
+pub(super) fn from_here(mut experiment: Experiment) -> std::io::Result<Experiment> {
+    if experiment.agents.iter().any(|spec| spec.contains('"')) {
+        experiment.agents_folder = std::env::current_dir()?.display().to_string();
+    }
+    Ok(experiment)
 }
 
 /// Reads the spec of an agent, which must not see hidden cards. `flag` is the name of the option for the error.

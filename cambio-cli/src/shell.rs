@@ -8,6 +8,7 @@ use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
 use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
+use crate::say::{say, stdout};
 use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +48,7 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn schema(args: &SchemaArgs) -> CliResult {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if args.records {
         out.write_all(cambio_core::record::SCHEMA.as_bytes())?;
         return Ok(Exit::Done);
@@ -106,7 +107,7 @@ fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::
 pub(super) fn completions(args: &CompletionArgs, mut command: clap::Command) -> CliResult {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "cambio", &mut text);
-    std::io::stdout().lock().write_all(&text)?;
+    stdout().write_all(&text)?;
     Ok(Exit::Done)
 }
 
@@ -115,5 +116,6 @@ pub(super) fn man(args: &ManArgs, command: clap::Command) -> CliResult {
         .map_err(|error| format!("cannot create {}: {error}", args.folder.display()))?;
     clap_mangen::generate_to(command, &args.folder)
         .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
+    say!("wrote the pages into {}", args.folder.display());
     Ok(Exit::Done)
 }

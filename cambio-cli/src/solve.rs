@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::output::OutputFile;
+use crate::say::stdout;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -27,11 +28,11 @@ pub(super) struct Args {
     /// Stop at this exploitability of the average strategy [default: 1e-3, unless --iterations is given]
     #[arg(long, value_name = "EXPLOITABILITY", value_parser = positive)]
     to: Option<f64>,
-    /// Write the average strategy to this file, which must not exist
+    /// Write the average strategy to this file, which must not exist; - is standard output
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Write the game tree to this file in Gambit's EFG format. The file must not exist; --memory-limit also limits its
-    /// size
+    /// Write the game tree to this file in Gambit's EFG format. The file must not exist; - is standard output.
+    /// --memory-limit also limits its size
     #[arg(long, value_name = "FILE")]
     efg: Option<PathBuf>,
     /// With --algorithm mccfr: the seed of the sampling
@@ -199,7 +200,7 @@ impl Solved {
     }
 
     fn print(&self, args: &Args, rules: &Rules) -> std::io::Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         let algorithm = args.algorithm.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
         let [a, b] = self.sets;
         if args.format == Format::Json {

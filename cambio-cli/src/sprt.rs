@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_exec::{Executor, write_whole};
+use cambio_exec::Executor;
 use cambio_sim::StoredRun;
 use cambio_sim::sprt::{EloScale, SprtQuestion, SprtResult, StoredDuel, StoredSprtResult};
 use cambio_stats::Support;
@@ -13,8 +13,9 @@ use cambio_stats::stopping::MedianEstimate;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
+use crate::output::OutputFile;
 use crate::progress::ProgressDisplay;
-use crate::say::count;
+use crate::say::{count, stdout};
 use crate::seeds::warn_if_tuned_on;
 use crate::setting::SettingArgs;
 use crate::solve::Format;
@@ -48,7 +49,7 @@ pub(super) struct Args {
     /// Stop without a decision after N deals
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     deals: u64,
-    /// Also write the JSON object of --format json to this file; it must not exist
+    /// Also write the JSON object of --format json to this file; it must not exist. - is standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The output format
@@ -72,9 +73,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         let (alpha, beta) = (args.alpha, args.beta);
         return Err(format!("--alpha and --beta must add up to less than 1, found {alpha} and {beta}").into());
     }
-    if let Some(out) = args.out.as_ref().filter(|out| out.exists()) {
-        return Err(format!("{} already exists; choose another --out", out.display()).into());
-    }
+    let file = args.out.as_deref().map(OutputFile::reserve).transpose()?;
     let scale = if args.normalized { EloScale::Normalized } else { EloScale::Logistic };
     let (elo_0, elo_1, alpha, beta) = (args.elo0, args.elo1, args.alpha, args.beta);
     let question = SprtQuestion { elo_0, elo_1, scale, alpha, beta, most_deals: args.deals };
@@ -83,10 +82,10 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         None => (played(args, &question, roster)?, None),
     };
     let json = || json(args, &report, stored.as_ref());
-    if let Some(file) = &args.out {
-        write_whole(file, format!("{:#}\n", json()).as_bytes())?;
+    if let Some(file) = file {
+        file.write(|file| writeln!(file, "{:#}", json()))?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if args.format == Format::Json {
         writeln!(out, "{}", json())?;
     } else {

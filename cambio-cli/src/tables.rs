@@ -7,6 +7,8 @@ use cambio_sim::{Derived, FEW_DEALS, PairRow, Payoff, Plan, PlannedAgent, Rating
 use cambio_stats::is_even;
 use cambio_stats::ratings::Fit;
 
+use crate::say::{Stdout, stdout};
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub(super) enum Format {
     /// Aligned text for people
@@ -40,7 +42,7 @@ pub(super) fn print(
     timing: &Timing,
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let printed = match format {
         Format::Table => people(plan, derived, timing, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
@@ -65,7 +67,7 @@ pub(super) fn print_baseline(
     rows: &[cambio_sim::BaselineRow],
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let Some(first) = rows.first() else { return Err("no agent has played against the baseline".into()) };
     let texts = |row: &cambio_sim::BaselineRow| {
         let ends = row.low.zip(row.high);
@@ -117,7 +119,7 @@ pub(super) fn print_equivalences(
     rows: &[cambio_sim::EquivalenceRow],
     format: Format,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let Some(first) = rows.first() else { return Err("no two agents have matches at one table".into()) };
     let texts = |row: &cambio_sim::EquivalenceRow| {
         let word = match row.p_holm {
@@ -278,7 +280,7 @@ fn elo(rating: &RatingRow) -> String {
 }
 
 /// One table for each rule system and number of seats, at most 80 columns wide unless a label is wider.
-fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write) -> std::io::Result<()> {
+fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> std::io::Result<()> {
     let fits = |label: &str| label.chars().count() <= LABEL;
     let bold = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     for (index, cell) in plan.cells.iter().enumerate() {
@@ -294,16 +296,17 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut impl Write)
         )?;
         let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
         for row in &rows {
-            let (mark, on, off) = match best.is_some_and(|best| is_among_best(&row.agent, best, &pairs)) {
-                true if bold => ("* ", "\u{1b}[1m", "\u{1b}[0m"),
-                true => ("* ", "", ""),
-                false => ("  ", "", ""),
-            };
+            let is_best = best.is_some_and(|best| is_among_best(&row.agent, best, &pairs));
+            let (mark, on, off) = if is_best { ("* ", "\u{1b}[1m", "\u{1b}[0m") } else { ("  ", "", "") };
+            // The only control characters that are not escaped.
+            out.get_mut().write_all(if bold { on.as_bytes() } else { b"" })?;
             if fits(&row.agent) {
-                writeln!(out, "{on}{mark}{:LABEL$} {}{off}", row.agent, figures(row))?;
+                write!(out, "{mark}{:LABEL$} {}", row.agent, figures(row))?;
             } else {
-                writeln!(out, "{on}{mark}{}\n  {:LABEL$} {}{off}", row.agent, "", figures(row))?;
+                write!(out, "{mark}{}\n  {:LABEL$} {}", row.agent, "", figures(row))?;
             }
+            out.get_mut().write_all(if bold { off.as_bytes() } else { b"" })?;
+            writeln!(out)?;
         }
         if let Some(times) = times(plan, timing, index) {
             writeln!(out, "{times}")?;

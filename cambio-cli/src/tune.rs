@@ -17,9 +17,9 @@ use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
-use crate::say::say;
+use crate::say::{say, stdout};
 use crate::seeds::{seed_of, warn_if_tuned_on};
-use crate::setting::{SettingArgs, in_any_folder, one_of, positive, probability};
+use crate::setting::{SettingArgs, from_here, in_any_folder, one_of, positive, probability};
 use crate::tables::ALL_AGREE;
 
 const MOST_GENERATIONS: i64 = 100_000;
@@ -200,7 +200,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let head = |begun: &TuneStep| {
         let PlaySetting { rules, seats, .. } = &task.setting;
         // A closed output is reported when the result is printed.
-        let _ = writeln!(std::io::stdout().lock(), "{} on {rules}, {seats} seats, {begun}", task.agent);
+        let _ = writeln!(stdout(), "{} on {rules}, {seats} seats, {begun}", task.agent);
     };
     let tuned = task.run(roster, &executor, |step| match step {
         TuneStep::Begin(_, ref incumbent) => {
@@ -231,7 +231,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     };
     let adjusted = if tuned.result.adjusted { "all means are without the luck of the cards\n" } else { "" };
     let told = told + adjusted;
-    std::io::stdout().lock().write_all(told.as_bytes())?;
+    stdout().write_all(told.as_bytes())?;
     warn(&tuned.result, &tuned.points);
     Ok(Exit::Done)
 }
@@ -257,7 +257,7 @@ fn test_of(task: &Task, found: &AgainstField, roster: &Roster) -> Result<String,
     Ok(format!(
         "# A test of the best agent of a tuning on fresh deals. Before it starts, choose the number of deals: `cambio plan` says\n\
          # how many a difference needs.\n{}",
-        experiment.to_toml()
+        from_here(experiment)?.to_toml()
     ))
 }
 

@@ -16,7 +16,7 @@ use clap::Subcommand;
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
 use crate::run::{ExperimentChanges, stop_on_signal, threads};
-use crate::say::{count, say};
+use crate::say::{count, say, stdout};
 use crate::tables::{self, Format};
 
 #[derive(Debug, clap::Args)]
@@ -206,7 +206,7 @@ fn show(args: &StoreArg) -> CliResult {
     let (plan, units) = (store.plan()?, store.units()?);
     let missing = store.missing(0..plan.batch_count())?;
     let left: u64 = missing.iter().map(|batches| batches.end - batches.start).sum();
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let (all, matches) = (plan.batch_count(), plan.matches());
     writeln!(out, "{}: {matches} matches in {all} batches", if plan.name.is_empty() { "run" } else { &plan.name })?;
     let (units, done) = (count(units.len() as u64, "unit"), count(all - left, "batch"));

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::text::duration;
-use cambio_exec::write_whole;
 use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
 use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
 use cambio_stats::is_even;
@@ -13,7 +12,8 @@ use cambio_stats::is_even;
 use super::result::{BenchRequest, BenchResult, RobustResult, WinShare};
 use super::suite::{RUN_PARTS, Suite};
 use crate::exit::{CliResult, Exit};
-use crate::say::plain;
+use crate::output::write_page;
+use crate::say::{plain, stdout};
 use crate::tables::Format;
 
 pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, roster: &Roster) -> CliResult {
@@ -23,9 +23,9 @@ pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, rost
     results.sort_by(|one, other| score(other).total_cmp(&score(one)));
     let board = leaderboard(&suite, &results);
     if let Some(file) = html {
-        write_whole(file, of_leaderboard(&board).as_bytes())?;
+        write_page(file, &of_leaderboard(&board))?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     match format {
         Format::Json => {
             for result in &results {

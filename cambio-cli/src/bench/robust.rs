@@ -14,7 +14,7 @@ use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
 use super::suite::{RobustPart, Suite};
 use super::{Bench, worse};
 use crate::exit::{CliResult, Exit};
-use crate::say::plain;
+use crate::say::{plain, stdout};
 
 /// The share of the training time in which the number of matches is measured.
 const PILOT: f64 = 0.05;
@@ -128,7 +128,7 @@ impl Responder<'_> {
 
 /// Checks the recipe and the networks of each responder, and repeats their evaluations.
 pub(super) fn verify(folder: &Path, suite: &Suite, agent: &AgentSpec, roster: &Roster) -> CliResult {
-    let (mut out, mut exit) = (std::io::stdout(), Exit::Done);
+    let (mut out, mut exit) = (stdout(), Exit::Done);
     let rules = read_rules(&suite.robust.rules, Path::new("."))?;
     let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
     if refusal_file(folder).exists() {

@@ -9,6 +9,8 @@ use cambio_exec::{FileError, create_folder, write_whole};
 use cambio_sim::{Experiment, FaultPolicy, Lineups, LuckChoice, Payoff, PlayablePlan, read_seed};
 use serde::Deserialize;
 
+use crate::setting::from_here;
+
 /// A file of the suite, included in the program.
 macro_rules! suite_files {
     ($($name:literal),* $(,)?) => {
@@ -188,7 +190,7 @@ impl Suite {
     ) -> Result<Vec<PlayablePlan>, Box<dyn std::error::Error>> {
         let base = tempfile::tempdir()?;
         write_rules(base.path())?;
-        tables.iter().map(|table| Ok(self.experiment(table, agent).plan(roster, base.path())?)).collect()
+        tables.iter().map(|table| Ok(from_here(self.experiment(table, agent))?.plan(roster, base.path())?)).collect()
     }
 
     /// Fails if this program has other networks than the suite.
