@@ -182,11 +182,20 @@ fn a_bot_that_exits_in_the_middle_is_at_fault() {
 
 #[test]
 fn a_silent_bot_is_at_fault_after_its_deadline() {
-    faults(hurried_start("sleep 1000", 300), "gave no answer to `hello` within 300 ms (before round 1)");
+    faults(
+        hurried_start("sleep 1000", 300),
+        "gave no answer to `hello` within 300 ms; it must flush its output after each line (before round 1)",
+    );
     let silent = format!("{HELLO} sleep 1000");
-    faults(hurried(&silent, 300), "gave no answer to `decide` within 300 ms (round 1, decision ");
+    faults(
+        hurried(&silent, 300),
+        "gave no answer to `decide` within 300 ms; it must flush its output after each line (round 1, decision ",
+    );
     let half = r#"printf '{"name":'; sleep 1000"#;
-    faults(hurried_start(half, 300), "gave no answer to `hello` within 300 ms (before round 1)");
+    faults(
+        hurried_start(half, 300),
+        "gave no answer to `hello` within 300 ms; it must flush its output after each line (before round 1)",
+    );
 }
 
 #[test]
@@ -194,7 +203,10 @@ fn a_slow_bot_is_at_fault_after_its_deadline() {
     let slow = format!(
         "{HELLO} while read line; do case $line in *decide*) sleep 2; echo '{{\"decision\":\"pass\"}}';; esac; done"
     );
-    faults(hurried(&slow, 200), "gave no answer to `decide` within 200 ms (round 1, decision ");
+    faults(
+        hurried(&slow, 200),
+        "gave no answer to `decide` within 200 ms; it must flush its output after each line (round 1, decision ",
+    );
 }
 
 /// A bot that answers every `decide` with the output of this shell command.
@@ -272,6 +284,17 @@ fn the_conformance_suite_tells_why_a_bot_failed() {
 }
 
 #[test]
+fn an_answer_may_begin_with_a_byte_order_mark() {
+    let mark = "printf '\\357\\273\\277'; ";
+    let answers = format!(
+        "{{mark}}{HELLO} while read line; do case $line in *decide*) {mark} echo '{{\"decision\":\"draw\"}}';; esac; done"
+    );
+    let told = stops(shell(&answers.replace("{mark}", mark)));
+    // The second decision of the bot cannot be `draw`.
+    assert!(told.contains("seat b decided `draw`, which is illegal"), "{told}");
+}
+
+#[test]
 fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     let mut agents: [Box<dyn Agent>; 2] = [Box::<RandomAgent>::default(), Box::new(answering("exit 9"))];
     let rules = Rules::preset("classic").unwrap();
@@ -282,22 +305,25 @@ fn a_bot_after_a_fault_starts_anew_with_the_next_match() {
     }
 }
 
+/// This file of each running process in `/proc`.
+fn processes(file: &str) -> impl Iterator<Item = String> {
+    let folders = std::fs::read_dir("/proc").unwrap().flatten();
+    folders.filter_map(move |folder| {
+        Some(String::from_utf8_lossy(&std::fs::read(folder.path().join(file)).ok()?).into_owned())
+    })
+}
+
 /// Whether any process, except zombies, has this word among its arguments.
 fn lives(word: &str) -> bool {
-    let output = Command::new("ps").args(["-eo", "stat=,args="]).output().unwrap();
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    listed.lines().any(|line| line.contains(word) && !line.starts_with('Z') && !line.contains("sh -c"))
+    let mut arguments = processes("cmdline").map(|arguments| arguments.replace('\0', " "));
+    // A zombie has no arguments.
+    arguments.any(|line| line.contains(word) && !line.contains("sh -c"))
 }
 
 /// The number of zombies among the children of this process.
 fn zombies() -> usize {
-    let output = Command::new("ps").args(["-eo", "ppid=,stat="]).output().unwrap();
-    let own = std::process::id().to_string();
-    let of = |line: &&str| {
-        let mut words = line.split_whitespace();
-        words.next() == Some(&own) && words.next().is_some_and(|stat| stat.starts_with('Z'))
-    };
-    String::from_utf8_lossy(&output.stdout).lines().filter(of).count()
+    let zombie = format!(") Z {} ", std::process::id());
+    processes("stat").filter(|stat| stat.contains(&zombie)).count()
 }
 
 /// Waits up to 5 seconds for a condition, because the end of a killed process becomes visible with a delay.

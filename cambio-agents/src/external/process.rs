@@ -119,8 +119,10 @@ impl Process {
                 Received::Nothing if Instant::now() < end => {}
                 // How much of a line has arrived depends on the speed of the bot, so the message does not contain it.
                 Received::Nothing => {
-                    let what = "the bot wrote no line or did not flush its output: it gave no answer to";
-                    return Err(format!("{what} `{question}` within {deadline_ms} ms").into());
+                    let hint = "it must flush its output after each line";
+                    return Err(
+                        format!("the bot gave no answer to `{question}` within {deadline_ms} ms; {hint}").into()
+                    );
                 }
                 Received::End => {
                     return Err(self.how_it_ended(&format!("instead of answering `{question}`")).into());

@@ -1,3 +1,5 @@
+use std::io::Write as _;
+
 use super::*;
 
 #[test]
@@ -8,6 +10,22 @@ fn no_character_that_a_terminal_obeys_is_shown() {
     }
     assert_eq!(excerpt("\u{202e}gpj.exe").to_string(), r"\u{202e}gpj.exe");
     assert_eq!(excerpt("Größe 5 – «ja»").to_string(), "Größe 5 – «ja»");
+}
+
+#[test]
+fn a_writer_escapes_the_same_characters_as_json_does() {
+    let text: String =
+        (0..=0xe_ffff).filter_map(char::from_u32).filter(|&char| char < '\u{3000}' || commands(char)).collect();
+    let json = serde_json::to_string(&text).unwrap() + "\n";
+    let mut out = EscapingWriter::new(Vec::new());
+    // Pieces that end inside characters.
+    json.as_bytes().chunks(7).for_each(|piece| out.write_all(piece).unwrap());
+    out.write_all(b"\xff \xe2\x80").and_then(|()| out.flush()).unwrap();
+    let written = String::from_utf8(std::mem::take(out.get_mut())).unwrap();
+    let (line, rest) = written.split_once('\n').unwrap();
+    assert!(!line.contains(commands));
+    assert_eq!(serde_json::from_str::<String>(line).unwrap(), text);
+    assert_eq!(rest, "\u{fffd} \u{fffd}");
 }
 
 #[test]

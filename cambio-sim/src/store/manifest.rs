@@ -1,7 +1,7 @@
 //! The manifest of a run: the plan, the program and the outcome.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cambio_agents::{AgentSpec, Roster};
 use cambio_exec::open_regular;
@@ -85,10 +85,8 @@ impl Programs {
         let files = agents.iter().flat_map(|agent| agent.files().into_iter().map(|path| (agent.folder(), path)));
         let hashes: BTreeMap<_, _> = files.filter_map(|(folder, path)| hash(folder, path)).collect();
         let folder = agents.first().filter(|_| hashes.keys().any(|path| Path::new(path).is_relative()));
-        let absolute = |agent: &AgentSpec| std::path::absolute(Path::new(".").join(agent.folder())).ok();
-        // The components have no separator at the end.
-        let folder =
-            folder.and_then(absolute).map(|folder| folder.components().collect::<PathBuf>().display().to_string());
+        let folder = folder.and_then(|agent| std::fs::canonicalize(Path::new(".").join(agent.folder())).ok());
+        let folder = folder.map(|folder| folder.display().to_string());
         Programs { hashes, folder }
     }
 
