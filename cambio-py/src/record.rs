@@ -92,6 +92,12 @@ impl PyRecord {
         args::from_json(py, &value)
     }
 
+    /// The fault with which an agent stopped the match; `None` if there was none.
+    #[getter]
+    fn fault(&self) -> Option<&str> {
+        self.record.fault()
+    }
+
     /// The record as one line of JSON.
     fn to_json(&self) -> String {
         self.record.to_json()
