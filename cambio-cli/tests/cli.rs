@@ -1,11 +1,11 @@
 //! The command line: output, written files, errors and exit codes.
 
-use crate::command::{cambio, command, refuses};
+use crate::command::{cambio, command, has, interrupt, refuses};
 use crate::folder::folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 fn piped(folder: &Path, words: &str, input: &str) -> Output {
     let mut child = command(folder, words).stdin(Stdio::piped()).spawn().unwrap();
@@ -380,9 +380,7 @@ fn against_greedy(command: &str) -> String {
 
 #[test]
 fn a_bot_in_another_process_plays_an_experiment_and_is_checked() {
-    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        println!("skipped: python3 is missing");
+    if !has("python3") {
         return;
     }
     let folder = folder("external");
@@ -429,6 +427,10 @@ fn a_bot_in_another_process_that_misbehaves_stops_the_run_with_its_reason() {
         assert_eq!(decisions.last().is_some_and(|last| last.as_str().unwrap().ends_with(" keep h9")), name == "cheats");
         let replayed = cambio(&folder, &format!("replay --events {name}/fault.jsonl"));
         assert_eq!(replayed.status.code(), Some(i32::from(name == "cheats")), "{}", text(&replayed.stdout));
+        assert!(text(&replayed.stdout).contains("line 1, the match stopped with a fault: seat "), "{replayed:?}");
+        assert!(text(&replayed.stdout).ends_with(" failed, 1 stopped with a fault\n"), "{replayed:?}");
+        let page = cambio(&folder, &format!("replay --html - {name}/fault.jsonl"));
+        assert!(text(&page.stdout).contains(r#""fault":"seat "#), "{name}");
     }
     let output = cambio(&folder, r#"agents --check 'external("no-such-bot")'"#);
     assert_eq!(output.status.code(), Some(2));
@@ -468,7 +470,7 @@ fn an_interrupted_run_leaves_whole_blocks_in_canonical_order() {
     while written() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("interrupted: "), "{}", text(&output.stderr));

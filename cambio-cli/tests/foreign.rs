@@ -3,7 +3,7 @@
 //! `CAMBIO_FULL=1` tries every malformed or extreme value for every flag.
 #![cfg(target_os = "linux")]
 
-use crate::command::said;
+use crate::command::{done, fails, said};
 use crate::folder::folder;
 use std::ffi::OsStr;
 use std::fs;
@@ -283,6 +283,9 @@ fn where_nobody_can_be_told_the_command_still_ends_in_order() {
         (&["rules", "nonsense"][..], "2> /dev/full", 1),
         (&["rules", "nonsense"], "2>&-", 1),
         (&["nonsense"], "2> /dev/full", 1),
+        (&["--help"], "> /dev/full", 1),
+        (&["--version"], "> /dev/full", 1),
+        (&["help", "run"], "> /dev/full", 1),
         (&["rules", "classic"], "> /dev/full", 1),
         (&["rules", "classic"], "> /dev/full 2>&1", 1),
         (&["agents"], "> /dev/full", 1),
@@ -489,4 +492,246 @@ fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() 
             assert_eq!(left.len(), 4, "{words:?} leaves {left:?}");
         }
     }
+}
+
+/// A bot that takes the first legal decision, writes a mark in front of its answers, and writes this text on standard error.
+fn bot(says: &str) -> String {
+    format!(
+        "printf '{says}' >&2; pwd >> \"$STARTED\"; read -r hello\n\
+         printf '\\357\\273\\277{{\"protocol\":1,\"name\":\"sh\",\"version\":\"0\"}}\\n'\n\
+         while read -r line; do case $line in *'\"type\":\"decide\"'*) rest=${{line#*\\\"legal\\\":[\\\"}}\n\
+         printf '\\357\\273\\277'; echo \"{{\\\"decision\\\":\\\"${{rest%%\\\"*}}\\\"}}\";; esac; done\n"
+    )
+}
+
+const BOT: &str = "external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)";
+
+/// The folder `theirs` with a bot and an experiment, and its run `theirs/run`.
+fn theirs(folder: &Path) -> std::path::PathBuf {
+    let theirs = folder.join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("bot.sh"), bot("\\033[31mred\\302\\205\\342\\200\\256\\177\\n")).unwrap();
+    fs::write(theirs.join("spec.toml"), SPEC.replace("'random'", &format!("'{BOT}'"))).unwrap();
+    started(folder, &["run", "theirs/spec.toml", "--out", "theirs/run", "--records", "-q"]);
+    theirs
+}
+
+/// Runs a command, and returns its output and the folder in which bots ran, if there were any.
+fn started(folder: &Path, words: &[&str]) -> (Output, Option<String>) {
+    let list = folder.join("started");
+    let _ = fs::remove_file(&list);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+    let output = command.current_dir(folder).args(words).env("STARTED", &list).output().unwrap();
+    let started = fs::read_to_string(&list).ok();
+    (output, started.and_then(|text| text.lines().next().map(str::to_owned)))
+}
+
+/// The characters that no command may print: control characters, direction marks, line separators, byte order marks.
+fn obeyed(text: &str) -> Option<char> {
+    let is_mark = |char| matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    text.chars().find(|&char| is_mark(char) || char.is_control() && char != '\n')
+}
+
+#[test]
+fn no_command_prints_control_characters_from_outside() {
+    const NAME: &str = "w\u{202e}\u{2028}\u{2066}\u{61c}\u{feff}";
+    let folder = folder("marks");
+    let file = format!("rules{NAME}.toml");
+    let rules = format!("base = 'classic'\nname = '{NAME}'\n");
+    fs::write(folder.join(&file), &rules).unwrap();
+    let name = format!("name = '{NAME}'\n");
+    let spec = SPEC.replace("'classic'", &format!("'{file}'")).replace("'random'", &format!("'{BOT}'")) + &name;
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    fs::write(folder.join("bot.sh"), bot("\\033[31mred\\302\\205\\342\\200\\256\\177\\377\\n")).unwrap();
+    let run = ["run", "spec.toml", "--out", NAME, "--records", "-q"];
+    let (output, started_in) = started(&folder, &run);
+    assert!(
+        started_in.is_some() && said(&output).contains("\\u001b[31mred\\u0085\\u202e\\u007f\u{fffd}"),
+        "{output:?}"
+    );
+    let record = fs::read_to_string(folder.join(NAME).join("records.jsonl")).unwrap();
+    let record = record.lines().next().unwrap().replace("sh bot.sh", "\u{9b}2J\u{7f}\u{202e}");
+    fs::write(folder.join("record"), record).unwrap();
+    let records = format!("{NAME}/records.jsonl");
+    for words in [
+        &run[..],
+        &["run", "spec.toml", "--out", "other", "--quiet", "--format", "md"],
+        &["match", "greedy", "random", "--rules", &file, "--deals", "2", "-q"],
+        &["sprt", "greedy", "random", "--rules", &file, "--deals", "2", "-q"],
+        &["report", NAME],
+        &["report", NAME, "--dry", "--format", "csv"],
+        &["report", NAME, "--dry", "--format", "json"],
+        &["report", NAME, "--dry", "--format", "md"],
+        &["report", NAME, NAME, "--html", "-"],
+        &["verify", NAME],
+        &["review", NAME, "--matches", "1", "--out", "review"],
+        &["export", NAME, "--format", "site", "--out", "-"],
+        &["plan", "--detect", "0.1", "--run", NAME],
+        &["watch", NAME],
+        &["replay", &records],
+        &["replay", &records, "--format", "json"],
+        &["replay", "record", "--fill"],
+        &["replay", "record", "--events"],
+        &["replay", "record", "--html", "-"],
+        &["rules", "--check", &file],
+        &["rules", NAME],
+        &["agents", "--check", NAME],
+        &["units", "begin", "spec.toml", "--store", "store"],
+        &["units", "show", "--store", "store"],
+    ] {
+        let (output, _) = started(&folder, words);
+        let printed = said(&output);
+        assert_eq!(obeyed(&printed), None, "{words:?}: {printed:?}");
+        assert!(matches!(output.status.code(), Some(0..=4)) && !printed.is_empty(), "{words:?}: {printed}");
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output_and_never_a_file() {
+    let folder = folder("dash");
+    fs::write(folder.join("spec.toml"), SPEC).unwrap();
+    done(&folder, "run spec.toml --out run --records -q");
+    let output = |words: &str| tried(&folder, &words.split(' ').collect::<Vec<_>>());
+    for (words, other, apart) in [
+        ("replay run/records.jsonl --html -", "page.html", "4 passed, 0 failed"),
+        ("report run run --html -", "page.html", "classic, 2 seats"),
+        ("export run --format site --out -", "run.json", ""),
+        ("export-network classic --out -", "a.net", ""),
+        ("solve --game mini-m0 --save - -q", "m0.strategy", "exploitability"),
+        ("solve --game mini-m0 --efg - -q", "m0.efg", "exploitability"),
+        ("exploit --game mini-m0 --agent greedy --save - -q", "m0.strategy", "exploitability"),
+        ("sprt greedy random --deals 20 -q --out -", "sprt.json", "undecided"),
+    ] {
+        let _ = fs::remove_file(folder.join(other));
+        let named = words.split(' ').map(|word| if word == "-" { other } else { word }).collect::<Vec<_>>().join(" ");
+        let (dash, file) = (output(words), output(&named));
+        assert!(dash.status.success() && file.status.success(), "{words}: {}{}", said(&dash), said(&file));
+        assert!(dash.stdout == fs::read(folder.join(other)).unwrap(), "{words}");
+        assert!(String::from_utf8_lossy(&dash.stderr).contains(apart), "{words}: {}", said(&dash));
+        assert!(
+            String::from_utf8_lossy(&file.stderr).contains(&format!("wrote {other}\n")),
+            "{words}: {}",
+            said(&file)
+        );
+    }
+    for words in [
+        "run spec.toml --out -",
+        "run - --out other",
+        "verify -",
+        "report run --plots -",
+        "rules --check -",
+        "exploit --game mini-m0 --strategy -",
+        "units begin spec.toml --store -",
+        "match greedy random --out -",
+        "man -",
+    ] {
+        let refused = refusal(&folder, words);
+        assert!(refused.contains("must not be `-`, a standard stream") && refused.lines().count() == 1, "{refused}");
+    }
+    assert!(!folder.join("-").exists());
+}
+
+#[test]
+fn files_may_begin_with_a_byte_order_mark() {
+    let folder = folder("mark");
+    let marked = |name: &str, text: &[u8]| fs::write(folder.join(name), [b"\xef\xbb\xbf", text].concat()).unwrap();
+    marked("spec.toml", SPEC.replace("'classic'", "'rules.toml'").as_bytes());
+    marked("rules.toml", b"base = 'classic'\n");
+    done(&folder, "run spec.toml --out run --records -q");
+    done(&folder, "verify run");
+    let records = fs::read(folder.join("run/records.jsonl")).unwrap();
+    marked("records.jsonl", &records);
+    assert_eq!(done(&folder, "replay records.jsonl"), "4 passed, 0 failed\n");
+    assert!(fails(&folder, 1, "learn --clone records.jsonl --agent greedy --out l").contains("have custom rules"));
+    done(&folder, "solve --game mini-m0 --save plain -q");
+    marked("strategy", &fs::read(folder.join("plain")).unwrap());
+    done(&folder, "exploit --game mini-m0 --strategy strategy -q");
+}
+
+#[test]
+fn bots_run_in_the_folder_of_the_experiment() {
+    let folder = folder("places");
+    let theirs = theirs(&folder);
+    // Another bot in the working directory is never started.
+    fs::write(folder.join("bot.sh"), "exit 1\n").unwrap();
+    fs::create_dir(folder.join("else")).unwrap();
+    let place = theirs.display().to_string();
+    for (from, words) in [
+        ("", "run theirs/spec.toml --out theirs/again -q"),
+        ("else", "run ../theirs/spec.toml --out ../theirs/run --resume --deals 2 --records -q"),
+        ("else", "verify ../theirs/run"),
+        ("else", "review ../theirs/run --matches 1 --out review"),
+        ("theirs", "verify run"),
+        ("theirs", "units begin spec.toml --store store"),
+        ("else", "units play --store ../theirs/store -q"),
+        ("theirs", "match greedy 'EXTERNAL' --rounds --deals 2 --out here -q"),
+        ("else", "verify ../theirs/here"),
+        ("else", "run ../theirs/here/spec.toml --out ../theirs/repeated -q"),
+    ] {
+        let words = shlex::split(&words.replace("EXTERNAL", BOT)).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let _ = fs::remove_file(folder.join("started"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cambio"));
+        let output =
+            command.current_dir(folder.join(from)).args(&words).env("STARTED", folder.join("started")).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{from} {words:?}: {}", said(&output));
+        let started = fs::read_to_string(folder.join("started")).unwrap_or_default();
+        assert!(started.lines().all(|line| line == place), "{from} {words:?}: {started}");
+        assert!(!started.is_empty() || words[1] == "begin" || words.contains(&"--resume"), "{from} {words:?}");
+    }
+    assert_eq!(fs::read(theirs.join("run/spec.lock.json")).unwrap(), {
+        fs::write(theirs.join("bot.sh"), "exit 1\n").unwrap();
+        started(&theirs, &["run", "spec.toml", "--out", "other", "--records", "-q"]);
+        fs::read(theirs.join("other/spec.lock.json")).unwrap()
+    });
+    let changed = fs::read_to_string(theirs.join("spec.toml")).unwrap() + "agents_folder = '../theirs/../else'\n";
+    fs::write(theirs.join("changed.toml"), changed).unwrap();
+    fs::write(folder.join("else/bot.sh"), bot("")).unwrap();
+    let (_, place) = started(&folder, &["run", "theirs/changed.toml", "--out", "changed", "-q"]);
+    assert_eq!(place.unwrap(), folder.join("else").display().to_string());
+}
+
+/// The list of SECURITY.md is the list of the commands that start the bots of a file.
+#[test]
+fn security_lists_every_command_that_starts_bots() {
+    let folder = folder("security");
+    theirs(&folder);
+    let begin = ["units", "begin", "theirs/spec.toml", "--store", "store"];
+    let mut starts = vec!["bench --board".to_owned(), "bench --resume".to_owned()];
+    for words in [
+        &begin[..],
+        &["cluster", "slurm", "theirs/spec.toml", "--units", "2", "--store", "s", "--out", "o", "--into", "jobs"],
+        &["units", "play", "--store", "store", "-q"],
+        &["units", "show", "--store", "store"],
+        &["units", "check", "--store", "store"],
+        &["units", "merge", "--store", "store", "--out", "merged", "-q"],
+        &["run", "theirs/spec.toml", "--out", "run", "-q"],
+        &["verify", "theirs/run"],
+        &["review", "theirs/run", "--matches", "1", "--out", "review"],
+        &["watch", "theirs/run"],
+        &["report", "theirs/run"],
+        &["report", "theirs/run", "theirs/run"],
+        &["export", "theirs/run", "--format", "site", "--out", "site.json"],
+        &["export", "theirs/run", "--out", "parquet"],
+        &["plan", "--detect", "0.1", "--run", "theirs/run"],
+        &["plan", "--within", "0.1", "--cost", "theirs/run"],
+        &["sprt", "greedy", BOT, "--run", "theirs/run"],
+        &["replay", "theirs/run/records.jsonl"],
+        &["replay", "theirs/run/records.jsonl", "--html", "page.html", "--analysis"],
+        &["learn", "--clone", "theirs/run/records.jsonl", "--agent", BOT, "--out", "learned", "--matches", "1"],
+    ] {
+        if started(&folder, words).1.is_some() {
+            let length = if words[0] == "units" { 2 } else { 1 };
+            starts.push(words[..length].join(" "));
+        }
+    }
+    starts.sort();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../SECURITY.md")).unwrap();
+    let list = page.split_once("**Commands in files.**").unwrap().1.split_once("In Python").unwrap().0;
+    let mut listed: Vec<&str> = list.split('`').filter_map(|quoted| quoted.strip_prefix("cambio ")).collect();
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed, starts);
+    assert!(page.contains("`snap_known_only`"));
 }

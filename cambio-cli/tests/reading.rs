@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::command::play;
+use crate::command::{has, play};
 use crate::folder::folder;
 
 /// The 97.5 % quantile of Student's t with 60 degrees of freedom, from a published table.
@@ -11,8 +11,7 @@ const QUANTILE: f64 = 2.000_297_822_014_26;
 
 #[test]
 fn the_notebook_agrees_with_the_summary() {
-    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: python3 is missing");
+    if !has("python3") {
         return;
     }
     let folder = folder("reading");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::command::{cambio, command};
+use crate::command::{cambio, command, has};
 use crate::folder::folder;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::{Rules, Seat};
@@ -171,6 +171,9 @@ fn an_agent_that_faults_is_told_and_exits_with_two() {
 
 #[test]
 fn a_bot_is_measured_in_one_process() {
+    if !has("python3") {
+        return;
+    }
     let folder = folder("process");
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/bot.py"), folder.join("bot.py")).unwrap();
     let bot = "sh -c 'echo >> starts.txt; exec python3 bot.py'";

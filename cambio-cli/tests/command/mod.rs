@@ -16,6 +16,22 @@ pub(crate) fn command(folder: &Path, words: &str) -> Command {
     command
 }
 
+/// Whether a program is installed. If not, prints that the test is skipped.
+pub(crate) fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: {program} is missing");
+    }
+    found
+}
+
+/// Interrupts a process, as Ctrl-C does.
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &std::process::Child) {
+    let child = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(child, nix::sys::signal::Signal::SIGINT).unwrap();
+}
+
 pub(crate) fn cambio(folder: &Path, words: &str) -> Output {
     command(folder, words).output().unwrap()
 }
