@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args) -> CliResult {
         Format::Parquet => parquet(&stored, &args.out)?,
         Format::Site => return site(&stored, &args.out),
     }
+    say!("wrote {}", args.out.display());
     let extent = stored.extent();
     if !extent.is_whole() {
         say!("note: the run is not complete; {} of {} batches are exported", extent.batches, extent.of);
