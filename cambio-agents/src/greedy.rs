@@ -64,6 +64,10 @@ impl Agent for Greedy {
             Phase::Peek | Phase::Show | Phase::Over => estimate.any(),
         })
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 /// Estimates the points of cards from the cards that one seat knows.

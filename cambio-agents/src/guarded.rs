@@ -57,6 +57,10 @@ impl<A: Agent> Agent for Guarded<A> {
         self.guard(|agent| agent.probabilities(view))?
     }
 
+    fn draws(&self) -> bool {
+        self.agent.draws()
+    }
+
     fn is_spectator(&self) -> bool {
         self.agent.is_spectator()
     }

@@ -176,6 +176,10 @@ impl Agent for Heuristic {
         Ok(action)
     }
 
+    fn draws(&self) -> bool {
+        self.params.bluff > 0.0 || self.params.memory.draws()
+    }
+
     fn lapses(&self) -> Option<u32> {
         self.memory.as_ref().map(Memory::lapses)
     }

@@ -34,6 +34,13 @@ params! {
     }
 }
 
+impl MemoryParams {
+    /// Whether a memory with these parameters draws random numbers.
+    pub(crate) fn draws(&self) -> bool {
+        [self.decay, self.threshold, self.confusion].iter().any(Option::is_some)
+    }
+}
+
 const SCALE: u32 = 1 << 30;
 
 /// One remembered card.

@@ -175,4 +175,8 @@ impl<P: Policy> Agent for PolicyAgent<P> {
         let past = self.past.as_ref().expect("a match begins with a briefing");
         Ok(self.policy.decide(view, past))
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }

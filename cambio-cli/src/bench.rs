@@ -300,7 +300,9 @@ impl Bench<'_> {
          -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
             let found = found?;
             let shown = match (&found.exploitability, &found.error) {
-                (Some(value), _) => format!("exploitability {value:.6}"),
+                (Some(value), _) => {
+                    format!("exploitability {value:.6}, {} random streams", self.suite.exact.streams)
+                }
                 (None, error) => error.clone().unwrap_or_default(),
             };
             self.note(&format!("{}: {shown}", found.game));

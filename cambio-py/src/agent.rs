@@ -8,6 +8,7 @@ use cambio_core::engine::Setup;
 use cambio_core::play::MatchError;
 use cambio_core::rng::Key;
 use cambio_core::{Action, Briefing, Deal, Observer as _, Players, Playing, Referee, Seat, Standing, View as _};
+use cambio_solve::default_streams;
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -126,6 +127,7 @@ impl PyAgent {
         }
         let mut memory = self.memory()?;
         let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let streams = streams.unwrap_or_else(|| default_streams(&agent)).into();
         let decided = py.detach(|| {
             let mut players = seated(agent, observation, seed, 0)?;
             let action = decision_of(&mut players, observation)?;
@@ -204,14 +206,14 @@ impl PyAgent {
     /// The probability of each decision at an observation, by index: shape `(action_count,)`, dtype `float64`.
     ///
     /// The agent receives the events of the observation and decides once. An agent that knows its probabilities returns them.
-    /// Other agents decide `streams` times with different random numbers, and the shares of their decisions are the
-    /// probabilities. The result depends only on the observation, `streams` and `seed`. Releases the GIL.
+    /// Other agents decide `streams` times with different random numbers, by default 20 times if they draw any and otherwise once,
+    /// and the shares of their decisions are the probabilities. The result depends only on the observation, `streams` and `seed`. Releases the GIL.
     ///
     ///     >>> cambio.agent("greedy").probabilities(cambio.Game().observe()).max()
     ///     1.0
     ///
     /// Raises `IllegalAction` if the observing seat does not have to decide, and `AgentFault` if the agent fails.
-    #[pyo3(signature = (observation, *, streams = None, seed = None), text_signature = "($self, observation, *, streams=1, seed=0)")]
+    #[pyo3(signature = (observation, *, streams = None, seed = None), text_signature = "($self, observation, *, streams=None, seed=0)")]
     fn probabilities<'py>(
         &self,
         py: Python<'py>,
@@ -219,7 +221,7 @@ impl PyAgent {
         streams: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let streams = streams.map_or(Ok(1), |streams| args::whole(streams, "streams", 1, u64::from(u32::MAX)))?;
+        let streams = args::streams(streams)?;
         let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
         let choices = observation.view.choices();
         if choices.is_empty() {

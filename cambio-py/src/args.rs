@@ -64,6 +64,11 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>, what: &str, least: u64, most: u64)
     }
 }
 
+/// Reads a number of random streams; `None` for the default of the agent.
+pub(crate) fn streams(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u32>> {
+    value.map(|value| Ok(whole(value, "streams", 1, u64::from(u32::MAX))? as u32)).transpose()
+}
+
 /// [`whole`] for the functions in Python.
 #[pyfunction]
 #[pyo3(signature = (value, name, least = 0, most = u64::MAX))]

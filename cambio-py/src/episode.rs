@@ -85,6 +85,10 @@ impl Agent for LibraryAgent {
         self.agent().probabilities(view)
     }
 
+    fn draws(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).draws()
+    }
+
     fn is_spectator(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_spectator()
     }

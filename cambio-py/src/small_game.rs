@@ -377,11 +377,11 @@ impl PySmallGame {
     ///
     /// `policy` is an object with a method `probabilities`, which is called with lists of up to `batch` observations until it
     /// has answered for every information set: see `Policy`. It may also be an `Agent` or its spec. Then the agent decides at
-    /// each information set that it can reach, `streams` times if it does not know its probabilities; the same `seed` gives the
-    /// same result, which is also the result of `cambio exploit`.
+    /// each information set that it can reach, `streams` times if it does not know its probabilities, by default 20 times if it
+    /// draws random numbers and otherwise once. The same `seed` gives the same result, which is also the result of `cambio exploit`.
     #[pyo3(
         signature = (policy, *, batch = None, streams = None, seed = None),
-        text_signature = "($self, policy, *, batch=1024, streams=1, seed=0)"
+        text_signature = "($self, policy, *, batch=1024, streams=None, seed=0)"
     )]
     fn probabilities<'py>(
         &self,
@@ -392,7 +392,7 @@ impl PySmallGame {
         seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let batch = batch.map_or(Ok(BATCH), |batch| args::whole(batch, "batch", 1, 1 << 20))? as usize;
-        let streams = streams.map_or(Ok(1), |streams| args::whole(streams, "streams", 1, u64::from(u32::MAX)))? as u32;
+        let streams = args::streams(streams)?;
         let seed = seed.map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
         let spec = match policy.cast::<PyString>() {
             Ok(text) => Some(PyAgent::read(&text.to_cow()?)?),

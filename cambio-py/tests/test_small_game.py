@@ -488,3 +488,11 @@ def test_a_table_of_an_equilibrium_plays_a_batch_by_its_keys() -> None:
         results += games.rewards
     of_first = results[np.arange(matches), first]
     assert abs(of_first.mean() - small.value(*strategy)) < 3 * of_first.std() / matches**0.5
+
+
+def test_agents_that_draw_are_asked_with_several_streams(m1: cambio.SmallGame) -> None:
+    assert cambio.exploitability("sharp(decay=0.5)", m1) == pytest.approx(0.266085, abs=1e-6)
+    assert cambio.exploitability("sharp(decay=0.5)", m1, streams=1) == pytest.approx(0.290278, abs=1e-6)
+    game = cambio.Game("classic", seed=3)
+    shares = cambio.agent("rollout(n=20)").probabilities(game.observe())
+    assert (shares == cambio.agent("rollout(n=20)").probabilities(game.observe(), streams=20)).all()

@@ -13,7 +13,8 @@ rounds of classic against six opponents. Table: among three copies of another
 agent. Match: whole matches of original and faessler. Transfer: twelve rule
 systems that no bundled network knows. forfeits: the matches that the agent lost
 by a fault, for example because it has no network for the rules; they count in
-the means. exact: the mean exploitability in the mini games, 0 is perfect.
+the means. exact: the mean exploitability in the mini games, 0 is perfect; an
+agent that does not report its probabilities decides with 16 random streams.
 responder: the wins in percent of a network that learned to beat the agent in
 five minutes of one core, with a 95 % interval; 50 is perfect, and more training
 can find more. time: of a decision in the duel, with `!` if it is longer than

@@ -56,21 +56,39 @@ impl<F: FnMut(&InfosetView<'_>) -> Vec<f64>> InfosetPolicy for F {
 /// stream depends on the seed, the information set and the number of the stream, not on earlier queries. A
 /// deterministic agent gets probability 1 for its decision. A randomised agent that knows its probabilities
 /// ([`Agent::probabilities`]) returns them; another one decides with several streams, and the frequencies of its
-/// decisions are the probabilities.
+/// decisions are the probabilities. These frequencies contain sampling error, of which a best response takes advantage:
+/// the exploitability decreases with the number of streams.
 #[derive(Clone, Debug)]
 pub struct AgentPolicy<A, F> {
     make: F,
     /// The agent of the last query, if there was one.
     agent: Option<A>,
     seed: u64,
+    /// The chosen number of streams; `None` for the default.
+    chosen: Option<u32>,
     streams: u32,
+}
+
+/// The default number of random streams with which an agent that draws random numbers decides at each information set.
+pub const STREAMS: u32 = 20;
+
+/// The default number of random streams for an agent: [`STREAMS`] if it draws random numbers, otherwise 1.
+pub fn default_streams(agent: &impl Agent) -> u32 {
+    if agent.draws() { STREAMS } else { 1 }
 }
 
 impl<A: Agent, F: FnMut() -> A> AgentPolicy<A, F> {
     /// Creates a policy from the agent that `make` returns; `make` is called again after an error of the agent. Each
-    /// query uses `streams` random streams, at least one.
-    pub fn new(make: F, seed: u64, streams: u32) -> AgentPolicy<A, F> {
-        AgentPolicy { make, agent: None, seed, streams: streams.max(1) }
+    /// query uses `streams` random streams, at least one, by default [`default_streams`].
+    pub fn new(make: F, seed: u64, streams: impl Into<Option<u32>>) -> AgentPolicy<A, F> {
+        let chosen = streams.into().map(|streams| streams.max(1));
+        AgentPolicy { make, agent: None, seed, chosen, streams: chosen.unwrap_or(0) }
+    }
+
+    /// The number of random streams of a query: the chosen number, or the default number. The latter is 0 before the agent has
+    /// decided, and for an agent that has always returned its probabilities.
+    pub fn streams(&self) -> u32 {
+        self.streams
     }
 
     /// The table before a decision, with the agent in its seat.
@@ -92,8 +110,9 @@ impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<A, F> {
         let choices = moment.view.choices();
         let failed = |Failure { seat, error, .. }| SolveError::Failed { seat, error };
         let mut probabilities = vec![0.0; choices.len()];
-        for stream in 0..self.streams {
-            let deal = moment.set as u64 * u64::from(self.streams) + u64::from(stream);
+        let streams = self.chosen.unwrap_or_else(|| default_streams(self.agent.get_or_insert_with(&mut self.make)));
+        for stream in 0..streams {
+            let deal = moment.set as u64 * u64::from(streams) + u64::from(stream);
             let mut table = self.table(moment, deal).map_err(failed)?;
             if stream == 0
                 && let Some(known) = table.probabilities(moment.view)
@@ -102,12 +121,13 @@ impl<A: Agent, F: FnMut() -> A> InfosetPolicy for AgentPolicy<A, F> {
                 self.agent = table.agents_mut()[moment.seat.index()].take();
                 return Ok(known);
             }
+            self.streams = streams;
             let decided = table.ask(moment.view).expect("the agent sits there");
             let action = decided.map_err(failed)?.canonical();
             self.agent = table.agents_mut()[moment.seat.index()].take();
             let index = choices.iter().position(|choice| choice == action);
             let illegal = SolveError::Illegal { seat: moment.seat, action, legal: Box::new(choices) };
-            probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(self.streams);
+            probabilities[index.ok_or(illegal)?] += 1.0 / f64::from(streams);
         }
         Ok(probabilities)
     }

@@ -120,7 +120,7 @@ mod strategy;
 mod walk;
 
 pub use abstraction::{Abstraction, Perceived};
-pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers};
+pub use ask::{AgentPolicy, Exploitability, InfosetPolicy, InfosetView, PolicyAnswers, STREAMS, default_streams};
 pub use cfr::{Cfr, CfrMethod};
 pub use estimate::{Limits, SizeEstimate};
 pub use game::Game;

@@ -147,6 +147,12 @@ pub trait Agent: Send {
         Ok(None)
     }
 
+    /// Whether the decisions may depend on the stream of the briefing. An agent that draws no random numbers should return
+    /// false: its strategy in a small game is then computed with one stream instead of several.
+    fn draws(&self) -> bool {
+        true
+    }
+
     /// Whether the agent wants [`Notice::Table`]. The referee asks once per match, after [`begin`](Agent::begin).
     fn is_spectator(&self) -> bool {
         false
@@ -189,6 +195,10 @@ macro_rules! forward_agent {
 
             fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
                 (**self).probabilities(view)
+            }
+
+            fn draws(&self) -> bool {
+                (**self).draws()
             }
 
             fn is_spectator(&self) -> bool {

@@ -28,7 +28,7 @@ def exploitability(
     rules: SmallGame | Rules | str,
     *,
     batch: int = 1024,
-    streams: int = 1,
+    streams: int | None = None,
     seed: int = 0,
 ) -> float:
     """The exact exploitability of a policy in a small game: the mean gain of a best response over both seats.
