@@ -296,7 +296,7 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         #[cfg(feature = "report")]
         Command::Review(args) => review::run(&args, roster),
         Command::Export(args) => export::run(&args),
-        Command::Plan(args) => plan::run(&args),
+        Command::Plan(args) => plan::run(&args, roster),
         Command::Units(args) => units::run(&args, roster),
         #[cfg(feature = "cluster")]
         Command::Cluster(args) => units::cluster::run(&args, roster),

@@ -1,15 +1,19 @@
 //! `cambio plan`.
 
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
+use cambio_agents::Roster;
 use cambio_sim::digest::pairs_of_equals;
-use cambio_sim::{FEW_DEALS, StoredRun, derive};
+use cambio_sim::sprt::{DuelError, StoredDuel};
+use cambio_sim::{Cell, FEW_DEALS, Lineup, StoredRun, derive};
+use cambio_stats::Interval;
 use cambio_stats::planning::clusters_needed;
+use itertools::Itertools as _;
 
 use crate::budget;
 use crate::exit::{CliResult, Exit};
-use crate::say::stdout;
+use crate::say::{count, stdout};
 use crate::setting::{check_difference, positive, probability};
 
 #[derive(Debug, clap::Args)]
@@ -21,6 +25,9 @@ pub(super) struct Args {
     /// A run folder, which gives the standard deviation for every pair of its agents
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
+    /// With --run: plan a duel of these two agents of the run, from the lineups that consist of them alone
+    #[arg(long, num_args = 2, value_names = ["A", "B"], requires = "run")]
+    duel: Option<Vec<String>>,
     /// Instead of --run: the standard deviation of the difference in payoff between two agents in one deal
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     deviation: Option<f64>,
@@ -37,6 +44,9 @@ pub(super) struct Args {
     target: budget::BudgetTarget,
 }
 
+/// The maximum number of lineups of a table that are listed.
+const MOST_LISTED: usize = 3;
+
 /// A larger number of deals is printed as `more than 10^18`.
 const MOST_PRINTED: u64 = 1 << 62;
 
@@ -50,7 +60,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> CliResult {
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(folder) = &args.target.cost {
         return budget::run(&args.target, folder);
     }
@@ -76,25 +86,71 @@ pub(super) fn run(args: &Args) -> CliResult {
     let stored = StoredRun::open(folder)?;
     crate::run_check::tell_if_partial(&stored)?;
     check_difference("--detect", detect, stored.plan.payoff)?;
+    let duels = args.duel.as_deref().map(|agents| duels(&stored, roster, [&agents[0], &agents[1]])).transpose()?;
     let derived = derive(&stored)?;
-    writeln!(out, "deals {what}")?;
+    let plan = &stored.plan;
+    writeln!(out, "deals {what}, in {}{}", plan.payoff.unit(), plan.without_luck())?;
+    match &duels {
+        Some(duels) => {
+            duels.iter().try_for_each(|duel| tell_lineups(duel.cell(), &duel.lineups().collect_vec(), &mut out))?
+        }
+        None => {
+            plan.cells.iter().try_for_each(|cell| tell_lineups(cell, &cell.lineups.iter().collect_vec(), &mut out))?
+        }
+    }
+    if duels.is_none() && plan.agents.len() > 2 {
+        writeln!(out, "Each agent also meets the others. For the lineups of two agents alone: --duel A B")?;
+    }
     writeln!(out, "{:>10} {:>10} {:>9}  pair", "alone", "together", "deviation")?;
-    for pair in &derived.pairwise {
-        let Some(error) = pair.error_adjusted.or(pair.error) else { continue };
-        let own = error * (pair.deals as f64).sqrt();
-        let (rules, seats) = (&pair.rules, pair.seats);
-        let who = format!("{rules}, {seats} seats: {} – {}", pair.agent, pair.other);
-        let deals = |alpha: Option<f64>| {
-            alpha.filter(|_| own > 0.0).map_or_else(|| "–".to_owned(), |alpha| args.deals(detect, own, alpha))
+    let mut is_rough = false;
+    let mut tell = |who: String, error: Option<f64>, deals: u64, together: Option<f64>| {
+        is_rough |= deals < FEW_DEALS;
+        let own = error.map(|error| error * (deals as f64).sqrt());
+        let needed = |alpha: Option<f64>| {
+            let known = alpha.zip(own).filter(|(_, own)| *own > 0.0);
+            known.map_or_else(|| "–".to_owned(), |(alpha, own)| args.deals(detect, own, alpha))
         };
-        let together = stored.plan.cell(rules, seats).and_then(|cell| derived.together[cell].as_ref());
-        let together = together.map(|together| together.alpha_at(1.0 - args.alpha));
-        writeln!(out, "{:>10} {:>10} {own:>9.4}  {who}", deals(Some(args.alpha)), deals(together))?;
+        let deviation = own.map_or_else(|| "–".to_owned(), |own| format!("{own:.4}"));
+        writeln!(out, "{:>10} {:>10} {deviation:>9}  {who}", needed(Some(args.alpha)), needed(together))
+    };
+    for duel in duels.iter().flatten() {
+        let Some(Interval { error, clusters, .. }) = duel.difference()? else { continue };
+        tell(format!("{}: {}", duel.cell(), duel.labels().join(" – ")), error, clusters, Some(args.alpha))?;
+    }
+    for pair in derived.pairwise.iter().filter(|_| duels.is_none()) {
+        let together = plan.cell(&pair.rules, pair.seats).and_then(|cell| derived.together[cell].as_ref());
+        let error = if pair.difference_adjusted.is_some() { pair.error_adjusted } else { pair.error };
+        let who = format!("{}, {} seats: {} – {}", pair.rules, pair.seats, pair.agent, pair.other);
+        tell(who, error, pair.deals, together.map(|together| together.alpha_at(1.0 - args.alpha)))?;
     }
     writeln!(out, "alone: if only this pair is compared; together: if all pairs of the table are compared,")?;
-    writeln!(out, "as in the verdict of a run; –: the difference of the pair is the same in every deal")?;
-    if derived.pairwise.iter().any(|pair| pair.deals < FEW_DEALS) {
+    writeln!(out, "as in the verdict of a run; –: the pair has one deal, or the same difference in every deal")?;
+    if is_rough {
         writeln!(out, "A deviation from fewer than {FEW_DEALS} deals is rough.")?;
     }
     Ok(Exit::Done)
+}
+
+/// The duels of two agents at all tables where a run has lineups of them alone.
+fn duels<'r>(stored: &'r StoredRun, roster: &Roster, agents: [&str; 2]) -> Result<Vec<StoredDuel<'r>>, DuelError> {
+    let find = |cell: &Cell| StoredDuel::find(stored, roster, agents, Some(cell.rules.name()), Some(cell.seats));
+    let found = stored.plan.cells.iter().filter_map(|cell| find(cell).ok()).collect_vec();
+    // Without a duel, the error names the agent that is missing, or all tables.
+    if found.is_empty() {
+        StoredDuel::find(stored, roster, agents, None, None).map(|duel| vec![duel])
+    } else {
+        Ok(found)
+    }
+}
+
+/// Says for which lineups of a table the numbers of deals are.
+fn tell_lineups(cell: &Cell, lineups: &[&Lineup], out: &mut impl Write) -> std::io::Result<()> {
+    let which = if lineups.len() <= MOST_LISTED {
+        lineups.iter().map(|lineup| lineup.label()).join("; ")
+    } else {
+        let agents = lineups.iter().flat_map(|lineup| lineup.agents()).unique().count();
+        format!("{} lineups of {}", lineups.len(), count(agents as u64, "agent"))
+    };
+    let matches = count((lineups.len() * cell.seatings.len()) as u64, "match");
+    writeln!(out, "for {cell}: {which}; {matches} a deal")
 }

@@ -3,9 +3,10 @@
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
 
 use cambio_core::text::duration;
+use cambio_sim::digest::{BEYOND, CellDigest};
 use cambio_sim::{Derived, FEW_DEALS, PairRow, Payoff, Plan, PlannedAgent, RatingRow, SummaryRow, Timing};
-use cambio_stats::is_even;
 use cambio_stats::ratings::Fit;
+use cambio_stats::{Support, is_even};
 
 use crate::say::{Stdout, stdout};
 
@@ -47,7 +48,7 @@ pub(super) fn print(
         Format::Table => people(plan, derived, timing, &mut out),
         Format::Csv => derived.files().iter().take(1).try_for_each(|(_, text)| out.write_all(text.as_bytes())),
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(derived)?),
-        Format::Md => out.write_all(markdown(derived).as_bytes()),
+        Format::Md => out.write_all(markdown(plan, derived).as_bytes()),
     };
     unless_closed(printed, "table")
 }
@@ -125,6 +126,7 @@ pub(super) fn print_equivalences(
         let word = match row.p_holm {
             Some(p) if p < 0.05 => format!("as good, within {}", row.equivalence_margin),
             Some(_) => "not shown".to_owned(),
+            None if row.deals < 2 => "a test needs 2 deals".to_owned(),
             None => "no variance to test with".to_owned(),
         };
         (ends_text(row.low.zip(row.high)), p_text(row.p), p_text(row.p_holm), word)
@@ -200,21 +202,34 @@ pub(super) fn for_programs<R: serde::Serialize>(
     Ok(csv.flush()?)
 }
 
-fn markdown(derived: &Derived) -> String {
+fn markdown(plan: &Plan, derived: &Derived) -> String {
+    let mut payoffs = vec![Payoff::RankPoints, Payoff::Win];
+    if !payoffs.contains(&plan.payoff) {
+        payoffs.insert(0, plan.payoff);
+    }
     let summary = derived.summary.iter().zip(&derived.ratings).map(|(row, rating)| {
-        let [points, win] =
-            [row.leading_rank_points(), row.leading_win_share()].map(|(mean, low, high)| in_full(mean, low, high, 3));
-        let (seats, deals) = (row.seats.to_string(), row.deals.to_string());
-        [row.rules.clone(), seats, code(&row.agent), deals, points, win, elo(rating)]
+        let mean = |payoff: &Payoff| {
+            let found = derived.sums(plan, row).and_then(|(cell, agent)| cell.leading_payoff(agent, *payoff));
+            found.map_or("–".to_owned(), |found| in_full(found.mean, found.low(), found.high(), payoff.digits()))
+        };
+        let about = [row.rules.clone(), row.seats.to_string(), code(&row.agent), row.deals.to_string()];
+        about.into_iter().chain(payoffs.iter().map(mean)).chain([elo(rating)]).collect::<Vec<String>>()
     });
     let pooled = derived.pooled.iter().map(|row| {
         let elo = format!("{}{}", mark(row.fit), in_full(row.elo, row.elo_low, row.elo_high, 0));
         [code(&row.agent), row.tables.to_string(), row.games.to_string(), elo]
     });
-    let mut text = markdown_table(&["rules", "seats", "agent", "deals", "rank points", "win", "Elo"], summary);
+    let elo = format!("Elo{}", plan.with_luck());
+    let means = payoffs.iter().map(|payoff| payoff.name());
+    let heads: Vec<&str> = ["rules", "seats", "agent", "deals"].into_iter().chain(means).chain([&*elo]).collect();
+    let mut text = markdown_table(&heads, summary);
     if !derived.pooled.is_empty() {
         text.push('\n');
-        text += &markdown_table(&["agent", "tables", "games", "Elo over all tables"], pooled);
+        let elo = format!("Elo over all tables{}", plan.with_luck());
+        text += &markdown_table(&["agent", "tables", "games", &elo], pooled);
+    }
+    if derived.has_beyond(plan) {
+        text += &format!("\n{BEYOND}\n");
     }
     text
 }
@@ -287,12 +302,14 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> 
         let rows: Vec<&SummaryRow> = derived.summary.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
         let pairs: Vec<&PairRow> = derived.pairwise.iter().filter(|row| cell.is_of(&row.rules, row.seats)).collect();
         let Some(first) = rows.first() else { continue };
-        let last = if plan.measures_luck() { "raw" } else { "turns" };
+        let (last, name) = (if plan.measures_luck() { "raw" } else { "turns" }, plan.payoff.name());
+        // The column `points` is per round.
+        let head = if plan.payoff.support() == Support::Share { name.to_owned() } else { format!("{name}/match") };
         writeln!(out, "{cell}, {}", crate::say::count(first.deals, "deal"))?;
         writeln!(
             out,
-            "  {:LABEL$} {:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {:>5}",
-            "agent", "rank points", "win", "points", "calls", "ok", "snaps r/w/l", last
+            "  {:LABEL$} {head:^13} {:>5} {:>6} {:>5} {:>5} {:>14} {last:>5}",
+            "agent", "win", "points", "calls", "ok", "snaps r/w/l"
         )?;
         let best = rows.iter().find(|row| row.rank == 1 && rows.len() > 1).map(|row| &*row.agent);
         for row in &rows {
@@ -300,10 +317,11 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> 
             let (mark, on, off) = if is_best { ("* ", "\u{1b}[1m", "\u{1b}[0m") } else { ("  ", "", "") };
             // The only control characters that are not escaped.
             out.get_mut().write_all(if bold { on.as_bytes() } else { b"" })?;
+            let figures = figures(plan, &derived.digest.cells[index], row);
             if fits(&row.agent) {
-                write!(out, "{mark}{:LABEL$} {}", row.agent, figures(row))?;
+                write!(out, "{mark}{:LABEL$} {figures}", row.agent)?;
             } else {
-                write!(out, "{mark}{}\n  {:LABEL$} {}", row.agent, "", figures(row))?;
+                write!(out, "{mark}{}\n  {:LABEL$} {figures}", row.agent, "")?;
             }
             out.get_mut().write_all(if bold { off.as_bytes() } else { b"" })?;
             writeln!(out)?;
@@ -325,9 +343,14 @@ fn people(plan: &Plan, derived: &Derived, timing: &Timing, out: &mut Stdout) -> 
     if plan.cells.len() > 1 {
         writeln!(out, "{}", SEPARATE.trim_start())?;
     }
-    writeln!(out, "rank points: 1 best, 0 worst, 0.5 average; single 95 % intervals by deal.")?;
+    let meaning = if plan.payoff == Payoff::RankPoints { "rank points: 1 best, 0 worst, 0.5 average; " } else { "" };
+    writeln!(out, "{meaning}single 95 % intervals by deal.")?;
     if plan.measures_luck() {
-        writeln!(out, "The luck of the cards is subtracted; raw: rank points with the luck.")?;
+        writeln!(out, "The luck of the cards is subtracted from these and from win. All other figures")?;
+        writeln!(out, "are with the luck of the cards; raw: {} with the luck.", plan.payoff.name())?;
+    }
+    if derived.has_beyond(plan) {
+        writeln!(out, "{}", textwrap::fill(BEYOND, 80))?;
     }
     writeln!(out, "win: share of wins. Per round: points of the layout; calls, and the share that")?;
     let turns = if plan.measures_luck() { "" } else { "; turns of all seats" };
@@ -356,20 +379,23 @@ fn is_among_best(agent: &str, best: &str, pairs: &[&PairRow]) -> bool {
     pairs.iter().any(|pair| pair.leading().side().is_eq() && (is_pair(pair, agent, best) || is_pair(pair, best, agent)))
 }
 
-fn figures(row: &SummaryRow) -> String {
+fn figures(plan: &Plan, cell: &CellDigest, row: &SummaryRow) -> String {
     let rounded =
         |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let success = row.calls_succeeded_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let snaps = [row.snaps_right_per_round, row.snaps_wrong_per_round, row.snaps_late_per_round];
-    let (points, low, high) = row.leading_rank_points();
+    let (agent, digits) = (plan.agent(&row.agent).expect("rows have agents of the plan"), plan.payoff.digits());
+    let payoff = cell.leading_payoff(agent, plan.payoff).map_or("–".to_owned(), |mean| match plan.payoff.support() {
+        Support::Share => in_short(mean.mean, mean.low(), mean.high()),
+        _ => in_full(mean.mean, mean.low(), mean.high(), digits),
+    });
+    let raw = cell.payoff(agent, plan.payoff).filter(|_| row.luck.is_some()).map(|raw| rounded(Some(raw.mean), digits));
     format!(
-        "{:<13} {:>5.3} {:>6} {:>5} {:>5} {:>14} {:>5}",
-        in_short(points, low, high),
-        row.leading_win_share().0,
+        "{payoff:<13} {:>5} {:>6} {:>5} {success:>5} {:>14} {:>5}",
+        rounded(cell.leading_payoff(agent, Payoff::Win).map(|win| win.mean), 3),
         rounded(row.points_per_round, 1),
         rounded(row.calls_per_round, 2),
-        success,
         snaps.map(|snaps| rounded(snaps, 2)).join("/"),
-        row.luck.map_or_else(|| rounded(row.turns_per_round, 1), |_| rounded(Some(row.rank_points), 3)),
+        raw.unwrap_or_else(|| rounded(row.turns_per_round, 1)),
     )
 }

@@ -8,6 +8,7 @@ mod command;
 mod comparison;
 mod durability;
 mod export;
+mod figures;
 mod folder;
 mod foreign;
 mod golden;

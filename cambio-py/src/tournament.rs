@@ -13,6 +13,7 @@ use cambio_core::rng::{Bounded as _, Stream};
 use cambio_core::testing::Relabelling;
 use cambio_core::{Action, Agent, AgentError, Briefing, Notice, Observation, Score, Sighting};
 use cambio_report::{Run, of_run};
+use cambio_sim::digest::BEYOND;
 use cambio_sim::{
     Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
     Runner, StoredRun, derive, verify,
@@ -433,6 +434,8 @@ pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived)
     about.set_item("is_complete", stored.is_complete())?;
     about.set_item("matches", stored.matches())?;
     about.set_item("spec", &stored.spec)?;
+    about.set_item("payoff", (stored.plan.payoff.name(), stored.plan.payoff.unit()))?;
+    about.set_item("beyond", BEYOND)?;
     let page = ("report.html", of_run(Run::stored(stored, derived)));
     about.set_item("files", derived.files().into_iter().chain([page]).collect::<std::collections::BTreeMap<_, _>>())?;
     Ok(about)

@@ -396,3 +396,39 @@ def test_a_factory_is_a_class_and_not_its_instance() -> None:
     ):
         cambio.evaluate(3, "greedy")
     assert cambio.evaluate(First, "greedy", deals=1).matches == 2
+
+
+def test_results_of_one_deal_are_printed_without_an_interval() -> None:
+    found = cambio.evaluate("greedy", "random", deals=1)
+    shown = str(found)
+    assert "classic, 2 seats, 1 deal\n" in shown
+    assert shown.count("rank points (no interval)") == 2
+    assert found.ratings[0]["elo_low"] is None
+    assert str(found.summary._repr_html_()).count("None") == 0
+
+
+def test_results_are_printed_in_the_payoff(tmp_path: Path) -> None:
+    for payoff, column, unit in [
+        ("points", "points", "points a match"),
+        ("margin", "margin", "points of margin a match"),
+        ("win", "win_share", "wins a match"),
+    ]:
+        spec = tmp_path / f"{payoff}.toml"
+        spec.write_text(f"seed = 1\ndeals = 20\npayoff = '{payoff}'\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'random']\n")
+        found = cambio.run(spec, tmp_path / payoff)
+        row = found.summary[0]
+        mean, low, high = (f"{row[name]:.3f}" for name in (column, f"{column}_low", f"{column}_high"))
+        assert f"{mean} {unit} ({low} to {high})" in str(found)
+
+
+def test_shares_outside_0_to_1_are_explained() -> None:
+    found = cambio.evaluate("sharp", "never-calls", deals=12, luck="on", seed=2)
+    assert "without the luck of the cards)" in str(found)
+    assert "A share below 0 or above 1" in str(found)
+    assert "A share below 0" not in str(cambio.evaluate("sharp", "never-calls", deals=12, seed=2))
+
+
+def test_figures_say_whether_they_contain_the_luck() -> None:
+    meaning = {(column["file"], column["name"]): str(column["meaning"]) for column in cambio.columns()}
+    assert meaning["ratings.csv", "elo"].endswith("With the luck of the cards.")
+    assert "With the luck" not in meaning["pairwise.csv", "elo_adjusted"]

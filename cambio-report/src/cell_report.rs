@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 
-use cambio_sim::digest::{ALPHA, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS};
+use cambio_sim::digest::{
+    ALPHA, BEYOND, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS, is_beyond,
+};
 use cambio_sim::rows::{MEASURES, Measure};
-use cambio_sim::{BehaviourRow, Derived, Plan, PlayedBatches, RatingRow, SeatRow};
+use cambio_sim::{BehaviourRow, Derived, Payoff, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
 use cambio_stats::ratings::Fit;
 use cambio_stats::{Interval, Support};
@@ -15,7 +17,7 @@ use crate::numbers::{
 };
 use crate::parts::{ReportTable, TableCell, TableRow, code};
 use crate::plot::{Curve, Distribution, Figure, Forest, IntervalPoint, Strips};
-use crate::verdict::{RankedAgent, RankedAgents, digits, p_value};
+use crate::verdict::{RankedAgent, RankedAgents, p_value};
 
 /// The maximum number of columns of a matrix of agents. With more agents, only the best 8 get a column.
 const MOST_COLUMNS: usize = 12;
@@ -132,27 +134,31 @@ impl CellReport<'_> {
     fn standing(&self) -> ReportTable {
         let forfeits = self.ranked.agents.iter().any(|agent| agent.summary.forfeits > 0);
         let ranks = self.ranked.compares().then_some(["rank", "without one"]);
-        let mut columns = vec!["rank points", "share of wins", "margin", "points a round", "deals", "matches"];
-        let is_adjusted = self.ranked.agents.iter().any(|agent| agent.summary.luck.is_some());
+        let is_adjusted = self.plan.measures_luck();
+        let round = if is_adjusted { "points a round with luck" } else { "points a round" };
+        let mut columns = vec!["rank points", "share of wins", "margin", round, "deals", "matches"];
         if is_adjusted {
             columns.splice(2..2, ["rank points with luck", "wins with luck"]);
         }
+        // The mean points a match have their own column only if they are the payoff, because rounds are easier to compare.
+        let points = (self.plan.payoff == Payoff::Points).then_some("points a match");
+        columns.splice(0..0, points);
         columns.splice(0..0, ranks.into_iter().flatten());
         columns.extend(forfeits.then_some("forfeits"));
         let row = |(head, agent): (String, &RankedAgent<'_>)| {
             let row = agent.summary;
-            let show = |(mean, low, high): (f64, Option<f64>, Option<f64>)| plus_minus(mean, low.zip(high), 3);
-            let mut cells = vec![show(row.leading_rank_points()), show(row.leading_win_share())];
-            if is_adjusted {
-                cells.push(show((row.rank_points, row.rank_points_low, row.rank_points_high)));
-                cells.push(show((row.win_share, row.win_share_low, row.win_share_high)));
-            }
-            let (margin, low, high) = match row.margin_adjusted {
-                Some(margin) => (Some(margin), row.margin_adjusted_low, row.margin_adjusted_high),
-                None => (row.margin, row.margin_low, row.margin_high),
+            let show = |mean: Option<Interval>, payoff: Payoff| {
+                mean.map_or_else(|| NONE.to_owned(), |mean| plus_minus(mean.mean, mean.ends(), payoff.digits()))
             };
+            let leading = |payoff| show(self.cell.leading_payoff(agent.index, payoff), payoff);
+            let mut cells: Vec<String> = points.map(|_| leading(Payoff::Points)).into_iter().collect();
+            cells.extend([Payoff::RankPoints, Payoff::Win].map(leading));
+            if is_adjusted {
+                let raw = |payoff| show(self.cell.payoff(agent.index, payoff), payoff);
+                cells.extend([Payoff::RankPoints, Payoff::Win].map(raw));
+            }
             cells.extend([
-                margin.map_or_else(|| NONE.to_owned(), |margin| plus_minus(margin, low.zip(high), 2)),
+                leading(Payoff::Margin),
                 maybe(row.points_per_round, 2),
                 grouped(row.deals),
                 grouped(row.matches),
@@ -166,8 +172,8 @@ impl CellReport<'_> {
         ReportTable {
             caption: format!(
                 "The agents over all lineups of this table, the best mean of {} first. The intervals of the means are single 95 % \
-                 intervals, clustered by deal: skewness-corrected t (Hall) for shares and rank points, Student’s t for the margin. Rank points \
-                 are 1 for the best seat, 0 for the worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}{}",
+                 intervals, clustered by deal: skewness-corrected t (Hall) for shares and rank points, Student’s t for points. Rank points \
+                 are 1 for the best seat, 0 for the worst, ½ for par; the margin is the table’s mean points minus the agent’s.{}{}{}",
                 self.ranked.payoff.unit(),
                 ranks.map_or("", |_| " Equal agents share a rank (=). The intervals of the ranks hold together at 95 %. Without one: \
                     the best and the worst rank if one of the other agents is left out."),
@@ -176,7 +182,8 @@ impl CellReport<'_> {
                      Student’s t. The columns “with luck” have the raw results."
                 } else {
                     ""
-                }
+                },
+                if self.derived.has_beyond(self.plan) { format!(" {BEYOND}") } else { String::new() }
             ),
             corner: "agent",
             columns: columns.into_iter().map(String::from).collect(),
@@ -203,10 +210,11 @@ impl CellReport<'_> {
             title: format!("Mean {unit}, {}", self.title()),
             description: described(&estimates),
             caption: format!(
-                "Mean {unit} with single 95 % intervals.{dashed} A filled diamond is the best mean, or not distinguishable from \
-                 it in the simultaneous test of all pairs; a ring is behind."
+                "Mean {unit} with single 95 % intervals{}.{dashed} A filled diamond is the best mean, or not distinguishable from \
+                 it in the simultaneous test of all pairs; a ring is behind.",
+                self.plan.without_luck()
             ),
-            drawing: Forest::new(&estimates, par, (unit, digits(ranked.payoff))),
+            drawing: Forest::new(&estimates, par, (unit, ranked.payoff.digits())),
         }
     }
 
@@ -225,14 +233,16 @@ impl CellReport<'_> {
         Figure {
             id: format!("ratings-{}", self.index + 1),
             title: format!(
-                "{} in Elo points, {}",
+                "{} in Elo points{}, {}",
                 if is_regularised(rows) { "Regularised ratings" } else { "Ratings" },
+                self.plan.with_luck(),
                 self.title()
             ),
             description: described(&estimates),
             caption: format!(
-                "Plackett–Luce ratings from a joint fit of all games, in Elo points; {}. The thick bar is the single 95 % interval, \
+                "Plackett–Luce ratings from a joint fit of all games, in Elo points{}; {}. The thick bar is the single 95 % interval, \
                  the thin line the simultaneous one. The marks are as in the plot of the means.",
+                self.plan.with_luck(),
                 zero(self.plan)
             ),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
@@ -266,10 +276,11 @@ impl CellReport<'_> {
         let equilibrium = if self.seats() == 2 { "the maximum-entropy equilibrium" } else { "a symmetric equilibrium" };
         Some(ReportTable {
             caption: format!(
-                "The agents as strategies of an empirical game: the expected rank points against opponents from {equilibrium} (Nash \
+                "The agents as strategies of an empirical game{}: the expected rank points against opponents from {equilibrium} (Nash \
                  averaging, ½ for its own agents), and the share of each in this equilibrium, after 2,000 time units of replicator \
                  dynamics, and in the α-rank (α = {ALPHA}, {INDIVIDUALS} individuals), with single 95 % bootstrap intervals over deals. \
                  All alike: the share is the same in at least 95 % of {} resamples, which is not certainty.",
+                self.plan.with_luck(),
                 grouped(RESAMPLES as u64)
             ),
             corner: "agent",
@@ -332,11 +343,18 @@ impl CellReport<'_> {
         let caption = "Pairwise scores: the row’s score against the column in percent, over their games: 1 for the better rank, ½ \
                        for the same. Intervals are single 95 % intervals.";
         let reading = "The shade repeats the number: blue above one half, orange below.";
-        Some(self.matrix(format!("{caption}{} {reading}", self.ranked.luck_of_scores()), &columns, cell))
+        let mut shown =
+            agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.score(one.label, other.label)));
+        let beyond = if shown.any(|(mean, ends)| is_beyond(mean, ends)) { format!(" {BEYOND}") } else { String::new() };
+        Some(self.matrix(
+            format!("{caption}{}{beyond} {reading}", self.ranked.luck_of_scores(self.plan)),
+            &columns,
+            cell,
+        ))
     }
 
     fn differences(&self) -> ReportTable {
-        let (unit, digits) = (self.ranked.payoff.unit(), digits(self.ranked.payoff));
+        let (unit, digits) = (self.ranked.payoff.unit(), self.ranked.payoff.digits());
         let agents = &self.ranked.agents;
         let gaps =
             agents.iter().flat_map(|one| agents.iter().filter_map(|other| self.ranked.gap(one.label, other.label)));
@@ -353,8 +371,9 @@ impl CellReport<'_> {
             Some(TableCell { text, tone, shade: shade(gap.difference.abs() / most) })
         };
         let caption = format!(
-            "Differences of mean {unit}, row minus column, paired by deal. The 95 % intervals are simultaneous over all {}. ▲ and ▼ \
+            "Differences of mean {unit}{}, row minus column, paired by deal. The 95 % intervals are simultaneous over all {}. ▲ and ▼ \
              mark significant differences, above and below 0.",
+            self.plan.without_luck(),
             count(self.ranked.pair_count() as u64, "pair")
         );
         self.matrix(caption, &(0..agents.len()).collect::<Vec<_>>(), cell)
@@ -365,7 +384,7 @@ impl CellReport<'_> {
     }
 
     fn seat_plot(&self) -> Option<Figure<Forest>> {
-        let digits = digits(self.ranked.payoff);
+        let digits = self.ranked.payoff.digits();
         let estimate = |row: &&SeatRow| {
             let effect = seat_effect(row)?;
             let is_first = row.seat == 'a';
@@ -388,16 +407,17 @@ impl CellReport<'_> {
             title: format!("Advantage of each seat over seat a, {}", self.title()),
             description: described(&estimates),
             caption: format!(
-                "The advantage of a seat over seat a in {}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
+                "The advantage of a seat over seat a in {}{}, adjusted for the agents; single 95 % intervals. rounds.csv has the seat that \
                  began each round.",
-                self.ranked.payoff.unit()
+                self.ranked.payoff.unit(),
+                self.plan.with_luck()
             ),
             drawing: Forest::new(&estimates, Some(0.0), (self.ranked.payoff.unit(), digits)),
         })
     }
 
     fn seat_table(&self) -> ReportTable {
-        let digits = digits(self.ranked.payoff);
+        let digits = self.ranked.payoff.digits();
         let elo = self.seat_rows().iter().any(|row| row.elo.is_some());
         let row = |row: &&SeatRow| {
             let effect = seat_effect(row);
@@ -415,7 +435,7 @@ impl CellReport<'_> {
         let mut columns = vec!["mean", "over seat a"];
         columns.extend(elo.then_some("Elo"));
         ReportTable {
-            caption: format!("Results by seat, in {}.", self.ranked.payoff.unit()),
+            caption: format!("Results by seat, in {}{}.", self.ranked.payoff.unit(), self.plan.with_luck()),
             corner: "seat",
             columns: columns.into_iter().map(String::from).collect(),
             rows: self.seat_rows().iter().map(row).collect(),
@@ -441,7 +461,8 @@ impl CellReport<'_> {
         };
         let word = if p < 0.05 { "the seat matters" } else { "no evidence that the seat matters" };
         format!(
-            "Analysis of variance, no seat matters: F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}: {word}.",
+            "Analysis of variance{}, no seat matters: F = {f:.2} with {numerator:.1} and {denominator:.1} degrees of freedom, {}: {word}.",
+            self.plan.with_luck(),
             p_value(p)
         )
     }
@@ -476,7 +497,7 @@ impl CellReport<'_> {
             id: format!("{id}-{}", self.index + 1),
             title: format!("{title}, {}", self.title()),
             description: listed(own.iter().map(described)),
-            caption: format!("{caption} {}", drawing.reading()),
+            caption: format!("{caption}{}. {}", self.plan.with_luck(), drawing.reading()),
             drawing,
         }
     }
@@ -484,7 +505,7 @@ impl CellReport<'_> {
     fn calls(&self) -> Figure<Strips> {
         let caption = format!(
             "The turn in which an agent made the first call of a round. Turns of all seats are counted from 1: with {} seats, lap 2 \
-             begins at turn {}.",
+             begins at turn {}",
             self.seats(),
             self.seats() + 1,
         );
@@ -498,7 +519,7 @@ impl CellReport<'_> {
 
     fn points(&self) -> Figure<Strips> {
         let (name, unit) = (("points", "Points at the end of a round"), "points at the end of a round");
-        let caption = "The points of an agent’s layout at the end of a round; fewer are better.";
+        let caption = "The points of an agent’s layout at the end of a round; fewer are better";
         self.strips(name, |behaviour| &behaviour.points, (0, unit), caption)
     }
 
@@ -516,9 +537,11 @@ impl CellReport<'_> {
             cells: measures.iter().map(|measure| measured(measure, row, errors).into()).collect(),
         };
         let table = ReportTable {
-            caption: "How each agent played, per round unless noted, with single 95 % intervals clustered by deal. Actions that no agent \
-                      took are omitted. Values of calls are over all calls. With luck = \"on\", the results are without the luck of the cards."
-                .into(),
+            caption: format!(
+                "How each agent played, per round unless noted{}, with single 95 % intervals clustered by deal. Actions that no agent \
+                 took are omitted. Values of calls are over all calls.",
+                self.plan.with_luck()
+            ),
             corner: "agent",
             columns: measures.iter().map(|measure| measure.label.into()).collect(),
             rows: self.heads().into_iter().zip(&own).map(row).collect(),

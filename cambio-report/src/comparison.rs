@@ -10,7 +10,6 @@ use crate::parameter::{axis, axis_name, families};
 use crate::parts::{ReportTable, TableCell, TableRow, code};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure, RunMark, RunMarks};
 use crate::template::page;
-use crate::verdict::digits;
 
 #[derive(Serialize)]
 struct ComparisonPage {
@@ -142,7 +141,7 @@ impl Compared<'_> {
     fn told(&self, agent: &ComparedAgent, run: usize) -> Option<String> {
         let mean = agent.scores[run].as_ref()?.mean;
         let mark = if agent.has_other_field(run) { " †" } else { "" };
-        Some(plus_minus(mean.mean, mean.ends(), digits(self.comparison.payoff)) + mark)
+        Some(plus_minus(mean.mean, mean.ends(), self.comparison.payoff.digits()) + mark)
     }
 
     fn scores(&self) -> ReportTable {
@@ -261,7 +260,7 @@ impl Compared<'_> {
     }
 
     fn differences(&self) -> Option<ReportTable> {
-        let digits = digits(self.comparison.payoff);
+        let digits = self.comparison.payoff.digits();
         let letter = |run: usize| self.comparison.runs[run].letter;
         let own = self.comparison.differences().filter(|(table, ..)| std::ptr::eq(*table, self.table));
         let row = |(_, agent, run, difference): (&ComparedTable, &ComparedAgent, usize, RunDifference)| {

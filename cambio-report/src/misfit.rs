@@ -40,7 +40,8 @@ impl CellReport<'_> {
             );
         };
         let test = format!(
-            "goodness of fit, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}",
+            "goodness of fit{}, F = {f:.2} with {numerator} and {denominator} degrees of freedom, {}",
+            self.plan.with_luck(),
             p_value(p)
         );
         if p >= 0.05 {
@@ -86,8 +87,9 @@ impl CellReport<'_> {
             title: format!("Deviations of pairs from the ratings, {}", self.title()),
             description: described(&estimates),
             caption: format!(
-                "By how many Elo points the first agent of a pair is stronger against the second than the ratings say. {most} The thick \
-                 bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni)."
+                "By how many Elo points the first agent of a pair is stronger against the second than the ratings say{}. {most} The thick \
+                 bar is the single 95 % interval, the thin line holds for all pairs together (Bonferroni).",
+                self.plan.with_luck()
             ),
             drawing: Forest::new(&estimates, Some(0.0), ("Elo points", 0)),
         })

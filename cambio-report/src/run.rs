@@ -235,10 +235,11 @@ fn overview(tables: &[CellReport<'_>]) -> ReportTable {
     };
     ReportTable {
         caption: format!(
-            "The leader of each table, in {}: the best mean over the field of the table. The lead is over the next agent, with its 95 % \
+            "The leader of each table, in {}{}: the best mean over the field of the table. The lead is over the next agent, with its 95 % \
              interval, simultaneous over all pairs of the table. Clear: the leader beats all others. Open with N: N agents are not \
              distinguishable from the leader, which does not show that they are as good. The tables are not corrected together.",
-            payoff.unit()
+            payoff.unit(),
+            tables[0].plan.without_luck()
         ),
         corner: "table",
         columns: ["verdict", "leader", "its mean", "next", "lead", "deals"].map(String::from).into(),
@@ -263,8 +264,9 @@ fn pooled(plan: &Plan, rows: &[PooledRow]) -> ReportTable {
     };
     ReportTable {
         caption: format!(
-            "{kind} over all tables, in Elo points; {}. The model assumes that an agent is equally strong at every table; tables with \
+            "{kind} over all tables, in Elo points{}; {}. The model assumes that an agent is equally strong at every table; tables with \
              more games have more weight.{interval}",
+            plan.with_luck(),
             zero(plan)
         ),
         corner: "agent",

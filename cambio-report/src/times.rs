@@ -8,7 +8,7 @@ use crate::cell_report::CellReport;
 use crate::numbers::{NONE, grouped, listed};
 use crate::parts::{ReportTable, TableRow};
 use crate::plot::{Figure, HEIGHTS, RIGHT, Scale, Tick, covered};
-use crate::verdict::{RankedAgent, digits};
+use crate::verdict::RankedAgent;
 
 /// The start of the section in the page.
 const SECTION: &str = "<section id=\"times\">";
@@ -101,7 +101,7 @@ impl CellReport<'_> {
         let par = ranked.payoff.par(self.seats());
         let values = timed.iter().flat_map(|(_, agent, _)| covered(agent.mean.mean, [agent.mean.ends(), None]));
         let up = Scale::around(values.chain(par), foot, top);
-        let up = up.at_least(10_f64.powi(-(digits(ranked.payoff) as i32)));
+        let up = up.at_least(10_f64.powi(-(ranked.payoff.digits() as i32)));
         let point = |(label, agent, seconds): &(String, &RankedAgent<'_>, f64)| ScatterPoint {
             label: label.clone(),
             x: across.at(log(*seconds)),

@@ -13,7 +13,6 @@ use crate::parameter::{axis, axis_name};
 use crate::parts::{ReportTable, TableCell, TableRow, code, list};
 use crate::plot::{BestComparison, Curve, CurveSample, Figure};
 use crate::template::page;
-use crate::verdict::digits;
 
 /// The results of tuning, as stored in `curve.csv` and `tuning.json`.
 ///
@@ -107,7 +106,7 @@ impl<'a> Tuning<'a> {
 
     /// One decimal more than in a tournament, because neighbouring values differ little.
     fn digits(&self) -> usize {
-        digits(self.result.payoff) + 1
+        self.result.payoff.digits() + 1
     }
 
     fn table_of_play(&self) -> String {

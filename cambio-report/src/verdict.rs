@@ -9,14 +9,6 @@ use cambio_stats::Interval;
 use crate::numbers::{grouped, number, plus_minus};
 use crate::parts::{code, list};
 
-/// The number of decimals of a payoff.
-pub(super) fn digits(payoff: Payoff) -> usize {
-    match payoff {
-        Payoff::RankPoints | Payoff::Win => 3,
-        Payoff::Points | Payoff::Margin => 2,
-    }
-}
-
 /// The agents of one table, the best mean first.
 pub(super) struct RankedAgents<'a> {
     pub(super) payoff: Payoff,
@@ -77,10 +69,13 @@ impl<'a> RankedAgents<'a> {
         Some(if is_turned { leading.turned() } else { leading })
     }
 
-    /// A sentence for captions if the luck of the cards is subtracted from the scores, otherwise nothing.
-    pub(super) fn luck_of_scores(&self) -> &'static str {
-        let is_adjusted = self.pairs.values().any(|row| row.score_adjusted.is_some());
-        if is_adjusted { " The luck of the cards is subtracted." } else { "" }
+    /// A sentence for captions of scores that says whether they contain the luck of the cards; empty if it is not measured.
+    pub(super) fn luck_of_scores(&self, plan: &Plan) -> String {
+        if self.pairs.values().any(|row| row.score_adjusted.is_some()) {
+            return " The luck of the cards is subtracted.".to_owned();
+        }
+        let label = plan.with_luck();
+        if label.is_empty() { label } else { format!(" The scores are {}.", label.trim_start_matches(", ")) }
     }
 
     /// The score of one agent against another and the ends of its interval, without the luck of the cards if the run
@@ -166,12 +161,12 @@ impl<'a> RankedAgents<'a> {
 
     /// A mean with its interval.
     pub(super) fn told(&self, mean: &Interval) -> String {
-        plus_minus(mean.mean, mean.ends(), digits(self.payoff))
+        plus_minus(mean.mean, mean.ends(), self.payoff.digits())
     }
 
     /// By how much the first agent is better than the second, and the simultaneous interval.
     pub(super) fn told_gap(&self, gap: &LeadingDifference) -> (String, Option<String>) {
-        let (sign, digits) = (self.payoff.sign(), digits(self.payoff));
+        let (sign, digits) = (self.payoff.sign(), self.payoff.digits());
         let interval = gap.simultaneous.map(|(low, high)| {
             let (low, high) = if sign < 0.0 { (-high, -low) } else { (low, high) };
             format!("{} to {}", number(low, digits), number(high, digits))

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cambio_core::Rules;
-use cambio_stats::{Interval, LEVEL, independent_difference, t_quantile};
+use cambio_stats::{Interval, LEVEL, Support, independent_difference, t_quantile};
 use itertools::Itertools;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::digest::{CellDigest, Digest};
+use crate::digest::{BEYOND, CellDigest, Digest, is_beyond};
 use crate::disk::RunError;
 use crate::plan::{Cell, Payoff, Plan};
 use crate::rows::table;
@@ -323,6 +323,11 @@ impl Comparison {
                 "The luck of the cards is subtracted in {adjusted}, but not in {without}. A difference of such runs on the same \
                  deals is of the results with luck, so it is not the difference of the printed means."
             ));
+        }
+        let mut scores = tables.iter().flat_map(|table| &table.agents).flat_map(|agent| agent.scores.iter().flatten());
+        if self.payoff.support() == Support::Share && scores.any(|score| is_beyond(score.mean.mean, score.mean.ends()))
+        {
+            notes.push(BEYOND.to_owned());
         }
         let part = self.letters(|run| !self.runs[run].stored.is_complete());
         if !part.is_empty() {

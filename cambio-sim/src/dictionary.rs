@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::comparison::ComparisonRow;
 use crate::digest::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
+use crate::plan::{WITH_LUCK, WITHOUT_LUCK};
 use crate::play::{TIMING_FILE, TimingRow};
 use crate::rows::{BehaviourRow, ColumnKind, FILES};
 use crate::tune::ResponsePoint;
@@ -80,6 +81,22 @@ impl DocumentedTable {
         DocumentedTable { command, file, row, columns: fields.iter().map(column).collect() }
     }
 
+    /// Says in the meaning of each figure whether it contains the luck of the cards in a run that measures it: `_adjusted`
+    /// figures do not, all others do. `luck` is the label of the others.
+    fn labelled(mut self, luck: &str) -> DocumentedTable {
+        let is_figure = |column: &&mut DocumentedColumn| {
+            let name = column.name.as_str();
+            let is_number = column.kind == "float64" || ["wins", "ties", "losses"].contains(&name);
+            let is_neither = ["luck", "luck_error", "variance_ratio", "equivalence_margin"].contains(&name);
+            is_number && !is_neither && !name.contains("adjusted") && !name.ends_with("ator")
+        };
+        let (first, rest) = luck.split_at(1);
+        for column in self.columns.iter_mut().filter(is_figure) {
+            column.meaning += &format!(" {}{rest}.", first.to_uppercase());
+        }
+        self
+    }
+
     /// Adds a column, or several columns with a name in angle brackets, that the row type does not declare.
     fn with(mut self, name: &str, kind: &'static str, unit: Option<&str>, meaning: &str) -> DocumentedTable {
         let (command, file, unit) = (self.command, self.file, unit.map(str::to_owned));
@@ -139,18 +156,19 @@ pub fn documented_tables() -> Vec<DocumentedTable> {
         let columns = file.columns(true).into_iter().map(column).collect();
         DocumentedTable { command: "run", file: file.name, row: one_line(file.row), columns }
     });
+    let if_measured = format!("{WITHOUT_LUCK} if the run measures it");
     let mut tables = Vec::from(rows);
     tables.extend([
-        DocumentedTable::of::<SummaryRow>("run", "summary.csv"),
-        DocumentedTable::of::<PairRow>("run", "pairwise.csv"),
-        DocumentedTable::of::<RatingRow>("run", "ratings.csv"),
-        DocumentedTable::of::<PooledRow>("run", "pooled.csv"),
-        DocumentedTable::of::<SeatRow>("run", "seats.csv"),
-        DocumentedTable::of::<BehaviourRow>("run", "behaviour.csv"),
+        DocumentedTable::of::<SummaryRow>("run", "summary.csv").labelled(WITH_LUCK),
+        DocumentedTable::of::<PairRow>("run", "pairwise.csv").labelled(WITH_LUCK),
+        DocumentedTable::of::<RatingRow>("run", "ratings.csv").labelled(WITH_LUCK),
+        DocumentedTable::of::<PooledRow>("run", "pooled.csv").labelled(WITH_LUCK),
+        DocumentedTable::of::<SeatRow>("run", "seats.csv").labelled(WITH_LUCK),
+        DocumentedTable::of::<BehaviourRow>("run", "behaviour.csv").labelled(WITH_LUCK),
         DocumentedTable::of::<FaultRow>("run", "faults.csv"),
         DocumentedTable::of::<TimingRow>("run", TIMING_FILE),
-        DocumentedTable::of::<BaselineRow>("report", "--baseline"),
-        DocumentedTable::of::<EquivalenceRow>("report", "--margin"),
+        DocumentedTable::of::<BaselineRow>("report", "--baseline").labelled(&if_measured),
+        DocumentedTable::of::<EquivalenceRow>("report", "--margin").labelled(&if_measured),
         DocumentedTable::of::<ComparisonRow>("report", "A B"),
         DocumentedTable::of::<ResponsePoint>("tune", "curve.csv").with(
             "<parameter>",

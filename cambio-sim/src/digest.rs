@@ -16,6 +16,7 @@ use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
 use crate::plan::{Block, Plan};
 
+pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
 pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;

@@ -14,6 +14,7 @@ mod validate;
 
 pub use baseline::Baseline;
 pub use blocks::{Block, Cell, Plan, PlannedAgent, PlayedBatches};
+pub(crate) use blocks::{WITH_LUCK, WITHOUT_LUCK};
 pub use experiment::{
     Experiment, FaultPolicy, Focal, LineupRule, Lineups, LuckChoice, Payoff, PlanError, Pools, Rotations, Unit,
     read_rules,

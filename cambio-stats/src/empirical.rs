@@ -117,8 +117,12 @@ impl GameSums {
         self.weighted(scale, &vec![1; self.groups.len()])
     }
 
-    /// A bootstrap resample of the game, over groups of clusters (Efron 1979).
+    /// A bootstrap resample of the game, over groups of clusters (Efron 1979); `None` with fewer than two groups, which have
+    /// only one resample, or if a composition has no result.
     pub fn resampled(&self, scale: f64, rng: &mut impl Rng) -> Option<EmpiricalGame> {
+        if self.groups.len() < 2 {
+            return None;
+        }
         let mut weights = vec![0; self.groups.len()];
         for _ in 0..self.groups.len() {
             weights[rng.index(self.groups.len())] += 1;

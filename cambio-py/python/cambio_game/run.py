@@ -158,7 +158,8 @@ class Table(Sequence[Mapping[str, Value]]):
 class Matrix(NamedTuple):
     """The direct results of each pair of agents at one table: arrays with a row for each agent and a column for its opponent.
 
-    `score` is the row's share of the points of a pair, 0.5 for equals, without the luck of the cards if it was measured. `low` and `high` are
+    `score` is the row's share of the points of a pair, 0.5 for equals. At two seats, it is without the luck of the cards if the luck was
+    measured; otherwise it is with it. `low` and `high` are
     the single 95 % interval. The diagonal, and pairs that have not met, are `nan`.
     """
 
@@ -310,15 +311,23 @@ class Run:
         return f"<Run {self.name or self.run_id[:12]!r}: {self.matches} matches, {state}>"
 
     def __str__(self) -> str:
-        lines = []
+        name, unit = self._about["payoff"]
+        payoff = {"rank points": "rank_points", "win": "win_share"}.get(name, name)
+        lines, is_beyond = [], False
         for row in self.summary:
-            table = f"{row['rules']}, {row['seats']} seats, {row['deals']} deals"
+            table = f"{row['rules']}, {row['seats']} seats, {row['deals']} deal{'' if row['deals'] == 1 else 's'}"
             if table not in lines:
                 lines.append(table)
-            adjusted = row["rank_points_adjusted"] is not None
-            name = "rank_points_adjusted" if adjusted else "rank_points"
-            mean, low, high = (f"{row[column]:.3f}" for column in (name, f"{name}_low", f"{name}_high"))
-            lines.append(f"  {row['agent']:<24} {mean} rank points ({low} to {high}{', without luck' if adjusted else ''})")
+            adjusted = row[f"{payoff}_adjusted"] is not None
+            name = f"{payoff}_adjusted" if adjusted else payoff
+            values = [row[column] for column in (name, f"{name}_low", f"{name}_high")]
+            mean, low, high = ("–" if value is None else f"{value:.3f}" for value in values)
+            interval = "no interval" if values[1] is None else f"{low} to {high}"
+            luck = ", without the luck of the cards" if adjusted else ""
+            lines.append(f"  {row['agent']:<24} {mean} {unit} ({interval}{luck})")
+            is_beyond |= any(isinstance(value, float) and not -1e-9 <= value <= 1 + 1e-9 for value in values)
+        if is_beyond and payoff in ("rank_points", "win_share"):
+            lines.append(self._about["beyond"])
         return "\n".join([repr(self), *lines])
 
     def _repr_html_(self) -> str:

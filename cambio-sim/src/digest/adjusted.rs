@@ -106,6 +106,16 @@ impl Adjusted {
     }
 }
 
+/// The explanation of shares for which [`is_beyond`] holds.
+pub const BEYOND: &str = "A share below 0 or above 1 is possible because the subtracted luck is an estimate; the expected share is \
+    between 0 and 1.";
+
+/// Whether a mean share or an end of its interval is below 0 or above 1, because luck was subtracted.
+pub fn is_beyond(mean: f64, ends: Option<(f64, f64)>) -> bool {
+    let (low, high) = ends.unwrap_or((mean, mean));
+    [mean, low, high].iter().any(|value| !(-1e-9..=1.0 + 1e-9).contains(value))
+}
+
 /// Luck in its units as a share of the win.
 pub(crate) fn share_of(luck: i64) -> f64 {
     luck as f64 / f64::from(LuckShare::UNITS)

@@ -10,8 +10,9 @@ use cambio_stats::{Interval, Joint, Matrix, Moments};
 use itertools::Itertools as _;
 
 use super::adjusted::{self, Adjusted, covariances};
-use super::extract::{Behaviour, CellBehaviour, SeatOutcome};
+use super::extract::{Behaviour, CellBehaviour, Extract, SeatOutcome};
 use crate::plan::{Block, Cell, Lineup, Payoff, Plan};
+use crate::play::BlockRows;
 use crate::rows::QuantitySums;
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.
@@ -93,7 +94,7 @@ struct OpenDeal {
 }
 
 impl CellDigest {
-    pub(super) fn new(plan: &Plan, cell: &Cell) -> CellDigest {
+    pub(crate) fn new(plan: &Plan, cell: &Cell) -> CellDigest {
         let (agents, seats) = (plan.agents.len(), cell.seats);
         let open = OpenDeal {
             n: vec![0; agents + seats],
@@ -141,6 +142,13 @@ impl CellDigest {
     /// The measured quantities of an agent in each group of deals in which it has rounds.
     pub(super) fn behaviour_of_groups(&self, agent: usize) -> Vec<&QuantitySums> {
         self.groups.values().map(|agents| &agents[agent]).filter(|sums| sums.rounds > 0).collect()
+    }
+
+    /// Adds the rows of a block without its behaviour. Blocks must be added in canonical order.
+    pub(crate) fn add_rows(&mut self, plan: &Plan, block: &Block<'_>, rows: &BlockRows<'_>) {
+        let mut extract = Extract::default();
+        extract.add(plan, block, &rows.matches, &rows.rounds, &rows.players);
+        extract.blocks().for_each(|outcomes| self.add(block, outcomes));
     }
 
     /// Adds the outcomes of a block, ordered by rotation and seat.
@@ -216,7 +224,7 @@ impl CellDigest {
         (*n, *s) = (*n + 1, *s + payoff);
     }
 
-    pub(super) fn end_deal(&mut self) {
+    pub(crate) fn end_deal(&mut self) {
         let Some(deal) = self.open.deal.take() else { return };
         let open = &mut self.open;
         let adjusted = self.adjusted.as_mut().map(|adjusted| adjusted.end_deal(&open.payoffs));

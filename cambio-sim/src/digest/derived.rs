@@ -11,7 +11,7 @@ use cambio_stats::{ELO, Interval, Matrix, Support, anytime, equivalence, normal_
 use itertools::Itertools;
 use serde::Serialize;
 
-use super::adjusted::FINE;
+use super::adjusted::{FINE, is_beyond};
 use super::cell::CellDigest;
 use super::tables::{BaselineRow, EquivalenceRow, FaultRow, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow};
 use super::{Digest, resampling, streams};
@@ -94,6 +94,22 @@ impl Derived {
             files.push(("pooled.csv", table(&self.pooled)));
         }
         files
+    }
+
+    /// The sums from which a row of the summary was computed, and the number of its agent.
+    pub fn sums(&self, plan: &Plan, row: &SummaryRow) -> Option<(&CellDigest, usize)> {
+        Some((&self.digest.cells[plan.cell(&row.rules, row.seats)?], plan.agent(&row.agent)?))
+    }
+
+    /// Whether a mean share that tables for people show is below 0 or above 1, or an end of its interval.
+    pub fn has_beyond(&self, plan: &Plan) -> bool {
+        let shares = self
+            .summary
+            .iter()
+            .filter_map(|row| self.sums(plan, row))
+            .cartesian_product([Payoff::RankPoints, Payoff::Win]);
+        let mut means = shares.filter_map(|((cell, agent), payoff)| cell.leading_payoff(agent, payoff));
+        means.any(|found| is_beyond(found.mean, found.ends()))
     }
 
     /// Compares every agent with the agent at index `baseline` of the plan, for each table (Dunnett 1955). The
@@ -263,8 +279,8 @@ impl CellSums<'_> {
             let win = self.cell.payoff(agent, Payoff::Win)?;
             let margin = self.cell.payoff(agent, Payoff::Margin);
             let adjusted = |payoff| self.cell.adjusted_payoff(agent, payoff);
-            let [rank_points_adjusted, win_adjusted, margin_adjusted] =
-                [Payoff::RankPoints, Payoff::Win, Payoff::Margin].map(adjusted);
+            let points = self.cell.payoff(agent, Payoff::Points)?;
+            let [rank_points_adjusted, win_adjusted, points_adjusted, margin_adjusted] = Payoff::ALL.map(adjusted);
             let (mean, low, high) = (
                 |found: Option<Interval>| found.map(|found| found.mean),
                 |found: Option<Interval>| found.and_then(|found| found.low()),
@@ -318,6 +334,12 @@ impl CellSums<'_> {
                 margin_adjusted: mean(margin_adjusted),
                 margin_adjusted_low: low(margin_adjusted),
                 margin_adjusted_high: high(margin_adjusted),
+                points: points.mean,
+                points_low: points.low(),
+                points_high: points.high(),
+                points_adjusted: mean(points_adjusted),
+                points_adjusted_low: low(points_adjusted),
+                points_adjusted_high: high(points_adjusted),
                 forfeits: sums.forfeits,
                 analysis: lineups
                     .iter()
@@ -385,10 +407,11 @@ impl CellSums<'_> {
             strengths.filter(|fit| fit.positions.is_empty()).map(|strengths| 1.0 / (1.0 + odds(strengths)));
         let score_fitted = score_fitted.filter(|_| score.is_some());
         let residual = misfit.and_then(|misfit| misfit.residual(one, other)).map(|residual| residual.interval);
-        // The standard deviation of a game is √games times the standard error, which is clustered by deal.
-        let games = duel.scores.results() as f64;
-        let normalized = score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * games.sqrt()) * 2.0 * ELO);
-        let elo = |end: Option<f64>| end.and_then(elo_of_score);
+        let scores = duel.scores.results() as f64;
+        let normalized =
+            score.zip(error).map(|(score, error)| (score.mean - 0.5) / (error * scores.sqrt()) * 2.0 * ELO);
+        // The sum is 0 for −0, the Elo difference of equals.
+        let elo = |end: Option<f64>| end.and_then(elo_of_score).map(|elo| elo + 0.0);
         Some(PairRow {
             rules: self.rules(),
             seats: self.seat_count(),
@@ -423,6 +446,7 @@ impl CellSums<'_> {
             ties: duel.ties,
             losses: duel.losses,
             score: score.map(|score| score.mean),
+            score_error: score.and_then(|score| score.error),
             score_low: score.and_then(|score| score.low()),
             score_high: score.and_then(|score| score.high()),
             score_adjusted: score_adjusted.map(|score| score.mean),
@@ -435,6 +459,9 @@ impl CellSums<'_> {
             elo: elo(score.map(|score| score.mean)),
             elo_low: elo(score.and_then(|score| score.low())),
             elo_high: elo(score.and_then(|score| score.high())),
+            elo_adjusted: elo(score_adjusted.map(|score| score.mean)),
+            elo_adjusted_low: elo(score_adjusted.and_then(|score| score.low())),
+            elo_adjusted_high: elo(score_adjusted.and_then(|score| score.high())),
             normalized_elo: normalized,
             superiority: score.zip(error).map(|(score, error)| normal_cdf((score.mean - 0.5) / error)),
         })

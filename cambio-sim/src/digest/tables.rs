@@ -17,8 +17,8 @@ table! {
     SummaryRow of a cell {
         /// The agent.
         agent: String,
-        /// The rank by the mean of the experiment's payoff: 1 plus the number of agents with a better mean. Equal agents
-        /// share a rank. The rank depends on the field, which is the other agents of the cell.
+        /// The rank by the mean of the experiment's payoff, without the luck of the cards if the run measures it: 1 plus the
+        /// number of agents with a better mean. Equal agents share a rank. The rank depends on the field, which is the other agents of the cell.
         rank: usize,
         /// The best rank in the interval: 1 plus the number of agents that are significantly better. All intervals of ranks
         /// of the cell are valid together at 95 %; empty if a pair has no simultaneous interval.
@@ -95,29 +95,22 @@ table! {
         margin_adjusted_low: Option<f64>,
         /// Upper end of the interval of the adjusted margin.
         margin_adjusted_high: Option<f64>,
+        /// Mean points of the agent's layouts in a match, summed over its rounds; fewer are better.
+        points: f64 => "points per match",
+        /// Lower end of the interval of the points, Student's t.
+        points_low: Option<f64>,
+        /// Upper end of the interval of the points.
+        points_high: Option<f64>,
+        /// Mean points without the luck of the cards.
+        points_adjusted: Option<f64>,
+        /// Lower end of the interval of the adjusted points.
+        points_adjusted_low: Option<f64>,
+        /// Upper end of the interval of the adjusted points.
+        points_adjusted_high: Option<f64>,
         /// The number of matches that the agent forfeited by a fault.
         forfeits: u64 => "matches",
         /// Whether the agent or one of its opponents sees hidden cards.
         analysis: bool,
-    }
-}
-
-impl SummaryRow {
-    /// The rank points that tables for people show, with their interval: without the luck of the cards if the run
-    /// measures it.
-    pub fn leading_rank_points(&self) -> (f64, Option<f64>, Option<f64>) {
-        match self.rank_points_adjusted {
-            Some(mean) => (mean, self.rank_points_adjusted_low, self.rank_points_adjusted_high),
-            None => (self.rank_points, self.rank_points_low, self.rank_points_high),
-        }
-    }
-
-    /// The win share that tables for people show, with its interval.
-    pub fn leading_win_share(&self) -> (f64, Option<f64>, Option<f64>) {
-        match self.win_share_adjusted {
-            Some(mean) => (mean, self.win_share_adjusted_low, self.win_share_adjusted_high),
-            None => (self.win_share, self.win_share_low, self.win_share_high),
-        }
     }
 }
 
@@ -346,6 +339,8 @@ table! {
         losses: u64 => "pairs of seats",
         /// The mean pairwise score of the first agent.
         score: Option<f64> => "share",
+        /// The standard error of `score`, clustered by deal.
+        score_error: Option<f64>,
         /// Lower end of the interval of `score`, by Hall's method.
         score_low: Option<f64>,
         /// Upper end of the interval of `score`.
@@ -373,9 +368,17 @@ table! {
         elo_low: Option<f64>,
         /// Upper end of the interval of `elo`; empty if `score_high` is 1.
         elo_high: Option<f64>,
-        /// Normalized Elo: (score − ½) over the standard deviation of a game, times 800 / ln 10.
+        /// The adjusted score as an Elo difference; empty if it is not between 0 and 1.
+        elo_adjusted: Option<f64>,
+        /// Lower end of the interval of `elo_adjusted`; empty if `score_adjusted_low` is not between 0 and 1.
+        elo_adjusted_low: Option<f64>,
+        /// Upper end of the interval of `elo_adjusted`; empty if `score_adjusted_high` is not between 0 and 1.
+        elo_adjusted_high: Option<f64>,
+        /// Normalized Elo: (score − ½) / (√n · `score_error`) · 800 / ln 10, where n = wins + ties + losses. If the scores of a deal
+        /// were independent, √n · `score_error` would be the standard deviation of a score; it also contains their correlation.
         normalized_elo: Option<f64> => "Elo points",
-        /// The likelihood of superiority of the first agent: Φ((score − ½) / error).
+        /// The likelihood of superiority of the first agent: Φ((score − ½) / `score_error`). Like
+        /// `normalized_elo`, it is empty if all deals have the same score.
         superiority: Option<f64> => "probability",
     }
 }
@@ -401,7 +404,7 @@ table! {
         p: Option<f64> => "probability",
         /// The p-value corrected for all pairs of the cell (Holm).
         p_holm: Option<f64> => "probability",
-        /// The method of the interval: `score` or `t`.
+        /// The method of the interval: `Hall` or `t`.
         method: &'static str,
     }
 }

@@ -11,6 +11,10 @@ use super::baseline::Baseline;
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
 
+/// The label of figures from which the luck of the cards is not subtracted, and of figures from which it is.
+pub(crate) const WITH_LUCK: &str = "with the luck of the cards";
+pub(crate) const WITHOUT_LUCK: &str = "without the luck of the cards";
+
 /// One rule system at one number of seats, with its lineups.
 #[derive(Clone, Debug)]
 pub struct Cell {
@@ -181,6 +185,17 @@ impl Block<'_> {
 }
 
 impl Plan {
+    /// The label of figures from which the luck of the cards is not subtracted, to follow their name. Empty if the run does
+    /// not measure the luck, because then all figures are alike.
+    pub fn with_luck(&self) -> String {
+        if self.measures_luck() { format!(", {WITH_LUCK}") } else { String::new() }
+    }
+
+    /// The label of figures from which the luck of the cards is subtracted; empty if the run does not measure it.
+    pub fn without_luck(&self) -> String {
+        if self.measures_luck() { format!(", {WITHOUT_LUCK}") } else { String::new() }
+    }
+
     /// Whether the run measures the luck of the cards.
     pub fn measures_luck(&self) -> bool {
         self.cells.iter().any(|cell| cell.baseline.is_some())

@@ -241,6 +241,21 @@ impl Payoff {
         }
     }
 
+    /// The name of the payoff at the head of a column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Payoff::RankPoints => "rank points",
+            Payoff::Win => "win",
+            Payoff::Points => "points",
+            Payoff::Margin => "margin",
+        }
+    }
+
+    /// The number of decimals with which tables show a mean of the payoff.
+    pub fn digits(self) -> usize {
+        if self.support() == Support::Share { 3 } else { 2 }
+    }
+
     /// The payoff of equal players; `None` if it depends on how they play.
     pub fn par(self, seats: usize) -> Option<f64> {
         match self {

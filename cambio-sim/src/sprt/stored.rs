@@ -1,12 +1,14 @@
 //! The sequential test on the deals of a stored run.
 
 use cambio_agents::Roster;
+use cambio_stats::Interval;
 use cambio_stats::sprt::Verdict;
 use itertools::Itertools;
 
 use super::{DealScore, SequentialReader, SprtQuestion, SprtResult, pairs_a_deal, score};
+use crate::digest::CellDigest;
 use crate::disk::RunError;
-use crate::plan::{Cell, Lineup, Plan, PlayedBatches};
+use crate::plan::{Block, Cell, Lineup, Plan, PlayedBatches};
 use crate::store::StoredRun;
 
 /// The matches of a stored run at one table in which only two given agents played.
@@ -115,6 +117,32 @@ impl<'r> StoredDuel<'r> {
     pub fn cell(&self) -> &Cell {
         &self.stored.plan.cells[self.index]
     }
+
+    /// The lineups of the duel.
+    pub fn lineups(&self) -> impl Iterator<Item = &Lineup> {
+        self.lineups.iter().map(|&lineup| &self.cell().lineups[lineup])
+    }
+
+    fn has(&self, block: &Block<'_>) -> bool {
+        block.cell_index == self.index && self.lineups.contains(&block.lineup_index)
+    }
+
+    /// The difference of the two agents' mean payoffs in these lineups, first minus second, as in a run of these lineups alone;
+    /// `None` without a match.
+    ///
+    /// # Errors
+    /// If a file cannot be read or does not match the ledger.
+    pub fn difference(&self) -> Result<Option<Interval>, RunError> {
+        let mut sums = CellDigest::new(&self.stored.plan, self.cell());
+        for stored in self.stored.blocks()? {
+            let (block, rows) = stored?;
+            if self.has(&block) {
+                sums.add_rows(&self.stored.plan, &block, &rows);
+            }
+        }
+        sums.end_deal();
+        Ok(sums.leading_difference(self.agents[0], self.agents[1]))
+    }
 }
 
 /// The index of an agent in a plan, by its spec as written in the run or as normalized by the roster.
@@ -159,8 +187,7 @@ impl SprtQuestion {
     /// If a file cannot be read or does not match the ledger.
     pub fn read(&self, duel: &StoredDuel<'_>) -> Result<StoredSprtResult, RunError> {
         let cell = duel.cell();
-        let lineups = || duel.lineups.iter().map(|&lineup| &cell.lineups[lineup]);
-        let pairs = pairs_a_deal(cell, lineups(), duel.agents[0]);
+        let pairs = pairs_a_deal(cell, duel.lineups(), duel.agents[0]);
         let measures_luck = duel.stored.plan.measures_luck();
         let mut reading = SequentialReader::new(self, pairs, measures_luck);
         let most = self.most_deals.min(duel.stored.plan.deals);
@@ -169,8 +196,7 @@ impl SprtQuestion {
         let mut sum = Some(DealScore::ZERO);
         for stored in duel.stored.blocks()? {
             let (block, rows) = stored?;
-            let is_read = block.cell_index == duel.index && duel.lineups.contains(&block.lineup_index);
-            if !is_read || block.deal >= most || reading.verdict() != Verdict::Undecided {
+            if !duel.has(&block) || block.deal >= most || reading.verdict() != Verdict::Undecided {
                 continue;
             }
             let players = &rows.players;
