@@ -119,7 +119,7 @@ fn tables_show_the_interval_of_the_payoff() {
 #[test]
 fn shares_above_one_are_explained() {
     let folder = folder("beyond");
-    let spec = "deals = 12\nrules = ['classic']\nseats = [2]\nagents = ['sharp', 'never-calls']\n";
+    let spec = "deals = 6\nrules = ['classic']\nseats = [2]\nagents = ['sharp', 'random']\n";
     let explained = "A share below 0 or above 1";
     for (luck, is_explained) in [("on", true), ("off", false)] {
         let printed = play(&folder, luck, format!("seed = 2\nluck = '{luck}'\n{spec}"));
