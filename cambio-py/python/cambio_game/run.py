@@ -219,7 +219,7 @@ class Run:
 
     @property
     def ratings(self) -> Table:
-        """The ratings: a row per agent, rules and seats, with its strength relative to the other agents."""
+        """The ratings: a row per agent, rules and seats, with its strength relative to the other agents, with the luck of the cards."""
         return self.tables["ratings"]
 
     @property
