@@ -90,13 +90,11 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let derived = derive(&stored)?;
     let plan = &stored.plan;
     writeln!(out, "deals {what}, in {}{}", plan.payoff.unit(), plan.without_luck())?;
-    match &duels {
-        Some(duels) => {
-            duels.iter().try_for_each(|duel| tell_lineups(duel.cell(), &duel.lineups().collect_vec(), &mut out))?
-        }
-        None => {
-            plan.cells.iter().try_for_each(|cell| tell_lineups(cell, &cell.lineups.iter().collect_vec(), &mut out))?
-        }
+    for duel in duels.iter().flatten() {
+        tell_lineups(duel.cell(), &duel.lineups().collect_vec(), &mut out)?;
+    }
+    for cell in plan.cells.iter().filter(|_| duels.is_none()) {
+        tell_lineups(cell, &cell.lineups.iter().collect_vec(), &mut out)?;
     }
     if duels.is_none() && plan.agents.len() > 2 {
         writeln!(out, "Each agent also meets the others. For the lineups of two agents alone: --duel A B")?;

@@ -229,7 +229,7 @@ fn markdown(plan: &Plan, derived: &Derived) -> String {
         text += &markdown_table(&["agent", "tables", "games", &elo], pooled);
     }
     if derived.has_beyond(plan) {
-        text += &format!("\n{BEYOND}\n");
+        text = format!("{text}\n{BEYOND}\n");
     }
     text
 }

@@ -92,7 +92,7 @@ impl DocumentedTable {
         };
         let (first, rest) = luck.split_at(1);
         for column in self.columns.iter_mut().filter(is_figure) {
-            column.meaning += &format!(" {}{rest}.", first.to_uppercase());
+            column.meaning = format!("{} {}{rest}.", column.meaning, first.to_uppercase());
         }
         self
     }
