@@ -12,7 +12,7 @@ use cambio_agents::{AgentSpec, ExternalParams, Guarded, Roster};
 use cambio_core::rng::Key;
 use cambio_core::rules::{MINI_GAMES, PRESETS};
 use cambio_core::{Agent as _, AgentError, Playing, Rules, Seat};
-use cambio_exec::{CancelToken, Executor, FileError, write_whole};
+use cambio_exec::{CancelToken, Executor, FileError, build_aside, write_whole};
 use cambio_sim::{Experiment, PlayError, RunFolder, StoredRun, read_rules};
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
 use clap::ValueEnum as _;
@@ -185,15 +185,15 @@ fn prepare(
         let resume = if out.join(REQUEST).exists() { ", or continue its benchmark with --resume" } else { "" };
         return Err(format!("{} already exists; choose another --out{resume}", out.display()).into());
     }
-    let experiments = out.join(EXPERIMENTS);
-    write_rules(&experiments)?;
-    for table in tables {
-        let toml = from_here(suite.experiment(table, &request.agent))?.to_toml();
-        write_whole(&experiments.join(format!("{}.toml", table.name)), toml.as_bytes())?;
-    }
-    // Last, because a folder with this file is a benchmark that can be continued.
-    write_whole(&out.join(REQUEST), (serde_json::to_string(request)? + "\n").as_bytes())?;
-    Ok(())
+    build_aside(out, |new| {
+        let experiments = new.join(EXPERIMENTS);
+        write_rules(&experiments)?;
+        for table in tables {
+            let toml = from_here(suite.experiment(table, &request.agent))?.to_toml();
+            write_whole(&experiments.join(format!("{}.toml", table.name)), toml.as_bytes())?;
+        }
+        Ok(write_whole(&new.join(REQUEST), (serde_json::to_string(request)? + "\n").as_bytes())?)
+    })
 }
 
 fn tell_plan(out: &Path, tables: &[BenchTable]) {
@@ -253,8 +253,7 @@ impl Bench<'_> {
         self.refuse_changed_agent()?;
         let (experiment, text) = Experiment::read(&experiments.join(format!("{}.toml", table.name)))?;
         let plan = from_here(experiment)?.plan(self.roster, &experiments)?.with_toml(text);
-        let begin = if folder.exists() { RunFolder::reopen } else { RunFolder::create };
-        let mut run = begin(&folder, &plan)?;
+        let mut run = RunFolder::reopen(&folder, &plan)?;
         let report = play_into(&plan, &mut run, &self.executor, self.args.quiet)?;
         match report.outcome {
             Ok(()) => Ok(Exit::Done),

@@ -7,8 +7,8 @@ use cambio_agents::Roster;
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, Executor, read_bytes, read_text, write_whole};
 use cambio_learn::{
-    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, Learner, OutcomeRecipe,
-    Recipe, RecipeError, StoredResponder, starting_network, stored_recipe, train_outcome_model,
+    AgreedRow, JudgedRow, LearnError, LearnFolder, LearnProgress as Learned, LearnThreads, OutcomeRecipe, Recipe,
+    RecipeError, StoredResponder, starting_network, stored_recipe, train_outcome_model,
 };
 use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
@@ -111,19 +111,14 @@ fn create(args: &Args, roster: &Roster) -> Result<Vec<LearnFolder>, Box<dyn std:
     refuse_existing(&args.out)?;
     let first = recipe(args)?.ok_or("a recipe, --exploit or --clone is required")?;
     let is_first_of_two = args.exploit.is_some() && args.from.is_none() && first.from.is_some();
-    let recipes = if is_first_of_two {
-        // A refused recipe leaves no folder behind.
-        Learner::new(first.clone(), &rules(args, &first)?, roster, None)?;
+    let rules = rules(args, &first)?;
+    let runs = if is_first_of_two {
         let second = Recipe { from: None, ..first.clone() };
         responders(&args.out).into_iter().zip([first, second]).collect()
     } else {
         vec![(args.out.clone(), first)]
     };
-    let create = |(path, recipe): (PathBuf, Recipe)| {
-        let rules = rules(args, &recipe)?;
-        Ok(LearnFolder::create(&path, recipe, &rules, roster)?)
-    };
-    recipes.into_iter().map(create).collect()
+    Ok(LearnFolder::create_all(&args.out, runs, &rules, roster)?)
 }
 
 /// Resumes a training, or the incomplete trainings of two responders.

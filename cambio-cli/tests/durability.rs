@@ -714,3 +714,43 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
     assert!(before == (names(&folder.join("whole")), files(&folder.join("whole"))));
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Kills a command as soon as it has made the folder `out`, or a little later or earlier; `is_whole` checks a folder that exists.
+#[cfg(unix)]
+fn killed_at_birth(folder: &Path, words: &str, is_whole: impl Fn() -> bool) {
+    let (out, new) = (folder.join("out"), folder.join("out.new"));
+    for attempt in 0..8 {
+        let mut child = command(folder, words).spawn().unwrap();
+        // The first kills come while the folder is built aside, the others after it has appeared.
+        while !out.exists() && (attempt > 2 || !new.exists()) && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_micros(500 * (attempt % 4)));
+        child.kill().unwrap();
+        child.wait_with_output().unwrap();
+        assert!(!out.exists() || is_whole(), "{words}, kill {attempt}: {:?}", names(&out));
+        let _ = fs::remove_dir_all(&out);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_killed_command_leaves_no_folder_or_a_whole_one() {
+    let folder = folder("birth");
+    fs::write(folder.join("recipe.toml"), "rules = 'mini-m1'\nseats = 2\nmatches = 60\ngeneration = 20\n").unwrap();
+    let spec = "secret = true\ndeals = 4\nrules = 'classic'\nseats = 2\nagents = ['greedy', 'random']\nluck = 'on'\n";
+    fs::write(folder.join("spec.toml"), spec).unwrap();
+    let resumes = |words: &str| cambio(&folder, words).status.success();
+    killed_at_birth(&folder, "learn recipe.toml --out out --quiet", || resumes("learn --out out --resume --quiet"));
+    killed_at_birth(&folder, "run spec.toml --out out --records --quiet", || {
+        resumes("run spec.toml --out out --records --quiet --resume") && resumes("verify out")
+    });
+    let exploit = "learn --exploit random --rules classic --matches 40 --deals 2 --out out --quiet";
+    let begun = |name: &str| folder.join("out").join(name).join("checkpoint").exists();
+    killed_at_birth(&folder, exploit, || begun("from-shipped") && begun("from-nothing"));
+    killed_at_birth(&folder, "bench random --out out --quick --plan", || folder.join("out/bench.json").exists());
+    // What the kills have left does not hinder the next command.
+    done(&folder, "learn recipe.toml --out out --quiet");
+    assert_eq!(names(&folder), ["out", "recipe.toml", "spec.toml"]);
+    fs::remove_dir_all(&folder).unwrap();
+}

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use cambio_agents::{Network, NetworkMetadata, Roster};
 use cambio_core::Rules;
-use cambio_exec::{Claim, FileError, read_text, write_whole};
+use cambio_exec::{Claim, FileError, build_aside, read_text, write_whole};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -190,33 +190,54 @@ struct CurveSums {
 }
 
 impl LearnFolder {
-    /// Starts a run in a new folder.
+    /// Starts a run in a new folder, which appears as soon as it can be resumed.
     ///
     /// # Errors
     /// If the folder exists or cannot be written, or the recipe is rejected.
     pub fn create(path: &Path, recipe: Recipe, rules: &Rules, roster: &Roster) -> Result<LearnFolder, LearnError> {
-        let claim = Claim::on(path)?;
-        if path.exists() {
-            let what = format!("{} exists: add --resume to continue it, or choose another folder", path.display());
+        let mut folders = LearnFolder::create_all(path, vec![(path.to_owned(), recipe)], rules, roster)?;
+        Ok(folders.remove(0))
+    }
+
+    /// Starts runs in the new folder `out` or in folders below it. All folders appear at once.
+    ///
+    /// # Errors
+    /// The errors of [`LearnFolder::create`].
+    ///
+    /// # Panics
+    /// If a folder is not below `out`.
+    pub fn create_all(
+        out: &Path,
+        runs: Vec<(PathBuf, Recipe)>,
+        rules: &Rules,
+        roster: &Roster,
+    ) -> Result<Vec<LearnFolder>, LearnError> {
+        if out.exists() {
+            let what = format!("{} exists: add --resume to continue it, or choose another folder", out.display());
             return Err(LearnError::Folder(what));
         }
-        let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
-        let from = from.transpose()?.map(|(network, _)| network);
-        let learner = Learner::new(recipe, rules, roster, from.as_ref())?;
-        fs::create_dir_all(path.join(LEVELS)).map_err(FileError::unwritable(path))?;
-        write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
-        let mut folder = LearnFolder {
-            path: path.to_owned(),
-            learner,
-            since: CurveSums::default(),
-            curve: Vec::new(),
-            judged: Vec::new(),
-            agreed: Vec::new(),
-            bound: Vec::new(),
-            _claim: claim,
+        let begin = |(path, recipe): (PathBuf, Recipe)| {
+            let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
+            let from = from.transpose()?.map(|(network, _)| network);
+            Ok((path, Learner::new(recipe, rules, roster, from.as_ref())?))
         };
-        folder.checkpoint()?;
-        Ok(folder)
+        let begun = runs.into_iter().map(begin).collect::<Result<Vec<_>, LearnError>>()?;
+        build_aside(out, |new| {
+            begun.iter().try_for_each(|(path, learner)| {
+                let path = new.join(path.strip_prefix(out).expect("each run is in the folder"));
+                let levels = path.join(LEVELS);
+                fs::create_dir_all(&levels).map_err(FileError::unwritable(&levels))?;
+                write_whole(&path.join(RECIPE), learner.recipe().to_toml().as_bytes())?;
+                let checkpoint = learner.save().expect("a new learner has played nothing ahead");
+                write_whole(&path.join(CHECKPOINT), &checkpoint)
+            })
+        })?;
+        let open = |(path, learner): (PathBuf, Learner)| {
+            let (since, _claim) = (CurveSums::default(), Claim::on(&path)?);
+            let (curve, judged, agreed, bound) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            Ok(LearnFolder { path, learner, since, curve, judged, agreed, bound, _claim })
+        };
+        begun.into_iter().map(open).collect()
     }
 
     /// Resumes the run in a folder. The result is the same as without the interruption.
@@ -452,6 +473,10 @@ impl StoredResponder {
         let (bound, judged): (Vec<JudgedRow>, Vec<JudgedRow>) =
             (read_rows(&path.join(BOUND))?, read_rows(&path.join(JUDGED))?);
         let incomplete = || LearnError::Folder(format!("{} is not a complete training of a responder", path.display()));
+        // The checkpoint is removed last.
+        if path.join(CHECKPOINT).exists() {
+            return Err(incomplete());
+        }
         let level = bound.first().ok_or_else(incomplete)?.level;
         let best = by_level(&judged).find(|rows| rows[0].level == level);
         let selected = best.map(mean_share).ok_or_else(incomplete)?;

@@ -35,7 +35,7 @@ pub(super) fn refusal_file(folder: &Path) -> PathBuf {
 /// The folder of a responder; `None` if its training is not complete.
 pub(super) fn trained(folder: &Path, name: &str) -> Option<PathBuf> {
     let path = folder.join(ROBUST).join(name);
-    path.join("bound.csv").exists().then_some(path)
+    (path.join("bound.csv").exists() && !path.join("checkpoint").exists()).then_some(path)
 }
 
 /// What a benchmark measures: the content of `bench.json`.

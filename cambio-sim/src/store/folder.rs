@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cambio_exec::{Claim, FileError, append_regular, create_folder, lock, read_text, read_up_to, write_whole};
+use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_private, write_whole};
 
 use super::ledger::{BatchEntry, file_name, packed, row_files};
 use super::manifest::{Build, Manifest, Programs, refuse_other};
-use super::stored::{MOST_TEXT, StoredRun};
+use super::stored::StoredRun;
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
@@ -50,16 +50,12 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Creates a folder with the experiment, its lock and the manifest.
+    /// Creates a folder with the experiment, its lock and the manifest. The folder appears as soon as it can be resumed.
     ///
     /// # Errors
-    /// If the path exists, the plan has too many agents, or the folder cannot be written.
+    /// If the path exists, the plan has too many agents, an agent cannot play one of its tables, or the folder cannot be
+    /// written.
     pub fn create(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
-        let _claim = Claim::on(path)?;
-        RunFolder::create_claimed(path, plan)
-    }
-
-    fn create_claimed(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
         let (agents, tables) = (plan.agents.len(), plan.cells.len());
         if agents * agents * tables > MOST_PAIRS {
             let found = format!("a list of {agents}");
@@ -67,9 +63,11 @@ impl RunFolder {
             let allowed = format!("a list of at most {most} here, because a run keeps sums for each pair and table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
-        create_folder(path)?;
-        let players = (Programs::of(plan.specs()), Build::this());
-        RunFolder::fill(path, plan, (plan.toml(), plan.secret()), players)
+        build_aside(path, |new| {
+            let players = (Programs::of(plan.specs()), Build::this());
+            RunFolder::fill(new, plan, (plan.toml(), plan.secret()), players).map(drop)
+        })?;
+        RunFolder::resume(path, plan)
     }
 
     /// Fills an empty folder for rows that were played by these bots and this program.
@@ -80,7 +78,6 @@ impl RunFolder {
         (programs, build): (Programs, Build),
     ) -> Result<RunFolder, RunError> {
         write_whole(&path.join("spec.toml"), spec.as_bytes())?;
-        // Write the secret before the lock, because the lock cannot be reproduced without the secret.
         secret.map_or(Ok(()), |secret| secret.write(path))?;
         write_whole(&path.join("spec.lock.json"), plan.lock().as_bytes())?;
         plan.cells.iter().filter_map(|cell| cell.baseline.as_ref()).try_for_each(|baseline| baseline.write(path))?;
@@ -97,34 +94,40 @@ impl RunFolder {
         let ledger = create("ledger.jsonl", b"")?;
         let folder = RunFolder::new((path, plan, spec), (programs, build), files, ledger);
         lock(path, &folder.ledger.1)?;
-        // Write the manifest last: a folder with a manifest can be resumed.
         folder.write_manifest("begun")?;
         Ok(folder)
     }
 
-    /// Opens a folder to continue its run. Creates the folder if it does not exist, or if its run was stopped before
-    /// any match was played.
+    /// Opens a folder to continue its run. Creates the folder if it does not exist or is empty.
     ///
     /// # Errors
-    /// If the folder has a run of another experiment, is damaged, or cannot be written.
+    /// If the folder has a run of another experiment, is damaged, or cannot be written, or an agent cannot play one of its
+    /// tables.
     pub fn reopen(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
-        if !path.join("manifest.json").exists() {
-            let _claim = Claim::on(path)?;
-            // Another process may have created the folder before this claim.
-            if !path.join("manifest.json").exists() {
-                remove_unbegun(path, plan)?;
-                return RunFolder::create_claimed(path, plan);
-            }
+        let is_run = || ["manifest.json", "spec.lock.json"].iter().any(|name| path.join(name).exists());
+        if is_run() {
+            return RunFolder::resume(path, plan);
         }
-        let ledger = hold(path)?;
-        let stored = StoredRun::open(path)?;
-        refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan, None)?;
-        RunFolder::resume(&stored, ledger)
+        let here = std::env::current_dir().and_then(std::fs::canonicalize);
+        if !here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path))) {
+            // Fails unless the folder is empty.
+            let _ = std::fs::remove_dir(path);
+        }
+        match RunFolder::create(path, plan) {
+            // Another process has created the folder in the meantime.
+            Err(RunError::File(FileError::Exists(_))) if is_run() => RunFolder::resume(path, plan),
+            created => created,
+        }
     }
 
-    /// Resumes a run whose ledger is locked. Truncates the files to the rows that the ledger covers.
-    fn resume(stored: &StoredRun, held: File) -> Result<RunFolder, RunError> {
-        let ledger = stored.path.join("ledger.jsonl");
+    /// Resumes a run. Truncates the files to the rows that the ledger covers.
+    fn resume(path: &Path, plan: &PlayablePlan) -> Result<RunFolder, RunError> {
+        // Lock the ledger before reading, so that no other process can append.
+        let ledger = path.join("ledger.jsonl");
+        let held = append_regular(&ledger).map_err(RunError::unwritable(&ledger))?;
+        lock(path, &held)?;
+        let stored = &StoredRun::open(path)?;
+        refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan, None)?;
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
             let file = append_regular(path).map_err(RunError::unwritable(path))?;
@@ -293,56 +296,6 @@ impl RunFolder {
     }
 }
 
-/// Opens and locks the ledger of a folder. Call this before reading the folder, so that no other process can append.
-fn hold(folder: &Path) -> Result<File, RunError> {
-    let ledger = folder.join("ledger.jsonl");
-    let held = append_regular(&ledger).map_err(RunError::unwritable(&ledger))?;
-    lock(folder, &held)?;
-    Ok(held)
-}
-
-/// Removes the remains of a run that was stopped before it had a manifest, that is, before anything was played. Fails without
-/// removing anything if the folder contains other files.
-fn remove_unbegun(path: &Path, plan: &PlayablePlan) -> Result<(), RunError> {
-    if !path.is_dir() {
-        return Ok(());
-    }
-    let exists = || RunError::from(FileError::Exists(path.display().to_string()));
-    let is_begun = read_up_to(&path.join("spec.lock.json"), MOST_TEXT).is_ok_and(|lock| lock == plan.lock());
-    let rows = row_files(plan);
-    let mut own = vec!["spec.toml.new".to_owned(), "spec.toml".to_owned(), "spec.lock.json.new".to_owned()];
-    if plan.secret().is_some_and(|secret| Secret::read(path).is_ok_and(|found| found == *secret)) {
-        own.push(SECRET_FILE.to_owned());
-    }
-    if is_begun {
-        own.extend(rows.iter().map(|file| file_name(plan, file.name)));
-        own.extend(["ledger.jsonl", "manifest.json.new", "spec.lock.json"].map(str::to_owned));
-    }
-    let header = rows.iter().map(|file| packed(plan, file.header.clone()).len()).max().unwrap_or(0);
-    let found: Vec<PathBuf> = own.iter().map(|name| path.join(name)).filter(|name| name.exists()).collect();
-    for name in &found {
-        let length = std::fs::metadata(name).map_err(RunError::unreadable(name))?.len() as usize;
-        let is_spec = name.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spec."));
-        // A manifest that has not been renamed yet may be longer than a header, but contains no rows.
-        let is_manifest = name.ends_with("manifest.json.new");
-        if !is_spec && !is_manifest && length > header {
-            return Err(RunError::damaged(&path.join("manifest.json"), "it is missing, but there are rows"));
-        }
-    }
-    // Do not remove a user's experiment file or the current directory.
-    let is_given = read_up_to(&path.join("spec.toml"), MOST_TEXT).map_or(true, |text| text == plan.toml());
-    let here = std::env::current_dir().and_then(std::fs::canonicalize);
-    let is_here = here.is_ok_and(|here| std::fs::canonicalize(path).is_ok_and(|path| here.starts_with(path)));
-    let entries = std::fs::read_dir(path).map_err(RunError::unreadable(path))?;
-    if is_here || !is_given || entries.count() > found.len() {
-        return Err(exists());
-    }
-    for name in &found {
-        std::fs::remove_file(name).map_err(RunError::unwritable(name))?;
-    }
-    std::fs::remove_dir(path).map_err(|_| exists())
-}
-
 impl Secret {
     /// Whether a run folder has a secret.
     pub fn is_in(folder: &Path) -> bool {
@@ -360,16 +313,9 @@ impl Secret {
         secret.ok_or_else(|| RunError::damaged(&file, "it is not 64 hexadecimal digits"))
     }
 
-    /// Writes the secret into a folder without a secret. Only the owner of the file may read it.
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), RunError> {
-        let file = folder.join(SECRET_FILE);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut open = options.open(&file).map_err(RunError::unwritable(&file))?;
-        open.write_all(format!("{self}\n").as_bytes()).map_err(RunError::unwritable(&file))?;
-        open.sync_all().map_err(RunError::unwritable(&file))
+    /// Writes the secret into a folder. Only the owner of the file may read it.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), FileError> {
+        write_private(&folder.join(SECRET_FILE), format!("{self}\n").as_bytes())
     }
 }
 
