@@ -8,10 +8,9 @@ mod suite;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cambio_agents::{AgentSpec, ExternalParams, Guarded, Roster};
-use cambio_core::rng::Key;
+use cambio_agents::{AgentSpec, Guarded, Roster};
 use cambio_core::rules::{MINI_GAMES, PRESETS};
-use cambio_core::{Agent as _, AgentError, Playing, Rules, Seat};
+use cambio_core::{AgentError, Rules, Seat};
 use cambio_exec::{CancelToken, Executor, FileError, build_aside, write_whole};
 use cambio_sim::{Experiment, PlayError, RunFolder, StoredRun, read_rules};
 use cambio_solve::{AgentPolicy, Game, InfosetPolicy, InfosetView, Limits, SolveError};
@@ -145,21 +144,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 
 /// Refuses an agent that cannot begin a match of any preset, such as a bot that cannot be started: it would forfeit all.
 fn check_start(agent: &AgentSpec) -> Result<(), Box<dyn std::error::Error>> {
-    let begin = |name: &str| begin(agent, &Rules::preset(name).expect("it is a preset"));
-    let is_bot = agent.params::<ExternalParams>().is_some();
+    let begin = |name: &str| agent.try_begin(&Rules::preset(name).expect("it is a preset"), 2);
     match begin("classic") {
         // Whether a bot can be started does not depend on the rules.
-        Err(error) if is_bot || PRESETS.into_iter().chain(MINI_GAMES).all(|name| begin(name).is_err()) => {
+        Err(error) if agent.is_external() || PRESETS.into_iter().chain(MINI_GAMES).all(|name| begin(name).is_err()) => {
             Err(format!("`{agent}` cannot begin a match of classic, or of any other preset: {error}").into())
         }
         _ => Ok(()),
     }
-}
-
-/// Begins a match of these rules.
-fn begin(agent: &AgentSpec, rules: &Rules) -> Result<(), AgentError> {
-    let mut playing = Playing::new(rules, 2, Key::new(0, 0)).expect("all presets have tables of two");
-    Guarded::new(agent.make()).begin(&playing.briefing(Seat::A))
 }
 
 /// Creates the folder with the request and the experiments, or checks that the folder is for the same request.
@@ -321,7 +313,7 @@ impl Bench<'_> {
 fn exact(game: &str, agent: &AgentSpec, streams: u32, cancel: &CancelToken) -> Result<Option<ExactResult>, SolveError> {
     let rules = read_rules(game, Path::new(".")).expect("the mini games are presets");
     // An agent that cannot begin is found before the tree is built, which takes time.
-    let begun = begin(agent, &rules).map_err(|error| SolveError::Failed { seat: Seat::A, error });
+    let begun = agent.try_begin(&rules, 2).map_err(|error| SolveError::Failed { seat: Seat::A, error });
     let measured = begun.and_then(|()| {
         let compiled = Game::compile(&rules, &Limits::default(), &mut |_| ())?;
         let policy = AgentPolicy::new(|| Guarded::new(agent.make()), 0, streams);

@@ -228,6 +228,10 @@ pub(super) fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) 
         Err(error) => error,
     };
     match (error, out) {
+        (PlayError::Plan(_), _) => {
+            say!("error: {error}");
+            return Exit::Failed;
+        }
         (PlayError::Interrupted, None) => say!("interrupted after {matches}"),
         (PlayError::Interrupted, _) => {
             say!("interrupted: {folder} has {matches}, in complete deal blocks; --resume continues the run");

@@ -118,6 +118,11 @@ pub fn train_outcome_model(
     let agents: Vec<AgentSpec> = agents.collect::<Result<_, RecipeError>>()?;
     for &seats in &recipe.seats {
         rules.covers(seats).map_err(|error| RecipeError::Form(error.to_string()))?;
+        for agent in &agents {
+            let refuse =
+                |error| RecipeError::Form(format!("`agents`: `{agent}` cannot play at {seats} seats: {error}"));
+            agent.try_begin(rules, seats).map_err(refuse)?;
+        }
     }
     let mut samples: Vec<Sample> = Vec::new();
     let work = |number: u64, worker: &Worker<'_>| {

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cambio_agents::{AgentSpec, ExternalParams, InputGroup, NetworkInputs, NetworkMetadata, Roster, WordEnum as _};
-use cambio_core::rng::Key;
+use cambio_agents::{AgentSpec, InputGroup, NetworkInputs, NetworkMetadata, Roster, WordEnum as _};
+use cambio_core::Rules;
 use cambio_core::text::read_toml;
-use cambio_core::{Deal, Players, Rules, Seat};
 use serde::{Deserialize, Serialize};
 
 /// The configuration of a training run, as in a TOML file.
@@ -548,7 +547,7 @@ impl Recipe {
         if agent.sees_all() {
             return Err(refuse(format!("`{agent}` sees hidden cards; choose an agent that plays by its observations")));
         }
-        if agent.params::<ExternalParams>().is_some() {
+        if agent.is_external() {
             return Err(refuse(format!(
                 "`{agent}` is a bot, which may not be reproducible; choose an agent of this program, such as a \
                  network trained on the bot's records (--clone)"
@@ -558,9 +557,7 @@ impl Recipe {
             return Err(refuse(format!("`{agent}` decides by the clock; choose an agent without a time budget")));
         }
         for &seats in &self.seats {
-            let begun =
-                Players::only(agent.make(), Seat::A, seats).begin(&mut Deal::new(rules, Key::new(self.seed, 0)));
-            begun.map_err(|failure| refuse(format!("`{agent}` cannot play here: {}", failure.error)))?;
+            agent.try_begin(rules, seats).map_err(|error| refuse(format!("`{agent}` cannot play here: {error}")))?;
         }
         Ok(agent)
     }

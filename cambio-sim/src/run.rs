@@ -114,7 +114,10 @@ impl<'a> Runner<'a> {
         };
         let mut state = (0, Digest::new(plan), Timing::default());
         let batches = 0..plan.batch_count();
-        let outcome = play_batches(self.executor, plan, batches, BatchOutput::Sums, &mut state, commit, look);
+        let outcome = plan
+            .check_agents()
+            .map_err(PlayError::from)
+            .and_then(|()| play_batches(self.executor, plan, batches, BatchOutput::Sums, &mut state, commit, look));
         Report { outcome, matches: state.0, derived: Derived::new(plan, state.1), timing: state.2 }
     }
 

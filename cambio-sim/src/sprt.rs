@@ -223,6 +223,7 @@ impl SprtQuestion {
         mut progress: impl FnMut(u64, f64),
     ) -> Result<SprtResult, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
+        plan.check_agents()?;
         let mut reading = self.reader(&plan);
         let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
         // Deals after the decision are ignored, and so are faults on these deals.
@@ -272,6 +273,7 @@ impl SprtQuestion {
         deals: Range<u64>,
     ) -> Result<Vec<DealScore>, PlayError> {
         let plan = self.plan(setting, roster, agents)?;
+        plan.check_agents()?;
         let mut found = Vec::new();
         let work = |deal, worker: &Worker<'_>| score_of_deal(&plan, deal, worker).transpose();
         let commit = |found: &mut Vec<DealScore>, _, score: Result<DealScore, Box<AgentFault>>| {

@@ -179,6 +179,7 @@ impl<'e> Candidates<'e> {
             .only_if(setting.payoff.luck_coefficient(setting.seats) > 0.0, "the payoff points or margin")?;
         let experiment = Experiment { luck, ..setting.experiment(roster, candidates, field)? };
         let plan = experiment.plan(roster, &setting.folder)?;
+        plan.check_agents()?;
         let fields = if setting.mixture { field.len() } else { 1 };
         let (specs, field) = (candidates.to_vec(), field.to_vec());
         Ok(Candidates { plan, specs, field, fields, scorer, payoff: setting.payoff })

@@ -5,10 +5,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use cambio_core::Agent;
+use cambio_core::rng::Key;
 use cambio_core::text::{did_you_mean, excerpt};
+use cambio_core::{Agent, AgentError, Deal, Players, Rules, Seat};
 
 use super::entry::RosterEntry;
+use crate::external::ExternalParams;
+use crate::guarded::Guarded;
 use crate::params::{Param, ParamError, ParamValue, Params, Range};
 
 /// The maximum length of an agent's text, such as the command of a bot, in bytes.
@@ -170,6 +173,29 @@ impl AgentSpec {
     /// include the observer.
     pub fn make(&self) -> Box<dyn Agent> {
         (self.entry.make)(self.text.as_deref().unwrap_or_default(), &self.folder, &*self.params)
+    }
+
+    /// Begins a match with a new instance of the agent, which is not used again.
+    ///
+    /// # Errors
+    /// If the agent cannot play under these rules with this number of seats.
+    ///
+    /// ```
+    /// use cambio_core::Rules;
+    ///
+    /// let agent = cambio_agents::roster().parse("learned")?;
+    /// assert!(agent.try_begin(&Rules::preset("classic")?, 2).is_ok());
+    /// assert!(agent.try_begin(&Rules::preset("mini-m1")?, 2).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_begin(&self, rules: &Rules, seats: usize) -> Result<(), AgentError> {
+        let mut players = Players::only(Guarded::new(self.make()), Seat::A, seats);
+        players.begin(&mut Deal::new(rules, Key::new(0, 0))).map_err(|failure| failure.error)
+    }
+
+    /// Whether the agent runs in another process. Such an agent is started before it gets any rules.
+    pub fn is_external(&self) -> bool {
+        self.params::<ExternalParams>().is_some()
     }
 
     /// The parameters, if they are of this type.

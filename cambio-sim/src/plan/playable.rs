@@ -1,12 +1,13 @@
 //! Plans together with their agents.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use cambio_agents::{AgentSpec, ExternalParams, Roster};
+use cambio_agents::{AgentSpec, Roster};
 use cambio_core::rng::Key;
 
 use super::blocks::Plan;
-use super::experiment::PlanError;
+use super::experiment::{FaultPolicy, PlanError};
 use super::lineups::Lineup;
 use super::seeds::Secret;
 
@@ -49,7 +50,7 @@ impl PlayablePlan {
     pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, secret: Option<Secret>, toml: String) -> PlayablePlan {
         let known = cambio_agents::roster();
         let is_own = |spec: &AgentSpec| {
-            spec.params::<ExternalParams>().is_none() && known.in_folder(spec.folder()).parse(&spec.to_string()).is_ok()
+            !spec.is_external() && known.in_folder(spec.folder()).parse(&spec.to_string()).is_ok()
         };
         let uses_cpu_time = specs.iter().all(is_own);
         PlayablePlan { plan, specs, secret, toml, uses_cpu_time }
@@ -95,6 +96,31 @@ impl PlayablePlan {
     /// The specs of the agents, by their number in [`Plan::agents`].
     pub fn specs(&self) -> &[AgentSpec] {
         &self.specs
+    }
+
+    /// Checks that each agent can begin a match at each of its tables, unless faults do not stop the run.
+    ///
+    /// # Errors
+    /// If an agent cannot. A machine that lacks a resource, and an interrupt, are not errors here.
+    pub fn check_agents(&self) -> Result<(), PlanError> {
+        if self.faults != FaultPolicy::Stop {
+            return Ok(());
+        }
+        let mut started = BTreeSet::new();
+        for cell in &self.cells {
+            for &agent in cell.lineups.iter().flat_map(Lineup::agents).collect::<BTreeSet<_>>() {
+                let spec = &self.specs[agent];
+                // Whether a bot can be started does not depend on the table.
+                let is_new = !spec.is_external() || started.insert(agent);
+                if let Some(Err(error)) = is_new.then(|| spec.try_begin(&cell.rules, cell.seats))
+                    && error.is_fault()
+                {
+                    let (agent, rules, seats) = (spec.to_string(), cell.rules.name().to_owned(), cell.seats);
+                    return Err(PlanError::Unplayable { agent, rules, seats, error });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether every repetition of a match of this lineup is identical: all its agents are reproducible, and none is an

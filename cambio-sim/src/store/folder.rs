@@ -63,6 +63,7 @@ impl RunFolder {
             let allowed = format!("a list of at most {most} here, because a run keeps sums for each pair and table");
             return Err(PlanError::value("agents", found, allowed).into());
         }
+        plan.check_agents()?;
         build_aside(path, |new| {
             let players = (Programs::of(plan.specs()), Build::this());
             RunFolder::fill(new, plan, (plan.toml(), plan.secret()), players).map(drop)
@@ -128,6 +129,9 @@ impl RunFolder {
         lock(path, &held)?;
         let stored = &StoredRun::open(path)?;
         refuse_other(&path.display().to_string(), (&stored.plan, &stored.programs), plan, None)?;
+        if !stored.is_complete() {
+            plan.check_agents()?;
+        }
         held.set_len(stored.ledger_bytes).map_err(RunError::unwritable(&ledger))?;
         let open = |path: &Path, bytes: u64| {
             let file = append_regular(path).map_err(RunError::unwritable(path))?;
