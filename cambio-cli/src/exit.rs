@@ -11,6 +11,7 @@ pub(crate) enum Exit {
     Fault = 2,
     Interrupted = 3,
     Wrong = 4,
+    Unchecked = 5,
     Bug = 70,
 }
 

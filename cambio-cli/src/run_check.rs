@@ -6,7 +6,7 @@ use std::path::Path;
 use cambio_agents::Roster;
 #[cfg(feature = "report")]
 use cambio_report::{Run, of_run, without_times};
-use cambio_sim::{PlayedBatches, ReplayScope, RunError, StoredRun, verify};
+use cambio_sim::{PlayedBatches, ReplayScope, RunError, StoredRun, verify_with};
 
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, plain, say, stdout};
@@ -22,8 +22,7 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
         }
         stored => stored?,
     };
-    let plan = stored.playable(roster)?;
-    let findings = verify(&stored, &plan, replay);
+    let findings = verify_with(&stored, roster, replay);
     #[cfg(feature = "report")]
     let findings = with_page(findings, &stored);
     let mut out = stdout();
@@ -33,12 +32,29 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
     for left in &findings.unfinished {
         writeln!(out, "unfinished: {}", plain(left))?;
     }
-    let (PlayedBatches { batches, of }, matches) = (stored.extent(), stored.matches());
+    for left in &findings.unreplayed {
+        writeln!(out, "not replayed: {}", plain(left))?;
+    }
+    let PlayedBatches { batches, of } = stored.extent();
     let is_whole = stored.is_complete() && findings.unfinished.is_empty();
-    let verdict = if is_whole { "verified" } else { "not complete" };
-    let verdict = if findings.wrong.is_empty() { verdict } else { "failed" };
-    let (matches, replayed) = (count(matches, "match"), count(findings.replayed, "batch"));
-    writeln!(out, "{verdict}: {batches} of {of} batches, {matches}; {replayed} replayed")?;
+    let (verdict, exit) = match (findings.wrong.is_empty(), is_whole, findings.unreplayed.is_empty()) {
+        (false, ..) => ("failed", Exit::Wrong),
+        (_, false, _) => ("not complete", Exit::Interrupted),
+        (.., false) => ("verified in part", Exit::Unchecked),
+        _ => ("verified", Exit::Done),
+    };
+    let rows = if findings.wrong.is_empty() {
+        format!("{batches} of {of} batches, {}", count(stored.matches(), "match"))
+    } else {
+        format!("{} of {batches} batches compared, {}", findings.compared, differing(&findings.differing))
+    };
+    writeln!(out, "{verdict}: {rows}; {} replayed", count(findings.replayed, "batch"))?;
+    if findings.records > 0 {
+        writeln!(out, "{} replayed without the agents", count(findings.records, "record"))?;
+    }
+    if findings.derived.is_none() {
+        writeln!(out, "the tables were not checked, because they follow from the rows of all batches")?;
+    }
     if cfg!(not(feature = "report")) {
         writeln!(out, "report.html was not checked, because this program was built without the feature `report`")?;
     }
@@ -46,14 +62,19 @@ pub(super) fn verify_run(folder: &Path, replay: ReplayScope, roster: &Roster) ->
         let left = count(findings.not_reproducible, "batch");
         writeln!(out, "{left} cannot be checked, because agents are not reproducible")?;
     }
-    if !findings.wrong.is_empty() {
-        return Ok(Exit::Wrong);
-    }
-    if !is_whole {
+    if exit == Exit::Interrupted {
         writeln!(out, "the run is not complete; `cambio run --resume` continues it")?;
-        return Ok(Exit::Interrupted);
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// Which batches differ from the ledger, in words.
+fn differing(batches: &[u64]) -> String {
+    match batches {
+        [] => "none differs".to_owned(),
+        [batch] => format!("1 differs: batch {batch}"),
+        [first, .., last] => format!("{} differ, the first is batch {first} and the last batch {last}", batches.len()),
+    }
 }
 
 /// Adds the check of the page of a complete run to the findings.

@@ -1,13 +1,14 @@
 //! Run folders survive kills and full disks, damage is found, and merged parts equal one run.
 
-use crate::command::{all_blocks, assert_same, cambio, command, done, files, has, interrupt, said, timing};
+use crate::command::{all_blocks, assert_same, cambio, command, done, fails, files, has, interrupt, said, timing};
 use crate::folder::folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use cambio_sim::{Experiment, RunFolder};
+use cambio_agents::{NoParams, RosterEntry, roster};
+use cambio_sim::{Executor, Experiment, RunFolder, Runner};
 
 const SPEC: &str = "seed = 8\ndeals = 400\nrules = ['classic', 'faessler']\nseats = [2, 3]\n\
                     agents = ['random', 'random(pass=0.9)', 'greedy']\n";
@@ -752,5 +753,123 @@ fn a_killed_command_leaves_no_folder_or_a_whole_one() {
     // What the kills have left does not hinder the next command.
     done(&folder, "learn recipe.toml --out out --quiet");
     assert_eq!(names(&folder), ["out", "recipe.toml", "spec.toml"]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn verify_says_how_many_batches_differ() {
+    let folder = played("differ", 400);
+    let whole = folder.join("whole");
+    let ledger = fs::read_to_string(whole.join("ledger.jsonl")).unwrap();
+    let of = ledger.lines().count();
+    let sizes = |name: &str| -> Vec<usize> {
+        let bytes =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["files"][name]["bytes"].as_u64();
+        ledger.lines().map(|line| bytes(line).unwrap() as usize).collect()
+    };
+    let good = fs::read(whole.join("players.csv")).unwrap();
+    let header = good.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let begin = |batch: usize| header + sizes("players.csv")[..batch].iter().sum::<usize>();
+    let flipped = |batches: &[usize]| {
+        let mut bytes = good.clone();
+        batches.iter().for_each(|&batch| bytes[begin(batch) + 20] ^= 1);
+        bytes
+    };
+    let more = |at: usize| [&good[..at], b"a line\n", &good[at..]].concat();
+    let last = of - 1;
+    for (bytes, sentence) in [
+        (Some(flipped(&[3])), "1 differs: batch 3".to_owned()),
+        (Some(flipped(&[1, 3, 5])), "3 differ, the first is batch 1 and the last batch 5".to_owned()),
+        (Some(good[..good.len() - 9].to_vec()), format!("1 differs: batch {last}")),
+        (Some(more(begin(4))), format!("{} differ, the first is batch 4 and the last batch {last}", of - 4)),
+        (Some(more(good.len())), "none differs".to_owned()),
+        (None, String::new()),
+    ] {
+        match &bytes {
+            Some(bytes) => fs::write(whole.join("players.csv"), bytes).unwrap(),
+            None => fs::remove_file(whole.join("players.csv")).unwrap(),
+        }
+        let found = fails(&folder, 4, "verify whole --sample 1");
+        let compared = if bytes.is_some() { of } else { 0 };
+        let verdict = format!("failed: {compared} of {of} batches compared, {sentence}");
+        assert!(found.contains(&verdict), "{verdict}\n{found}");
+        assert!(found.matches("wrong: ").count() <= 6 && found.contains("players.csv"), "{found}");
+    }
+    fs::write(whole.join("players.csv"), &good).unwrap();
+    let summary = fs::read_to_string(whole.join("summary.csv")).unwrap();
+    fs::write(whole.join("summary.csv"), summary.replacen('0', "1", 1)).unwrap();
+    let found = fails(&folder, 4, "verify whole");
+    assert!(found.contains("summary.csv does not match its rows") && found.contains("none differs; 4 "), "{found}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_run_without_its_agent_is_checked_by_its_records() {
+    let folder = folder("keeper");
+    let keeper =
+        RosterEntry::new("keeper", "Greedy by another name.", |_: &NoParams| roster().parse("greedy").unwrap().make());
+    let play = |out: &str, seed: u64| {
+        let experiment = Experiment {
+            seed: Some(seed.into()),
+            deals: 30,
+            records: true,
+            ..Experiment::at("classic", 2, &["keeper", "random"])
+        };
+        let plan = experiment.plan(&roster().with_entry(keeper.clone()), &folder).unwrap();
+        let mut folder = RunFolder::create(&folder.join(out), &plan).unwrap();
+        Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
+    };
+    play("out", 1);
+    done(&folder, "report out");
+    let found = fails(&folder, 5, "verify out --all");
+    assert!(found.contains("not replayed: there is no agent `keeper`; "), "{found}");
+    assert!(
+        found.contains("verified in part: ") && found.contains("\n60 records replayed without the agents\n"),
+        "{found}"
+    );
+    // Without matches to replay, the agent is not needed.
+    assert!(done(&folder, "verify out --sample 0").starts_with("verified: "));
+    // Records of another seed, with hashes that match.
+    play("other", 2);
+    done(&folder, "report other");
+    for name in ["spec.toml", "spec.lock.json", "manifest.json"] {
+        fs::copy(folder.join("out").join(name), folder.join("other").join(name)).unwrap();
+    }
+    let found = fails(&folder, 4, "verify other");
+    assert!(found.contains("the record of keeper | random, deal 0, rotation 0 does not give its rows"), "{found}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn verify_blames_the_bot_and_not_the_folder() {
+    let folder = folder("blame");
+    // The bot takes the first legal decision, unless another file says that it writes before it is asked, or fails.
+    let bot = r#"read hello; echo '{"protocol":1,"name":"sh","version":"0"}'
+if [ -e early ]; then echo early; fi
+while read -r line; do case $line in *'"type":"decide"'*) if [ -e fails ]; then exit 7; fi
+rest=${line#*\"legal\":[\"}; echo "{\"decision\":\"${rest%%\"*}\"}"; sleep 0;; esac; done
+"#;
+    fs::write(folder.join("bot.sh"), bot).unwrap();
+    let agent = "external(\"sh bot.sh\",start_ms=60000,deadline_ms=60000)";
+    for faults in ["stop", "forfeit"] {
+        let spec = format!(
+            "seed = 1\ndeals = 2\nrules = 'classic'\nseats = 2\nagents = ['greedy', '{agent}']\nfaults = '{faults}'\n"
+        );
+        fs::write(folder.join("spec.toml"), spec).unwrap();
+        done(&folder, &format!("run spec.toml --out {faults} --quiet"));
+        done(&folder, &format!("verify {faults}"));
+        for mode in ["early", "fails"] {
+            fs::write(folder.join(mode), "").unwrap();
+            let found = fails(&folder, 5, &format!("verify {faults}"));
+            assert!(found.contains("not replayed: ") && !found.contains("wrong: "), "{faults}, {mode}: {found}");
+            fs::remove_file(folder.join(mode)).unwrap();
+        }
+        // A changed bot that decides otherwise is named.
+        fs::write(folder.join("bot.sh"), bot.replace("legal\\\":[\\\"}", "legal\\\":[\\\"*\\\",\\\"}")).unwrap();
+        let found = fails(&folder, 5, &format!("verify {faults}"));
+        assert!(found.contains("since the run began, the bot's file `bot.sh` has changed"), "{faults}: {found}");
+        fs::write(folder.join("bot.sh"), bot).unwrap();
+    }
     fs::remove_dir_all(&folder).unwrap();
 }

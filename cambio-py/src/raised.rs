@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cambio_sim::PlayError;
+use cambio_sim::{PlanError, PlayError, RunError};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -47,17 +47,22 @@ impl RaisedExceptions {
 
     /// The exception for an error during play. The exception of an agent is its cause, with the traceback.
     pub(crate) fn failed(&self, error: PlayError) -> PyErr {
-        let PlayError::Fault(fault) = error else { return error::failed(error) };
-        let raised = error::AgentFault::new_err(PlayError::Fault(fault.clone()).to_string());
+        let text = error.to_string();
+        let record = match error {
+            PlayError::Fault(fault) => Some(fault.record),
+            // Refused before the first match.
+            PlayError::Run(RunError::Plan(PlanError::Unplayable { .. })) => None,
+            error => return error::failed(error),
+        };
+        let raised = error::AgentFault::new_err(text.clone());
         Python::attach(|py| {
             let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // One text may be the beginning of another.
-            let causes = kept.iter().filter(|(text, _)| fault.what.contains(text.as_str()));
+            let causes = kept.iter().filter(|(kept, _)| text.contains(kept.as_str()));
             let cause = causes.max_by_key(|(text, _)| text.len()).map(|(_, cause)| cause.clone_ref(py));
             raised.set_cause(py, cause);
-            let record = PyRecord { record: fault.record };
             // The attribute is an addition; without it, the exception is still right.
-            let _ = raised.value(py).setattr("record", record);
+            let _ = record.map(|record| raised.value(py).setattr("record", PyRecord { record }));
         });
         raised
     }

@@ -16,7 +16,7 @@ use cambio_report::{Run, of_run};
 use cambio_sim::digest::BEYOND;
 use cambio_sim::{
     Derived, Executor, Experiment, MOST_THREADS, PlanError, PlayError, PlayablePlan, ReplayScope, RunError, RunFolder,
-    Runner, StoredRun, derive, verify,
+    Runner, StoredRun, derive, verify_with,
 };
 use cambio_solve::HistoryKey;
 use pyo3::prelude::*;
@@ -384,26 +384,21 @@ pub(crate) fn _open(py: Python<'_>, folder: PathBuf) -> PyResult<Bound<'_, PyDic
     about(py, &stored, &derived)
 }
 
-/// Checks a run folder like `cambio verify`, and plays a sample of its batches or all of them again with these agents. Returns the numbers of
-/// batches that gave the same bytes and that cannot be repeated, and messages about errors.
+/// Checks a run folder like `cambio verify`, and plays a sample of its batches or all of them again with these agents. Returns the number of
+/// batches that gave the same bytes, messages about errors, and the reasons why batches were not repeated.
 #[pyfunction]
 pub(crate) fn _verify(
     py: Python<'_>,
     folder: PathBuf,
     agents: Vec<(String, Py<PyAny>)>,
     all: bool,
-) -> PyResult<(u64, u64, Vec<String>)> {
+) -> PyResult<(u64, Vec<String>, Vec<String>)> {
     let roster = roster_with(py, &agents)?;
     let scope = if all { ReplayScope::All } else { ReplayScope::Sample(20) };
     let check = || {
-        let stored = StoredRun::open(&folder)?;
-        let plan = stored.playable(&roster)?;
-        let findings = verify(&stored, &plan, scope);
-        Ok((
-            findings.replayed,
-            findings.not_reproducible,
-            findings.wrong.into_iter().chain(findings.unfinished).collect(),
-        ))
+        let findings = verify_with(&StoredRun::open(&folder)?, &roster, scope);
+        let wrong = findings.wrong.into_iter().chain(findings.unfinished).collect();
+        Ok((findings.replayed, wrong, findings.unreplayed))
     };
     let checked = py.detach(check);
     roster.raised.interrupted(py)?;

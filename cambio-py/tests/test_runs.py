@@ -171,9 +171,10 @@ def test_the_command_plays_with_python_agents(tmp_path: Path) -> None:
     assert refused.returncode == 1 and "must be followed by" in refused.stderr
     twice = ["--python=a=mine:Pass", "--python=a=mine:Pass"]
     assert "must have different names" in command("match", "a", "greedy", *twice, folder=tmp_path).stderr
-    # The run needs the agent.
+    # To replay the run, the agent is needed.
     refused = command("verify", "run", folder=tmp_path)
-    assert refused.returncode == 1 and "mine" in refused.stderr
+    assert refused.returncode == 5 and "not replayed: there is no agent `mine`" in refused.stdout
+    assert command("verify", "run", "--sample", "0", folder=tmp_path).returncode == 0
 
 
 def test_the_command_explains_python_agents(tmp_path: Path) -> None:
@@ -358,7 +359,8 @@ def test_a_fault_of_a_library_agent_has_no_cause() -> None:
     assert cambio.AgentFault("x").record is None
     with pytest.raises(cambio.AgentFault) as caught:
         cambio.evaluate('external("false")', "greedy", deals=1)
-    assert caught.value.__cause__ is None and caught.value.record is not None
+    assert "that can play `classic` at 2 seats" in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.record is None, "refused before the first match"
 
 
 def test_rows_are_written_as_parquet(tmp_path: Path) -> None:

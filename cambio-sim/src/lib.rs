@@ -56,7 +56,9 @@ pub use plan::{
 };
 pub use play::{AgentFault, BlockRows, PlayError, RoundError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
-pub use run::{Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify};
+pub use run::{
+    Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify, verify_with,
+};
 #[cfg(feature = "parquet")]
 pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};

@@ -12,6 +12,7 @@ use cambio_exec::{Executor, Worker};
 
 pub(crate) use block::BlockPlayer;
 pub use block::play_block;
+pub(crate) use block::rows_of_record;
 pub use fault::{AgentFault, PlayError};
 pub use rows::BlockRows;
 pub(crate) use timing::{TIMING_FILE, TIMING_HEADER, TimingRow};

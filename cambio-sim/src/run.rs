@@ -20,7 +20,7 @@ use read::BatchReader;
 pub use read::derive;
 pub(crate) use read::{faults_in, sums};
 pub use replay::{ReplayError, StoredMatch};
-pub use verify::{Findings, ReplayScope, verify};
+pub use verify::{Findings, ReplayScope, verify, verify_with};
 
 /// The report of a run.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
@@ -254,13 +255,16 @@ class Run:
         """Checks the files of the run folder, and plays 20 batches again, or all of them: as `cambio verify`.
 
         `agents` are the Python agents of the run, as in `run`. Returns the number of batches that gave the same bytes. Raises `RunError` with
-        all errors that it finds.
+        all errors that it finds. Warns if batches cannot be played again, for example because an agent is missing; then it replays their
+        records, if the run has records.
         """
         if self.path is None:
             raise RunError("this run has no folder; play it with `run(spec, out)`")
-        replayed, _, wrong = _cambio._verify(self.path, factories(agents), all)
+        replayed, wrong, unreplayed = _cambio._verify(self.path, factories(agents), all)
         if wrong:
             raise RunError("; ".join(wrong))
+        if unreplayed:
+            warnings.warn("not replayed: " + "; ".join(unreplayed), stacklevel=2)
         return replayed
 
     def rows(self, name: str = "players") -> Table:

@@ -10,6 +10,7 @@ use cambio_core::rng::{Key, Seed};
 use super::baseline::Baseline;
 use super::experiment::{FaultPolicy, Payoff, Rotations, Unit};
 use super::lineups::Lineup;
+use super::seeds::Secret;
 
 /// The label of figures from which the luck of the cards is not subtracted, and of figures from which it is.
 pub(crate) const WITH_LUCK: &str = "with the luck of the cards";
@@ -219,6 +220,12 @@ impl Plan {
     /// The random key of a deal as written to records. If the plan has a secret, its commitment replaces the seed.
     pub(crate) fn public_key(&self, deal: u64) -> Key {
         Key { seed: self.seed, agents: self.agent_seed, deal }
+    }
+
+    /// The random key of a deal, from which its cards and the agents' streams are derived.
+    pub(crate) fn key_with(&self, secret: Option<&Secret>, deal: u64) -> Key {
+        let secret_key = |secret: &Secret| Key { seed: secret.cards(), agents: secret.agents(), deal };
+        secret.map_or_else(|| self.public_key(deal), secret_key)
     }
 
     /// The number of matches.

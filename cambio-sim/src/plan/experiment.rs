@@ -7,7 +7,7 @@ use std::path::Path;
 use cambio_agents::SpecError;
 use cambio_core::rng::Seed;
 use cambio_core::text::{excerpt, read_toml};
-use cambio_core::{Rules, RulesError, RulesSpec};
+use cambio_core::{AgentError, Rules, RulesError, RulesSpec};
 use cambio_exec::{one_or_many, read_text};
 use cambio_stats::Support;
 use itertools::Itertools;
@@ -421,6 +421,10 @@ pub enum PlanError {
     /// An agent's spec is invalid.
     #[error(transparent)]
     Agent(#[from] SpecError),
+    /// An agent cannot play one of its tables.
+    #[error("field `agents` must be agents that can play `{}` at {seats} seats, found `{}`: {error}", excerpt(rules), excerpt(agent).up_to(MOST_QUOTED))]
+    #[expect(missing_docs, reason = "the message explains the fields")]
+    Unplayable { agent: String, rules: String, seats: usize, error: AgentError },
     /// A field has an invalid value.
     #[error("field `{field}` must be {allowed}, found {}", excerpt(found).up_to(MOST_QUOTED))]
     Value {

@@ -76,10 +76,7 @@ impl PlayablePlan {
 
     /// The random key from which the cards and the agents' streams of a deal are derived.
     pub fn key(&self, deal: u64) -> Key {
-        match &self.secret {
-            Some(secret) => Key { seed: secret.cards(), agents: secret.agents(), deal },
-            None => self.plan.public_key(deal),
-        }
+        self.plan.key_with(self.secret(), deal)
     }
 
     /// Whether the time of agents is CPU time: all agents are agents of this library without another process. Other agents may
@@ -126,7 +123,12 @@ impl PlayablePlan {
     /// Whether every repetition of a match of this lineup is identical: all its agents are reproducible, and none is an
     /// external program.
     pub(crate) fn is_repeatable(&self, lineup: &Lineup) -> bool {
-        self.is_reproducible(lineup) && lineup.agents().iter().all(|&agent| self.specs[agent].is_self_contained())
+        self.is_reproducible(lineup) && self.is_self_contained(lineup)
+    }
+
+    /// Whether all agents of a lineup depend on this program alone.
+    pub(crate) fn is_self_contained(&self, lineup: &Lineup) -> bool {
+        lineup.agents().iter().all(|&agent| self.specs[agent].is_self_contained())
     }
 }
 

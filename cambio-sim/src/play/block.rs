@@ -14,8 +14,8 @@ use cambio_core::play::{Failure, MatchError, RoundResult, StepResult};
 use cambio_core::rng::Key;
 use cambio_core::rules::MAX_SEATS;
 use cambio_core::{
-    Action, Agent, AgentError, Card, Deal, Event, Match, MatchResult, Observer, Recorder, Referee, Seat, Standing,
-    State,
+    Action, Agent, AgentError, Card, Deal, Event, Match, MatchResult, Observer, Playing, Record, Recorder, Referee,
+    Seat, Standing, State,
 };
 use itertools::Itertools;
 
@@ -23,7 +23,7 @@ use super::fault::{AgentFault, fault};
 use super::rows::{BlockRows, MatchEnding, write_rows};
 use super::tally::MatchTally;
 use super::timing::{Stopwatch, ThreadClock, TimeSpent, TimedAgent, Timing};
-use crate::plan::{Baseline, Block, FaultPolicy, Plan, PlayablePlan};
+use crate::plan::{Baseline, Block, Cell, FaultPolicy, Plan, PlayablePlan};
 
 /// Plays a block.
 ///
@@ -49,6 +49,15 @@ struct MatchObservers {
 }
 
 impl MatchObservers {
+    /// Observers for matches in a cell, without a recorder.
+    fn new(plan: &Plan, cell: &Cell) -> MatchObservers {
+        // After a forfeit, unfinished rounds must be removed from the counters.
+        let tally = MatchTally::new(&cell.rules, plan.faults == FaultPolicy::Forfeit);
+        let model = cell.baseline.as_ref().and_then(Baseline::model);
+        let luck = model.map(|model| Luck::over(Arc::clone(model), &cell.rules, cell.seats));
+        MatchObservers { tally, recorder: None, luck, watchers: Vec::new() }
+    }
+
     /// Calls all observers except the counters. Plans without records and analysis agents have no other observers.
     #[inline]
     fn each(&mut self, mut call: impl FnMut(&mut dyn Observer)) {
@@ -241,11 +250,7 @@ impl<'p> BlockPlayer<'p> {
     ) -> &'a mut Referee<Box<dyn Agent>, MatchObservers> {
         let (rules, seats) = (&block.cell.rules, block.cell.seats);
         if referee.as_ref().is_none_or(|old| old.playing().rules() != rules || old.playing().seats() != seats) {
-            // After a forfeit, unfinished rounds must be removed from the counters.
-            let tally = MatchTally::new(rules, plan.faults == FaultPolicy::Forfeit);
-            let model = block.cell.baseline.as_ref().and_then(Baseline::model);
-            let luck = model.map(|model| Luck::over(Arc::clone(model), rules, seats));
-            let observers = MatchObservers { tally, recorder: None, luck, watchers: Vec::new() };
+            let observers = MatchObservers::new(plan, block.cell);
             let empty: Vec<Option<Box<dyn Agent>>> = (0..seats).map(|_| None).collect();
             let new = Referee::new(Deal::new(rules, plan.key(block.deal)), empty.into(), observers);
             *referee = Some(new.expect("a plan has validated rules and seats"));
@@ -338,6 +343,31 @@ impl<'p> BlockPlayer<'p> {
             }
         }
     }
+}
+
+/// The rows of a match, from its record without its agents; `None` if the text is not the record of this match. The lapses
+/// are not in the record.
+pub(crate) fn rows_of_record<'p>(
+    plan: &'p Plan,
+    key: Key,
+    (block, rotation): (&Block<'p>, usize),
+    text: &str,
+    lapses: &[Option<u32>; MAX_SEATS],
+) -> Option<BlockRows<'p>> {
+    let rules = &block.cell.rules;
+    let mut observers = MatchObservers::new(plan, block.cell);
+    observers.recorder = Some(Recorder::new(rules));
+    let mut playing = Playing::observed(Deal::new(rules, key), block.cell.seats, &mut observers).ok()?;
+    for decision in Record::read(text).ok()?.rounds.iter().flat_map(|round| &round.decisions) {
+        playing.act_observed(decision.split_once(' ')?.1.parse().ok()?, &mut observers).ok()?;
+    }
+    let result = playing.result()?;
+    let recorder = observers.recorder.take()?;
+    let record = recorder.finish(plan.public_key(block.deal), rotation, &plan.seated(block, rotation), &result);
+    let mut rows = BlockRows::default();
+    let measured = (&observers.tally, observers.luck.as_ref());
+    write_rows(plan, block, rotation, measured, &MatchEnding::Played(&result, lapses), &mut rows);
+    (record.to_json() == text).then_some(rows)
 }
 
 /// Plays the match that `key` determines, with the seated agents.

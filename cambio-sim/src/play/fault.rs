@@ -22,6 +22,8 @@ pub struct AgentFault {
     pub round: usize,
     /// The decision within the round, counted from 1.
     pub decision: usize,
+    /// Whether the agent made an illegal decision; otherwise it failed or panicked.
+    pub is_illegal: bool,
     /// The description of the fault.
     pub what: String,
     /// The record of the match up to the fault.
@@ -127,8 +129,10 @@ pub(super) fn fault(
         again.act_observed(action, &mut recorder).expect("the decision was legal in the match");
     }
     let place = format!("{}, {seats} seats, {}, deal {deal}, rotation {rotation}", rules.name(), labels.join(" | "));
+    let is_illegal = illegal.is_some();
     let mut record = recorder.stop(plan.public_key(deal), rotation, labels, illegal);
     record.fields.insert("x-fault".to_owned(), error.to_string().into());
     let halt = cause.filter(|error| !error.is_fault()).cloned();
-    Box::new(AgentFault { place, seat, round, decision, what: error.to_string(), record, halt, kept: None })
+    let what = error.to_string();
+    Box::new(AgentFault { place, seat, round, decision, is_illegal, what, record, halt, kept: None })
 }

@@ -165,12 +165,12 @@ impl BatchWriter {
     }
 }
 
-/// Replays a batch and compares its hashes with the ledger; `None` if an agent is not reproducible.
-pub(super) fn replay_batch(plan: &PlayablePlan, entry: &BatchEntry) -> Option<Result<bool, Box<AgentFault>>> {
-    if !plan.batch(entry.batch).all(|number| plan.is_reproducible(plan.block(number).lineup)) {
+/// Plays a batch again and returns its entry for the ledger; `None` if an agent is not reproducible.
+pub(super) fn replay_batch(plan: &PlayablePlan, batch: u64) -> Option<Result<BatchEntry, Box<AgentFault>>> {
+    if !plan.batch(batch).all(|number| plan.is_reproducible(plan.block(number).lineup)) {
         return None;
     }
     let mut played = PlayedBatch::default();
-    let done = played.play(BlockPlayer::playing_all(plan), entry.batch, BatchOutput::Rows, None)?;
-    Some(done.map(|()| played.entry == *entry))
+    let done = played.play(BlockPlayer::playing_all(plan), batch, BatchOutput::Rows, None)?;
+    Some(done.map(|()| played.entry))
 }

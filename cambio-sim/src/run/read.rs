@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use cambio_core::rules::MAX_SEATS;
 use rayon::prelude::*;
 
 use crate::digest::{Derived, Digest, Extract};
 use crate::disk::RunError;
-use crate::plan::{Block, Payoff, Plan};
-use crate::play::BlockRows;
+use crate::plan::{Block, Payoff, Plan, Secret};
+use crate::play::{BlockRows, rows_of_record};
 use crate::rows::{FILES, RowReader};
 use crate::store::{BatchEntry, ReadBatch, StoredRun, row_files};
 
@@ -120,6 +121,40 @@ fn blocks_in<'p>(
         Some((file, _)) => Err(bad(file.name, "a row belongs to no block of the batch")),
         None => Ok(blocks),
     }
+}
+
+/// Replays the records of a batch without agents, and compares the rows that they give with the stored rows. Returns the number
+/// of records. `files` must be uncompressed.
+pub(super) fn replay_records(
+    (plan, place): (&Plan, &Path),
+    secret: Option<&Secret>,
+    entry: &BatchEntry,
+    files: &[Vec<u8>],
+) -> Result<u64, RunError> {
+    let number = row_files(plan).iter().position(|file| file.name == "records.jsonl").expect("the plan has records");
+    let bad = |what: &str| bad(place, entry, "records.jsonl", what);
+    let text = std::str::from_utf8(&files[number]).map_err(|error| bad(&error.to_string()))?;
+    let (mut lines, mut replayed) = (text.lines(), 0);
+    for (block, rows) in blocks_in((plan, place), entry, files)? {
+        // A forfeited match has no record.
+        for (row, rounds, players) in rows.by_match().filter(|(.., players)| !players.iter().any(|row| row.forfeit)) {
+            let mut lapses = [None; MAX_SEATS];
+            lapses.iter_mut().zip(players).for_each(|(lapses, row)| *lapses = row.counts.lapses);
+            let line = lines.next().unwrap_or_default();
+            let key = plan.key_with(secret, block.deal);
+            let found = rows_of_record(plan, key, (&block, row.key.rotation), line, &lapses);
+            if !found.is_some_and(|found| {
+                found.matches == std::slice::from_ref(row) && found.rounds == rounds && found.players == players
+            }) {
+                let (lineup, deal, rotation) = (row.key.lineup, row.key.deal, row.key.rotation);
+                return Err(bad(&format!(
+                    "the record of {lineup}, deal {deal}, rotation {rotation} does not give its rows"
+                )));
+            }
+            replayed += 1;
+        }
+    }
+    if lines.next().is_some() { Err(bad("a record belongs to no match of the batch")) } else { Ok(replayed) }
 }
 
 impl StoredRun {

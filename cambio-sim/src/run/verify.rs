@@ -1,14 +1,20 @@
 //! Verification of stored runs.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
+use cambio_agents::Roster;
 use cambio_exec::read_bytes;
 
 use super::batch::replay_batch;
-use super::read::derive;
+use super::read::{BatchReader, replay_records};
 use crate::digest::Derived;
-use crate::plan::{PlayablePlan, PlayedBatches};
-use crate::store::StoredRun;
+use crate::disk::RunError;
+use crate::plan::{FaultPolicy, PlayablePlan, PlayedBatches, Secret};
+use crate::store::{BatchEntry, StoredRun};
+
+/// The maximum number of differing batches with a message each.
+const MOST_NAMED: usize = 5;
 
 /// The maximum number of bytes of a page.
 const MOST_PAGE: u64 = 1 << 30;
@@ -29,6 +35,14 @@ pub struct Findings {
     pub wrong: Vec<String>,
     /// Messages about remains of an interruption. Resuming the run removes these remains.
     pub unfinished: Vec<String>,
+    /// Why selected batches were not replayed: an agent is missing or not the agent of the run, or its process failed.
+    pub unreplayed: Vec<String>,
+    /// The number of batches whose rows were compared with the ledger.
+    pub compared: u64,
+    /// The batches whose rows are not those of the ledger or of the records.
+    pub differing: Vec<u64>,
+    /// The number of records that were replayed without agents, because agents cannot repeat their batches.
+    pub records: u64,
     /// The number of replayed batches that gave the same bytes.
     pub replayed: u64,
     /// The number of selected batches that were not replayed because an agent is not reproducible.
@@ -71,10 +85,87 @@ impl Findings {
             Err(error) => self.wrong.push(format!("cannot read {}: {error}", path.display())),
         }
     }
+
+    /// Compares the rows of all batches with the ledger, and the chosen ones that agents cannot repeat with their records.
+    /// Returns the tables, or `None` if a batch differs.
+    fn compare(
+        &mut self,
+        stored: &StoredRun,
+        playable: Option<&PlayablePlan>,
+        chosen: &BTreeSet<u64>,
+    ) -> Result<Option<Derived>, RunError> {
+        let plan = &stored.plan;
+        let secret = plan.secret.then(|| Secret::read(&stored.path)).transpose()?;
+        let is_repeatable = |playable: &PlayablePlan, batch| {
+            plan.batch(batch).all(|number| playable.is_repeatable(plan.block(number).lineup))
+        };
+        let needs_records = |batch| {
+            plan.records && chosen.contains(&batch) && playable.is_none_or(|playable| !is_repeatable(playable, batch))
+        };
+        let mut reading = BatchReader::new(plan);
+        for (entry, read) in stored.entries.iter().zip(stored.read_batches()?) {
+            self.compared += 1;
+            let checked = read.and_then(|(_, files)| {
+                if needs_records(entry.batch) {
+                    self.records += replay_records((plan, &stored.path), secret.as_ref(), entry, &files)?;
+                }
+                Ok(files)
+            });
+            match checked {
+                Ok(files) if self.differing.is_empty() => reading.add(&stored.path, entry.clone(), files)?,
+                Ok(_) => {}
+                Err(error) => {
+                    self.differing.push(entry.batch);
+                    self.wrong.extend((self.differing.len() <= MOST_NAMED).then(|| error.to_string()));
+                }
+            }
+        }
+        if !self.differing.is_empty() {
+            return Ok(None);
+        }
+        let mut digest = reading.end()?;
+        digest.end_deal();
+        Ok(Some(Derived::new(plan, digest)))
+    }
+
+    /// Plays the chosen batches again.
+    fn replay(&mut self, stored: &StoredRun, plan: &PlayablePlan, chosen: &BTreeSet<u64>) {
+        let changes = stored.changed_files(plan.specs()).join(", ");
+        let has_faults = |entry: &BatchEntry| {
+            plan.faults != FaultPolicy::Stop && entry.segments.last().is_some_and(|faults| faults.rows > 0)
+        };
+        for entry in chosen.iter().map(|&batch| &stored.entries[batch as usize]) {
+            let Some(again) = replay_batch(plan, entry.batch) else {
+                self.not_reproducible += 1;
+                continue;
+            };
+            if again.as_ref().is_ok_and(|again| again == entry) {
+                self.replayed += 1;
+                continue;
+            }
+            // The process of a bot may fail by the clock or for lack of a program, so its failures prove nothing.
+            let has_bots = plan.batch(entry.batch).any(|number| !plan.is_self_contained(plan.block(number).lineup));
+            let (mut what, mut proves_nothing) = match again {
+                Ok(again) => {
+                    let what = format!("replaying batch {} gives different rows", entry.batch);
+                    (what, has_bots && (has_faults(entry) || has_faults(&again)))
+                }
+                Err(fault) => {
+                    let what = format!("batch {} cannot be replayed: {}: {}", entry.batch, fault.place, fault.what);
+                    (what, fault.halt.is_some() || has_bots && !fault.is_illegal)
+                }
+            };
+            if has_bots && !changes.is_empty() {
+                what += &format!("; since the run began, {changes}");
+                proves_nothing = true;
+            }
+            if proves_nothing { &mut self.unreplayed } else { &mut self.wrong }.push(what);
+        }
+    }
 }
 
 /// Checks a run: the hashes of all batches, bytes that the ledger does not cover, the derived files, and a replay of some
-/// batches. Unreadable files are reported as findings.
+/// batches. Unreadable files are reported as findings. Without a plan, no batch is replayed, only its records.
 ///
 /// ```
 /// use std::path::Path;
@@ -94,7 +185,8 @@ impl Findings {
 /// # std::fs::remove_dir_all(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: ReplayScope) -> Findings {
+pub fn verify<'p>(stored: &StoredRun, plan: impl Into<Option<&'p PlayablePlan>>, replay: ReplayScope) -> Findings {
+    let plan = plan.into();
     let mut findings = Findings::default();
     let mut loose = Vec::new();
     if stored.is_torn {
@@ -120,33 +212,34 @@ pub fn verify(stored: &StoredRun, plan: &PlayablePlan, replay: ReplayScope) -> F
         findings.unfinished = loose.into_iter().map(|left| left + "; resuming removes the rest").collect();
     }
     findings.wrong.extend(stored.manifest_flaws());
-    match derive(stored) {
-        Err(error) => findings.wrong.push(error.to_string()),
-        Ok(derived) => {
-            // The derived files of an unfinished run may be older than its rows.
-            if stored.is_complete() {
-                for (name, text) in derived.files() {
-                    findings.check_up_to(text.len() as u64, stored, name, |found| found == text.as_bytes());
-                }
-            }
-            findings.derived = Some(derived);
-        }
-    }
     let entries = stored.entries.len() as u64;
     let chosen = match replay {
         ReplayScope::All => entries,
         ReplayScope::Sample(wanted) => wanted.min(entries),
     };
-    for number in 0..chosen {
-        let entry = &stored.entries[(u128::from(number) * u128::from(entries) / u128::from(chosen.max(1))) as usize];
-        match replay_batch(plan, entry) {
-            None => findings.not_reproducible += 1,
-            Some(Ok(true)) => findings.replayed += 1,
-            Some(Ok(false)) => findings.wrong.push(format!("replaying batch {} gives different rows", entry.batch)),
-            Some(Err(fault)) => findings
-                .wrong
-                .push(format!("batch {} cannot be replayed: {}: {}", entry.batch, fault.place, fault.what)),
+    let chosen = (0..chosen).map(|number| (u128::from(number) * u128::from(entries) / u128::from(chosen)) as u64);
+    let chosen: BTreeSet<u64> = chosen.collect();
+    match findings.compare(stored, plan, &chosen) {
+        Err(error) => findings.wrong.push(error.to_string()),
+        Ok(derived) => {
+            // The derived files of an unfinished run may be older than its rows.
+            for (name, text) in derived.iter().filter(|_| stored.is_complete()).flat_map(Derived::files) {
+                findings.check_up_to(text.len() as u64, stored, name, |found| found == text.as_bytes());
+            }
+            findings.derived = derived;
         }
     }
+    if let Some(plan) = plan {
+        findings.replay(stored, plan, &chosen);
+    }
+    findings
+}
+
+/// Like [`verify`], with the agents of a roster. If the roster lacks an agent of the run, the rest is checked, and
+/// [`Findings::unreplayed`] contains the reason. Without batches to replay, the agents are not needed.
+pub fn verify_with(stored: &StoredRun, roster: &Roster, replay: ReplayScope) -> Findings {
+    let plan = (replay != ReplayScope::Sample(0)).then(|| stored.playable(roster)).transpose();
+    let mut findings = verify(stored, plan.as_ref().ok().and_then(Option::as_ref), replay);
+    findings.unreplayed.extend(plan.err().map(|error| error.to_string()));
     findings
 }

@@ -217,8 +217,8 @@ impl StoredRun {
         self.programs.is(&other.programs)
     }
 
-    /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read
-    /// or does not match the ledger.
+    /// Reads the rows of all batches in order, and checks each file against the ledger. Fails if a file cannot be read. A batch
+    /// that does not match the ledger is an error, after which the next batch can be read.
     pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
@@ -246,8 +246,9 @@ impl StoredRun {
             Ok(rows.map_err(|what| RunError::damaged(path, format!("{place} (batch {batch}) {what}")))?.into_owned())
         };
         Ok(self.entries.iter().map(move |entry| {
-            let files = (0..entry.segments.len()).map(|place| read(entry, place)).collect::<Result<_, _>>()?;
-            Ok((entry, files))
+            // Also after an error, so that the next batch begins at its rows.
+            let files: Vec<_> = (0..entry.segments.len()).map(|place| read(entry, place)).collect();
+            Ok((entry, files.into_iter().collect::<Result<_, _>>()?))
         }))
     }
 
