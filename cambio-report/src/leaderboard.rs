@@ -18,7 +18,8 @@ agent that does not report its probabilities decides with 16 random streams.
 responder: the wins in percent of a network that learned to beat the agent in
 five minutes of one core, with a 95 % interval; 50 is perfect, and more training
 can find more. time: of a decision in the duel, with `!` if it is longer than
-the slower search of the class takes.";
+the slower search of the class takes. A value with `?` is as stored and was not
+repeated; `cambio verify DIR --all` repeats all values except times.";
 
 /// The results of several agents in one benchmark, the best first.
 #[derive(Clone, PartialEq, Debug)]

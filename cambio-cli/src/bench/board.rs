@@ -1,15 +1,17 @@
 //! The leaderboard of a benchmark.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
 use cambio_core::text::duration;
 use cambio_report::{LEADERBOARD_LEGEND, Leaderboard, of_leaderboard};
-use cambio_sim::{ReplayScope, RunError, StoredRun, verify};
+use cambio_sim::{ReplayScope, RunError, StoredRun, verify_with};
 use cambio_stats::is_even;
 
-use super::result::{BenchRequest, BenchResult, RobustResult, WinShare};
+use super::result::{BenchRequest, BenchResult, RobustResult, WinShare, refusal_file};
+use super::robust;
 use super::suite::{RUN_PARTS, Suite};
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
@@ -19,17 +21,24 @@ use crate::tables::Format;
 pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, roster: &Roster) -> CliResult {
     let suite = Suite::own();
     let mut results = folders.iter().map(|folder| checked(folder, &suite, roster)).collect::<Result<Vec<_>, _>>()?;
-    let score = |result: &BenchResult| result.part("duel").map_or(0.0, |share| share.win_share);
+    let score = |(result, _): &(BenchResult, _)| result.part("duel").map_or(0.0, |share| share.win_share);
     results.sort_by(|one, other| score(other).total_cmp(&score(one)));
-    let board = leaderboard(&suite, &results);
+    let (results, unchecked): (Vec<BenchResult>, Vec<BTreeSet<&str>>) = results.into_iter().unzip();
+    let mut board = leaderboard(&suite, &results);
+    for (row, unchecked) in board.rows.iter_mut().zip(&unchecked) {
+        let cells = board.columns.iter().zip(row).filter(|(column, cell)| unchecked.contains(*column) && *cell != "–");
+        cells.for_each(|(_, cell)| cell.push('?'));
+    }
     if let Some(file) = html {
         write_page(file, &of_leaderboard(&board))?;
     }
     let mut out = stdout();
     match format {
         Format::Json => {
-            for result in &results {
-                writeln!(out, "{}", serde_json::to_string(result)?)?;
+            for (result, unchecked) in results.iter().zip(&unchecked) {
+                let mut result = serde_json::to_value(result)?;
+                result["unchecked"] = serde_json::to_value(unchecked)?;
+                writeln!(out, "{result}")?;
             }
         }
         Format::Csv => {
@@ -52,22 +61,36 @@ pub(super) fn run(folders: &[PathBuf], html: Option<&Path>, format: Format, rost
     Ok(Exit::Done)
 }
 
-/// The result of a complete benchmark, after checking that it matches its runs, and that a sample of matches can be repeated.
-fn checked(folder: &Path, suite: &Suite, roster: &Roster) -> Result<BenchResult, Box<dyn std::error::Error>> {
+/// The result of a complete benchmark, after checking that it matches its runs, and that a sample of matches can be repeated. Also
+/// the columns of the leaderboard that were not checked: those that take long to repeat, depend on the machine, or have runs
+/// without a repeated match.
+fn checked(
+    folder: &Path,
+    suite: &Suite,
+    roster: &Roster,
+) -> Result<(BenchResult, BTreeSet<&'static str>), Box<dyn std::error::Error>> {
     let shown = folder.display();
     let result = BenchResult::of(folder, roster)?;
     if !result.complete {
         return Err(format!("{shown} is not complete; `cambio bench --resume` continues it").into());
     }
     result.check_file(folder)?;
+    if result.robust_error.is_some()
+        && result.robust_error != robust::refusal(suite, &roster.parse(&result.request.agent)?, roster)?
+    {
+        let what = "responders can be trained, or cannot for another reason";
+        return Err(RunError::damaged(&refusal_file(folder), what).into());
+    }
+    let mut unchecked = BTreeSet::from(["exact", "responder", "time"]);
     for table in result.request.tables(suite, roster)? {
         let stored = StoredRun::open(&folder.join(&table.name))?;
-        let findings = verify(&stored, &stored.playable(roster)?, ReplayScope::Sample(1));
+        let findings = verify_with(&stored, roster, ReplayScope::Sample(1));
         if let Some(wrong) = findings.wrong.first() {
             return Err(RunError::damaged(&stored.path, wrong.clone()).into());
         }
+        unchecked.extend(RUN_PARTS.into_iter().filter(|part| findings.replayed == 0 && *part == table.part));
     }
-    Ok(result)
+    Ok((result, unchecked))
 }
 
 pub(super) fn leaderboard(suite: &Suite, results: &[BenchResult]) -> Leaderboard {

@@ -8,7 +8,7 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_core::Rules;
 use cambio_exec::{CancelToken, ExecutorError, FileError, thread_cpu_time, write_whole};
 use cambio_learn::{LearnError, LearnFolder, LearnThreads, Learner, Recipe, StoredResponder, starting_network};
-use cambio_sim::{Worker, read_rules};
+use cambio_sim::{PlanError, Worker, read_rules};
 
 use super::result::{RESPONDERS, ROBUST, refusal_file, trained};
 use super::suite::{RobustPart, Suite};
@@ -124,6 +124,13 @@ impl Responder<'_> {
         note(&format!("responder from {from}: wins {:.1} % of the fresh deals", 100.0 * row.win_share));
         Ok(())
     }
+}
+
+/// Why no responder to the agent can be trained; `None` if one can.
+pub(super) fn refusal(suite: &Suite, agent: &AgentSpec, roster: &Roster) -> Result<Option<String>, PlanError> {
+    let rules = read_rules(&suite.robust.rules, Path::new("."))?;
+    let responder = Responder { part: &suite.robust, rules: &rules, agent, roster };
+    Ok(responder.learner("shipped").err().map(|error| plain(&error.to_string())))
 }
 
 /// Checks the recipe and the networks of each responder, and repeats their evaluations.
