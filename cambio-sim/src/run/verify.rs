@@ -39,7 +39,7 @@ pub struct Findings {
     pub unreplayed: Vec<String>,
     /// The number of batches whose rows were compared with the ledger.
     pub compared: u64,
-    /// The batches whose rows are not those of the ledger or of the records.
+    /// The batches whose rows differ from the ledger or from the records.
     pub differing: Vec<u64>,
     /// The number of records that were replayed without agents, because agents cannot repeat their batches.
     pub records: u64,
