@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use cambio_sim::{PlayError, RunError};
+use cambio_sim::{PlanError, PlayError, RunError};
 
 use crate::say::say;
 
@@ -27,7 +27,8 @@ impl Exit {
         say!("error: {error}");
         match (error.downcast_ref(), error.downcast_ref()) {
             (Some(RunError::Damaged(_) | RunError::Conflict(_)), _) => Exit::Wrong,
-            (_, Some(PlayError::Fault(_))) => Exit::Fault,
+            (Some(RunError::Plan(PlanError::Unplayable { .. })), _)
+            | (_, Some(PlayError::Fault(_) | PlayError::Plan(PlanError::Unplayable { .. }))) => Exit::Fault,
             _ => Exit::Failed,
         }
     }

@@ -230,7 +230,7 @@ pub(super) fn tell_outcome(out: Option<&Path>, is_quiet: bool, report: &Report) 
     match (error, out) {
         (PlayError::Plan(_), _) => {
             say!("error: {error}");
-            return Exit::Failed;
+            return Exit::Fault;
         }
         (PlayError::Interrupted, None) => say!("interrupted after {matches}"),
         (PlayError::Interrupted, _) => {
