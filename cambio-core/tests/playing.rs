@@ -105,6 +105,22 @@ fn an_illegal_decision_changes_nothing() {
 }
 
 #[test]
+fn a_finished_match_refuses_every_decision() {
+    for (rules, seats) in tables() {
+        let mut stream = Key::new(61, 0).agent(Seat::A);
+        let mut playing = Playing::new(&rules, seats, Key::new(61, 0)).unwrap();
+        play_on(&mut playing, &mut stream);
+        let before = format!("{playing:?}");
+        for text in ["draw", "pass", "call", "end", "peek a1", "swap a1 b1"] {
+            let error = playing.act(text.parse().unwrap()).unwrap_err();
+            assert_eq!((error.actor, error.legal.len()), (None, 0));
+            assert!(error.to_string().ends_with("the round is over"), "{error}");
+        }
+        assert_eq!(format!("{playing:?}"), before);
+    }
+}
+
+#[test]
 fn events_are_those_since_the_last_decision_over_the_end_of_a_round() {
     let rules = Rules::preset("original").unwrap();
     let mut playing = Playing::new(&rules, 2, Key::new(5, 3)).unwrap();

@@ -7,8 +7,8 @@ use crate::play::observer::Observer;
 use crate::play::round::Round;
 use crate::rng::Key;
 use crate::{
-    Action, Briefing, Card, Event, Match, MatchResult, Observation, Rules, RulesError, Score, Seat, Sighting, Standing,
-    State,
+    Action, Briefing, Card, Choices, Event, Match, MatchResult, Observation, Rules, RulesError, Score, Seat, Sighting,
+    Standing, State,
 };
 
 /// A match in progress, for programs that drive the game loop themselves: servers, browsers, other languages, learners.
@@ -184,6 +184,9 @@ impl Playing {
         observer: &mut W,
     ) -> Result<&[Event<Card>], IllegalAction> {
         let Playing { deal, game, round, actions, last_round } = self;
+        if game.is_over() {
+            return Err(IllegalAction { action, actor: None, legal: Choices::NONE });
+        }
         actions.push(round.act(action, deal.chance(game.rounds()), observer)?);
         if let Some(result) = round.end(observer) {
             game.add(&result);
