@@ -42,6 +42,12 @@ fn aim(rules: &Rules) -> String {
         EmptyHand::Safe => line += " If you have no cards left, you are safe and have 0 points.",
         EmptyHand::Continues => {}
     }
+    if spec.empty_call {
+        line += " A player without cards has called.";
+    }
+    if !spec.lock_caller {
+        line += " Other players may still swap and snap the cards of a player who has called.";
+    }
     line += match spec.score {
         ScoreKnob::Points => " You score the points of your cards",
         ScoreKnob::Share | ScoreKnob::WinLoss => {
@@ -137,6 +143,9 @@ fn snap(rules: &Rules) -> String {
         Late::Penalise => ", and so does a matching card that comes too late.",
         Late::TakeBack | Late::Abort => ".",
     };
+    if !spec.discarder_snaps {
+        line += " The player who discarded the card may not snap.";
+    }
     if spec.touch {
         line += " You may also touch a card as a bluff.";
     }

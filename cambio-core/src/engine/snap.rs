@@ -33,23 +33,26 @@ pub struct SnapRights {
     seats: u8,
     callers: SeatSet,
     safe: SeatSet,
+    /// The seat whose turn it is; `None` before the first turn.
+    turn: Option<Seat>,
 }
 
 impl SnapRights {
     /// The rights at the start of a round: no seat has called and no seat is safe.
     pub fn new(rules: &Rules, seats: usize) -> SnapRights {
-        SnapRights::of(*rules, seats as u8, SeatSet::EMPTY, SeatSet::EMPTY)
+        SnapRights::of(*rules, seats as u8, SeatSet::EMPTY, SeatSet::EMPTY, None)
     }
 
     #[inline]
-    pub(crate) fn of(rules: Rules, seats: u8, callers: SeatSet, safe: SeatSet) -> SnapRights {
-        SnapRights { rules, seats, callers, safe }
+    pub(crate) fn of(rules: Rules, seats: u8, callers: SeatSet, safe: SeatSet, turn: Option<Seat>) -> SnapRights {
+        SnapRights { rules, seats, callers, safe, turn }
     }
 
-    /// Updates the rights with an event. Only a deal, a call, or a seat that becomes safe changes them.
+    /// Updates the rights with an event. Only a deal, a turn, a call, or a seat that becomes safe changes them.
     pub fn notice<Face: Copy>(&mut self, event: &Event<Face>) {
         match *event {
-            Event::Dealt { .. } => (self.callers, self.safe) = (SeatSet::EMPTY, SeatSet::EMPTY),
+            Event::Dealt { .. } => *self = SnapRights::new(&self.rules, self.seats.into()),
+            Event::TurnBegan { seat } => self.turn = Some(seat),
             Event::Called { seat } => self.callers.insert(seat),
             Event::BecameSafe { seat } => self.safe.insert(seat),
             _ => {}
@@ -64,7 +67,10 @@ impl SnapRights {
     /// The seats that may snap. A snap window asks all of them.
     #[inline]
     pub fn seats(&self) -> SeatSet {
-        let all = SeatSet::first(usize::from(self.seats)).without(self.safe);
+        let mut all = SeatSet::first(usize::from(self.seats)).without(self.safe);
+        if let (false, Some(discarder)) = (self.rules.spec().discarder_snaps, self.turn) {
+            all.remove(discarder);
+        }
         if self.callers.is_empty() { all } else { self.after_call(all) }
     }
 
@@ -85,10 +91,13 @@ impl SnapRights {
         if self.callers.is_empty() && spec.snap_targets == SnapTargets::Any {
             return occupied;
         }
-        let mut locked = self.callers;
+        let mut locked = if spec.lock_caller { self.callers } else { SeatSet::EMPTY };
         let mut only_own = spec.snap_targets == SnapTargets::Own;
-        if matches!(spec.caller_snaps, CallerSnaps::Own | CallerSnaps::OwnAndForeign) && locked.contains(seat) {
-            locked.remove(seat);
+        if self.callers.contains(seat) {
+            match spec.caller_snaps {
+                CallerSnaps::None | CallerSnaps::Foreign => locked.insert(seat),
+                CallerSnaps::Own | CallerSnaps::OwnAndForeign => locked.remove(seat),
+            }
             only_own |= spec.caller_snaps == CallerSnaps::Own;
         }
         let open = if only_own { occupied.intersection(SpotSet::of_seat(seat)) } else { occupied };

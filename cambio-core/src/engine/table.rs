@@ -296,7 +296,8 @@ impl Table {
             Event::Skipped { seat } => Some((seat, Action::Skip)),
             Event::Snapped { seat, spot, .. } => Some((seat, Action::Snap(spot))),
             Event::Gave { seat, from, .. } => Some((seat, Action::Give(from))),
-            Event::Called { seat } => Some((seat, Action::Call)),
+            // After a chain, a seat without cards may have to call (knob `empty_call`).
+            Event::Called { seat } if self.phase != Phase::Chain => Some((seat, Action::Call)),
             _ => None,
         };
         match (decision, self.phase) {
@@ -311,7 +312,8 @@ impl Table {
     /// Which seats may snap which cards, given the calls and the safe seats.
     #[inline]
     pub fn snap_rights(&self) -> SnapRights {
-        SnapRights::of(self.rules, self.seats, self.callers, self.safe)
+        let turn = (self.turns > 0).then_some(self.turn);
+        SnapRights::of(self.rules, self.seats, self.callers, self.safe, turn)
     }
 
     /// The seats that a snap window asks.
@@ -346,11 +348,25 @@ impl Table {
     pub(crate) fn can_call(&self, seat: Seat) -> bool {
         let spec = self.rules.spec();
         let turns_without_call = (spec.first_call.count() - 1) * self.seats();
-        let is_open = match spec.callers {
+        self.can_be_caller(seat) && self.turns() > turns_without_call
+    }
+
+    /// Whether the earlier calls allow a call of this seat.
+    fn can_be_caller(&self, seat: Seat) -> bool {
+        match self.rules.spec().callers {
             Callers::One => self.callers.is_empty(),
             Callers::Several => !self.callers.contains(seat),
-        };
-        is_open && self.turns() > turns_without_call
+        }
+    }
+
+    /// Whether an empty layout makes this seat call (knob `empty_call`).
+    pub(crate) fn must_call(&self, seat: Seat) -> bool {
+        self.rules.spec().empty_call && self.layout(seat).is_empty() && self.can_be_caller(seat)
+    }
+
+    /// The seats whose cards may not be swapped or revealed (knob `lock_caller`).
+    fn locked(&self) -> SeatSet {
+        if self.rules.spec().lock_caller { self.callers } else { SeatSet::EMPTY }
     }
 
     /// The spot that a penalty card for `seat` would go to.
@@ -398,7 +414,7 @@ impl Table {
         if !step.swaps() {
             return Pairs::NONE;
         }
-        let spots = self.occupied.without(SpotSet::of_seats(self.callers));
+        let spots = self.occupied.without(SpotSet::of_seats(self.locked()));
         if step.swaps_own() {
             let own = spots.intersection(SpotSet::of_seat(self.turn));
             return Table::swaps_with(
@@ -431,7 +447,7 @@ impl Table {
     pub(crate) fn next_shown(&self) -> Option<Seat> {
         self.turn.round(self.seats()).skip(1).find(|&seat| {
             let layout = self.layout(seat);
-            !self.callers.contains(seat) && !layout.is_empty() && layout.intersection(self.named).is_empty()
+            !self.locked().contains(seat) && !layout.is_empty() && layout.intersection(self.named).is_empty()
         })
     }
 
@@ -439,8 +455,9 @@ impl Table {
     pub(crate) fn is_last_turn(&self) -> bool {
         let spec = self.rules.spec();
         // A call after this turn can still add the final lap.
-        let may_go_on =
-            spec.call == CallWhen::AfterTurn && spec.limit_in_lap == LimitInLap::Waits && self.can_call(self.turn);
+        let may_call = (spec.call == CallWhen::AfterTurn && self.can_call(self.turn))
+            || (spec.empty_call && self.can_be_caller(self.turn));
+        let may_go_on = spec.limit_in_lap == LimitInLap::Waits && may_call;
         self.first_caller == Some(self.turn.next(self.seats()))
             || (self.is_limit_reached(spec.turn_limit.count()) && !may_go_on)
             || (spec.stock_empty == StockEmpty::EndRound && self.stock_len == 0)

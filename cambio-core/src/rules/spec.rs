@@ -128,6 +128,8 @@ knobs! {
     snap_targets "snap_targets": SnapTargets,
     /// Whether a seat may snap only cards that it knows to match. A seat that knows no such card is then not asked.
     snap_known_only "snap_known_only": bool,
+    /// Whether the seat that discarded a card may snap on it. If not, the window asks only the other seats.
+    discarder_snaps "discarder_snaps": bool = "true" optional,
     /// Whether a seat may touch a card as a bluff in a snap window.
     touch "touch": bool,
     /// Whether a seat that wins a snap of another seat's card may or must give that seat a card.
@@ -150,6 +152,8 @@ knobs! {
     race_weights "race_weights": RaceWeights,
     /// Whether powers may look at a caller's cards.
     look_at_caller "look_at_caller": bool,
+    /// Whether a caller's cards are locked: no seat may swap, snap or reveal them. Looks have the knob `look_at_caller`.
+    lock_caller "lock_caller": bool = "true" optional,
     /// Which cards a caller may snap.
     caller_snaps "caller_snaps": CallerSnaps,
     /// Whether seats that have not called may snap after a call.
@@ -166,6 +170,8 @@ knobs! {
     empty_hand "empty_hand": EmptyHand,
     /// With `empty_hand = "ends_round"`: whether later snaps in the window that ended the round are still fined.
     empty_hand_fines "empty_hand_fines": EmptyHandFines = "after",
+    /// Whether an empty layout counts as a call: the seat calls at the end of its own turn, or else instead of its next turn.
+    empty_call "empty_call": bool = "false" optional,
     /// What happens when the stock is empty.
     stock_empty "stock_empty": StockEmpty,
     /// The number of turns after which a round ends.

@@ -301,3 +301,88 @@ fn a_turn_after_which_its_seat_may_call_is_not_the_last_where_the_limit_waits() 
         assert_eq!(table.has_window(), has_window, "{limit_in_lap}");
     }
 }
+
+#[test]
+pub(crate) fn the_cards_of_a_caller_are_locked_or_open() {
+    let table = |fields: &str, card: &str| {
+        let mut table = Stage::of("original", 3).with(fields).holds("a", "7 8 9 1").stock(card).deal();
+        table.play("a call, b draw, b drop");
+        table
+    };
+    for open in [false, true] {
+        let fields = format!("lock_caller = {}", !open);
+        let mut swap = table(&fields, "swap");
+        assert_eq!((swap.offers("b snap a1"), swap.offers("b touch a1")), (open, open));
+        assert_eq!(swap.pass(), "bc", "`caller_snaps` decides whether the caller is asked");
+        assert_eq!((swap.offers("b swap a1 b1"), swap.offers("b swap a1 c1")), (open, open));
+        let mut reveal = table(&fields, "KB");
+        reveal.pass();
+        reveal.play("b show c1");
+        assert_eq!(reveal.offers("b show a1"), open);
+        let mut look = table(&fields, "spy");
+        look.pass();
+        assert!(!look.offers("b look a1"), "looks have a knob of their own");
+    }
+    // A card of the caller is snapped, and the caller gets a gift.
+    let mut snapped = table("lock_caller = false", "7");
+    snapped.play("b snap a1, c pass, b give b2");
+    assert_eq!(snapped.row("a").split(' ').count(), 4);
+    // `caller_snaps` limits the caller as before.
+    let own = |caller_snaps: &str| {
+        let mut table = table(&format!("lock_caller = false\ncaller_snaps = '{caller_snaps}'"), "7");
+        table.play("b pass, c pass");
+        (table.offers("a snap a1"), table.offers("a snap b1"))
+    };
+    assert_eq!([own("foreign"), own("own"), own("any")], [(false, true), (true, false), (true, true)]);
+}
+
+#[test]
+pub(crate) fn an_empty_layout_counts_as_a_call_or_not() {
+    let stage = |fields: &str| {
+        let usual = ["empty_hand = 'continues'", "empty_call = true"];
+        let usual = usual.into_iter().filter(|line| !fields.contains(line.split(' ').next().unwrap()));
+        Stage::of("original", 3)
+            .with(&usual.collect::<Vec<_>>().join("\n"))
+            .with("hand = 1\npeek = 'none'\nchain = false\ntouch = false")
+            .with(fields)
+            .holds("a", "7")
+            .holds("b", "8")
+            .holds("c", "9")
+    };
+    // In its own turn, a seat without cards calls at the end of the turn, and each other seat has one more turn.
+    let mut own = stage("").stock("7 1 2").deal();
+    own.play("a draw, a drop, a snap a1, b pass, c pass");
+    own.news();
+    assert_eq!((own.asked(), own.state().table().callers().len()), ("b".to_owned(), 1));
+    own.play("b draw, b drop");
+    own.pass();
+    own.play("c draw, c drop");
+    own.pass();
+    assert_eq!(own.outcome(), ("call", vec!["-5".to_owned(), "8".to_owned(), "9".to_owned()]));
+    // In the turn of another seat, it calls instead of its next turn, which ends a freeze.
+    let mut later = stage("").stock("9 1 2").deal();
+    later.play("a draw, a drop");
+    later.news();
+    later.play("a pass, b pass, c snap c1");
+    assert_eq!(later.news(), "c snaps c1: 9 right; b's turn");
+    later.play("b draw, b drop");
+    later.pass();
+    assert!(later.news().ends_with("c's turn; c calls; a's turn"));
+    later.play("a draw, a drop");
+    later.pass();
+    assert!(later.offers("b draw") && !later.offers("b call"));
+    // If the empty layout ends the round, the seat has called too, whatever its first turn with a call.
+    let mut ended = stage("empty_hand = 'ends_round'\nfirst_call = 9").stock("8").deal();
+    ended.play("a draw, a drop, a pass, b snap b1, c pass");
+    assert_eq!(ended.outcome(), ("empty_hand", vec!["7".to_owned(), "-5".to_owned(), "9".to_owned()]));
+    let mut second = stage("").stock("8 1").deal();
+    second.play("a call, b draw, b drop, b snap b1, c pass");
+    assert_eq!(second.state().table().callers().len(), 1, "`callers` is one");
+    let mut several = stage("callers = 'several'").stock("8 1").deal();
+    several.play("a call, b draw, b drop, b snap b1, c pass");
+    assert_eq!(several.state().table().callers().len(), 2);
+    // Without the knob, the seat has called nothing.
+    let mut without = stage("empty_call = false").stock("7 1 2").deal();
+    without.play("a draw, a drop, a snap a1, b pass, c pass");
+    assert!(without.state().table().callers().is_empty());
+}

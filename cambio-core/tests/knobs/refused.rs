@@ -111,7 +111,10 @@ fn a_missing_field_is_refused_by_name() {
 fn rule_tables_from_before_a_knob_are_read_as_they_were_meant() {
     let later: Vec<&str> = KNOBS.iter().filter(|knob| knob.before.is_some()).map(|knob| knob.name).collect();
     let optional: Vec<&str> = KNOBS.iter().filter(|knob| knob.is_optional).map(|knob| knob.name).collect();
-    assert_eq!(optional, ["replaced_power", "penalty", "first_call", "lowest_bonus"]);
+    assert_eq!(
+        optional,
+        ["replaced_power", "discarder_snaps", "penalty", "lock_caller", "first_call", "empty_call", "lowest_bonus"]
+    );
     let written: Vec<&str> = later.into_iter().filter(|name| !optional.contains(name)).collect();
     assert_eq!(written, ["others_after_call", "empty_hand_fines", "total_reset"]);
     for preset in PRESETS.into_iter().chain(MINI_GAMES) {

@@ -271,3 +271,26 @@ pub(crate) fn a_heavier_seat_is_first_more_often() {
     assert!(even[&Seat::A].abs_diff(1333) < 149, "seats that are not listed have weight 1: {even:?}");
     assert!(heavy[&Seat::A].abs_diff(3200) < 127, "{heavy:?}");
 }
+
+#[test]
+pub(crate) fn the_discarder_may_snap_or_not() {
+    for discarder_snaps in [true, false] {
+        let fields = format!("discarder_snaps = {discarder_snaps}");
+        let mut table = Stage::of("classic", 3).with(&fields).stock("8s 2s").deal();
+        table.play("a draw, a drop");
+        // The window before the power and the window after it.
+        assert_eq!(table.pass(), if discarder_snaps { "abc" } else { "bc" });
+        table.play("a look a1");
+        assert_eq!(table.pass(), if discarder_snaps { "abc" } else { "bc" });
+        // A keep discards the replaced card. The next seat may snap again in a turn that is not its own.
+        table.play("a end, b draw, b keep b1");
+        assert_eq!(table.pass(), if discarder_snaps { "bca" } else { "ca" });
+        // No seat has discarded the card that starts the pile.
+        let mut flip = Stage::of("faessler", 3).with(&fields).with("peek = 'none'").stock("1R").deal();
+        assert_eq!(flip.pass(), "abc");
+    }
+    // After a call of the other seat, no seat may snap.
+    let mut called = Stage::of("original", 2).with("discarder_snaps = false").stock("7").deal();
+    called.play("a call, b draw, b drop");
+    assert_eq!(called.outcome().0, "call");
+}

@@ -183,16 +183,7 @@ pub(crate) fn mini_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
 pub(crate) fn odd_games(seed: u64, deals: u64) -> impl Iterator<Item = Game> {
     older_odd_games(seed, deals).filter_map(|game| {
         let mut table = game.rules.spec().to_table();
-        set_knobs(
-            &mut table,
-            &[
-                ("penalty", json!([0, 1, 1, 2, 4])),
-                ("replaced_power", json!([false, true])),
-                ("first_call", json!([1, 1, 2, 5])),
-                ("lowest_bonus", json!([0, "set(0)", -3, "times(2)"])),
-            ],
-            &mut game.key.agent(Seat::G),
-        );
+        set_knobs(&mut table, &later_values(), &mut game.key.agent(Seat::G));
         let rules = RulesSpec::from_json(&table).unwrap().validate().ok()?;
         rules.covers(game.seats).ok()?;
         Some(Game { rules, ..game })
@@ -219,9 +210,22 @@ fn set_knobs(table: &mut Value, knobs: &[(&str, Value)], stream: &mut Stream) {
     }
 }
 
-fn odd_rules(stream: &mut Stream) -> Option<Rules> {
-    let mut table = json!({ "base": PRESETS[stream.below(6) as usize], "name": "odd" });
-    let knobs: [(&str, Value); 43] = [
+/// Values of the optional knobs.
+pub(crate) fn later_values() -> Vec<(&'static str, Value)> {
+    vec![
+        ("penalty", json!([0, 1, 1, 2, 4])),
+        ("replaced_power", json!([false, true])),
+        ("first_call", json!([1, 1, 2, 5])),
+        ("lowest_bonus", json!([0, "set(0)", -3, "times(2)"])),
+        ("discarder_snaps", json!([true, false])),
+        ("lock_caller", json!([true, false])),
+        ("empty_call", json!([false, true])),
+    ]
+}
+
+/// Values of most other knobs.
+pub(crate) fn older_values() -> Vec<(&'static str, Value)> {
+    vec![
         ("decks", json!([1, 1, 2])),
         ("hand", json!([1, 2, 4, 6])),
         ("max_slots", json!([6, 8, 12, 16])),
@@ -265,8 +269,12 @@ fn odd_rules(stream: &mut Stream) -> Option<Rules> {
         ("call_success", json!([-5, "set(0)", "times(0)"])),
         ("call_failure", json!([5, "set(30)", "times(2)"])),
         ("total_reset", json!(["none", "7 -> 3", "-2 -> 10"])),
-    ];
-    set_knobs(&mut table, &knobs, stream);
+    ]
+}
+
+fn odd_rules(stream: &mut Stream) -> Option<Rules> {
+    let mut table = json!({ "base": PRESETS[stream.below(6) as usize], "name": "odd" });
+    set_knobs(&mut table, &older_values(), stream);
     // Each power with a swap gets a random kind of swap.
     let mut spec = RulesSpec::from_json(&table).unwrap();
     let mut kinds = spec.deck.kinds().to_vec();

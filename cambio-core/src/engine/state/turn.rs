@@ -207,8 +207,10 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         if table.first_caller == Some(seat) {
             return self.end(EndReason::Call);
         }
-        if spec.empty_hand == EmptyHand::EndsRoundAtTurn && table.emptied().is_some() {
-            return self.end(EndReason::EmptyHand);
+        if spec.empty_hand == EmptyHand::EndsRoundAtTurn
+            && let Some(seat) = table.emptied()
+        {
+            return self.end_with_empty(seat);
         }
         if table.is_limit_reached(usize::from(self.state.hidden.turn_limit)) {
             return self.end(EndReason::TurnLimit);
@@ -221,6 +223,11 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         table.cheated = false;
         // The number of the turn determines whether the seat may call.
         table.turns += 1;
+        if table.must_call(seat) {
+            table.frozen = false;
+            self.happens(Event::TurnBegan { seat });
+            return self.call(seat);
+        }
         if !self.can_start(seat) {
             self.state.table.turns -= 1;
             return self.end(EndReason::StockOut);
@@ -265,10 +272,22 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
         let table = &mut self.state.table;
         // A call at the start of a turn ends the freeze, as a draw does. A call at the end of a turn does not.
         table.frozen &= table.phase != Phase::Start;
-        table.callers.insert(seat);
-        table.first_caller.get_or_insert(seat);
-        self.happens(Event::Called { seat });
+        self.add_caller(seat);
         self.next_turn();
+    }
+
+    fn add_caller(&mut self, seat: Seat) {
+        self.state.table.callers.insert(seat);
+        self.state.table.first_caller.get_or_insert(seat);
+        self.happens(Event::Called { seat });
+    }
+
+    /// Ends the round because this seat has no cards, which may count as its call.
+    fn end_with_empty(&mut self, seat: Seat) {
+        if self.state.table.must_call(seat) {
+            self.add_caller(seat);
+        }
+        self.end(EndReason::EmptyHand);
     }
 
     fn cheat(&mut self, seat: Seat, spot: Spot) {
@@ -316,7 +335,9 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
 
     fn finish_turn(&mut self) {
         let seat = self.state.table.turn;
-        if self.spec().call == CallWhen::AfterTurn && self.may_call(seat) {
+        if self.state.table.must_call(seat) {
+            self.call(seat);
+        } else if self.spec().call == CallWhen::AfterTurn && self.may_call(seat) {
             self.ask(seat, Phase::Close);
         } else {
             self.next_turn();

@@ -1,7 +1,7 @@
 //! Snap windows: which seats are asked, how declarations are resolved, gifts and chains.
 
 use crate::engine::chance::{Chance, Race, RaceOrder};
-use crate::engine::event::{EndReason, Event, Sink, SnapOutcome};
+use crate::engine::event::{Event, Sink, SnapOutcome};
 use crate::engine::observation::{View as _, matches};
 use crate::engine::state::turn::Turn;
 use crate::engine::state::{Declared, State};
@@ -162,8 +162,10 @@ impl<C: Chance, S: Sink> Turn<'_, C, S> {
     pub(super) fn after_success(&mut self, winner: Seat) {
         self.state.table.gap = None;
         let spec = self.spec();
-        if self.state.table.ends_when_empty() && self.state.table.emptied().is_some() {
-            return self.end(EndReason::EmptyHand);
+        if self.state.table.ends_when_empty()
+            && let Some(seat) = self.state.table.emptied()
+        {
+            return self.end_with_empty(seat);
         }
         if spec.empty_hand == EmptyHand::Safe {
             while let Some(seat) = self.state.table.emptied() {
