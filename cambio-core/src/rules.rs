@@ -24,7 +24,7 @@ use crate::text::{did_you_mean, excerpt};
 pub use deck::Deck;
 use deck::{KIND_FIELDS, MOST_KINDS};
 pub use spec::{KNOBS, KnobDoc, RulesSpec};
-use spec::{known_names, preset_names};
+use spec::{field_names, known_names, preset_names};
 
 /// The names of the presets, in the order in which they are documented.
 pub const PRESETS: [&str; 6] = ["original", "original-b", "original-c", "original-d", "faessler", "classic"];
@@ -58,7 +58,7 @@ pub enum RulesError {
     #[error(
         "there is no field `{}`; {}`cambio rules classic` prints all fields",
         excerpt(field),
-        did_you_mean(field, KNOBS.iter().map(|knob| knob.name))
+        did_you_mean(field, field_names())
     )]
     UnknownField { field: String },
     /// A field is missing.
@@ -79,13 +79,13 @@ pub enum RulesError {
     /// The text of a kind's power is not valid.
     #[error("`power` of kind {number} of the deck: {source}")]
     Power { number: usize, source: ParsePowerError },
-    /// The table `points` has a key that is neither a label nor a rank of the deck.
+    /// The table `points` or `powers` has a key that is neither a label nor a rank of the deck.
     #[error(
-        "field `points` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \
+        "field `{field}` must name labels or ranks of the deck, found `{}`; {nearest}`cambio rules` and the name of a \
          preset print its deck",
         excerpt(found)
     )]
-    PointsOf { found: String, nearest: String },
+    NoSuchKind { field: &'static str, found: String, nearest: String },
     /// Two kinds have the same label.
     #[error("two kinds of the deck have the label `{label}`; labels must be unique")]
     Label { label: String },

@@ -73,26 +73,27 @@ impl Deck {
         &self.kinds
     }
 
-    /// The deck with other points for some kinds, which `points` names by label or rank. A named deck becomes a custom
-    /// deck with this number of jokers.
-    pub(super) fn with_points(self, points: &Value, jokers: u8) -> Result<Deck, RulesError> {
+    /// The deck with other points or powers for some kinds, which `table` names by label or rank. A named
+    /// deck becomes a custom deck with this number of jokers.
+    pub(super) fn with(self, (field, allowed, set): KindTable, table: &Value, jokers: u8) -> Result<Deck, RulesError> {
         let Deck { name, mut kinds } = self;
         let wrong = |found: String| {
-            let allowed = format!("a table of labels or ranks, each with {POINTS}");
-            RulesError::Field { field: "points", found, allowed }
+            let allowed = format!("a table of labels or ranks, each with {allowed}");
+            RulesError::Field { field, found, allowed }
         };
-        let points = points.as_object().ok_or_else(|| wrong(points.to_string()))?;
-        for (key, value) in points {
-            if !kinds.iter().any(|kind| kind.label == *key || kind.rank == *key) {
+        let table = table.as_object().ok_or_else(|| wrong(table.to_string()))?;
+        for (key, value) in table {
+            let Some(kind) = kinds.iter().find(|kind| kind.label == *key || kind.rank == *key) else {
                 let mut names: Vec<&str> = kinds.iter().flat_map(|kind| [kind.label.as_str(), &kind.rank]).collect();
                 names.sort_by_key(|name| !name.eq_ignore_ascii_case(key));
-                return Err(RulesError::PointsOf { found: key.clone(), nearest: did_you_mean(key, names) });
-            }
-            read_points(value).ok_or_else(|| wrong(format!("{key} = {value}")))?;
+                return Err(RulesError::NoSuchKind { field, found: key.clone(), nearest: did_you_mean(key, names) });
+            };
+            set(&mut kind.clone(), value).ok_or_else(|| wrong(format!("{key} = {value}")))?;
         }
         for kind in &mut kinds {
-            let value = points.get(&kind.label).or_else(|| points.get(&kind.rank));
-            kind.points = value.and_then(read_points).unwrap_or(kind.points);
+            if let Some(value) = table.get(&kind.label).or_else(|| table.get(&kind.rank)) {
+                set(kind, value);
+            }
             if name.is_some() && kind.label == "JK" {
                 kind.copies = jokers;
             }
@@ -133,6 +134,16 @@ fn check_number(kinds: usize) -> Result<(), RulesError> {
 fn is_label(label: &str) -> bool {
     !label.is_empty() && label.len() <= 12 && label.chars().all(|c| c.is_ascii_graphic())
 }
+
+/// A table of a rule file that changes one field of some kinds: its name, the valid values, and a function that sets the
+/// field or returns `None`.
+pub(super) type KindTable = (&'static str, &'static str, fn(&mut Kind, &Value) -> Option<()>);
+
+const POWERS: &str = "a power such as `look own` or `look any then swap`, or an empty text for no power";
+pub(super) const KIND_TABLES: [KindTable; 2] = [
+    ("points", POINTS, |kind, value| read_points(value).map(|points| kind.points = points)),
+    ("powers", POWERS, |kind, value| value.as_str()?.parse().ok().map(|power| kind.power = power)),
+];
 
 const LABEL: &str = "1 to 12 ASCII characters without a space";
 const POINTS: &str = "a whole number from -100 to 100";

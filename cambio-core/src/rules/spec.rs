@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use super::deck::{Deck, KIND_FIELDS, write_kind};
+use super::deck::{Deck, KIND_FIELDS, KIND_TABLES, write_kind};
 use super::{MINI_GAMES, PRESETS, Rules, RulesError};
 use crate::rules::card::Kind;
 use crate::rules::knob::{
@@ -246,9 +246,9 @@ impl RulesSpec {
     /// Reads a rule file.
     ///
     /// The file sets every field, except those that were added later (see [`KnobDoc::before`]). With a line such as
-    /// `base = "classic"`, it starts from that preset and sets only the fields that differ. The table `points` changes the
-    /// points of some kinds of the deck. Its keys are labels or ranks; the points of a label take precedence over the
-    /// points of its rank.
+    /// `base = "classic"`, it starts from that preset and sets only the fields that differ. The tables `points` and
+    /// `powers` change the points and the powers of some kinds of the deck. Their keys are labels or ranks; the value of a
+    /// label takes precedence over the value of its rank.
     ///
     /// # Errors
     /// If the text is not TOML, a field is unknown or missing, or a value is not valid.
@@ -261,6 +261,8 @@ impl RulesSpec {
     /// assert_eq!(mine.hand.get(), 6);
     /// let mine = RulesSpec::from_toml("base = 'classic'\n[points]\nJK = -3\nA = 1\n").unwrap().validate().unwrap();
     /// assert_eq!(["JK", "Ah", "As", "2h"].map(|label| mine.points(mine.card(label).unwrap())), [-3, 1, 1, 2]);
+    /// let mine = RulesSpec::from_toml("base = 'classic'\n[powers]\nQ = 'swap'\nK = ''\n").unwrap().validate().unwrap();
+    /// assert_eq!(["Qh", "Kh"].map(|label| mine.power(mine.card(label).unwrap()).to_string()), ["swap", ""]);
     /// let error = RulesSpec::from_toml("base = 'classic'\nlate = 'never'").unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
@@ -285,7 +287,7 @@ impl RulesSpec {
             Value::Object(given) => given,
             _ => return Err(RulesError::Shape { found: value.to_string() }),
         };
-        let (mut fields, mut points) = (Map::new(), None);
+        let mut fields = Map::new();
         match given.get("base") {
             Some(Value::String(base)) => {
                 if let Value::Object(base) = RulesSpec::preset(base)?.to_table() {
@@ -298,14 +300,10 @@ impl RulesSpec {
             None => {}
         }
         for (name, value) in given {
-            if !is_field(name) {
+            if !field_names().any(|field| field == name) {
                 return Err(RulesError::UnknownField { field: name.clone() });
             }
-            if name == "points" {
-                points = Some(value);
-            } else {
-                fields.insert(name.clone(), value.clone());
-            }
+            fields.insert(name.clone(), value.clone());
         }
         let name = match fields.get("name") {
             None => "custom".to_owned(),
@@ -321,8 +319,10 @@ impl RulesSpec {
         };
         let deck = Deck::read(deck)?;
         let mut spec = RulesSpec::from_fields(name, deck, &fields)?;
-        if let Some(points) = points {
-            spec.deck = spec.deck.with_points(points, spec.jokers.get() as u8)?;
+        for changes in KIND_TABLES {
+            if let Some(table) = given.get(changes.0) {
+                spec.deck = spec.deck.with(changes, table, spec.jokers.get() as u8)?;
+            }
         }
         Ok(spec)
     }
@@ -430,6 +430,8 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && !name.contains(char::is_control)
 }
 
-fn is_field(name: &str) -> bool {
-    ["base", "name", "deck", "points"].contains(&name) || KNOBS.iter().any(|knob| knob.name == name)
+/// The names of all fields of a rule file.
+pub(super) fn field_names() -> impl Iterator<Item = &'static str> {
+    let tables = KIND_TABLES.map(|(field, ..)| field);
+    ["base", "name", "deck"].into_iter().chain(tables).chain(KNOBS.iter().map(|knob| knob.name))
 }

@@ -189,8 +189,48 @@ fn the_table_points_changes_the_points_of_labels_and_ranks() {
 }
 
 #[test]
-fn wrong_points_are_refused() {
+fn the_table_powers_changes_the_powers_of_labels_and_ranks() {
+    let read = |fields: &str| RulesSpec::from_toml(&format!("base = 'classic'\n{fields}")).unwrap();
+    let powers = |spec: &RulesSpec| {
+        let rules = spec.clone().validate().unwrap();
+        ["JK", "7h", "Jh", "Kh", "Ks"].map(|label| rules.power(rules.card(label).unwrap()).to_string())
+    };
+    let king = "look any then look another then swap";
+    assert_eq!(powers(&read("")), ["", "look own", "swap", king, king]);
+    let changed = read("[powers]\nJ = 'swap own'\n7 = ''\nK = 'reveal'\nKh = 'look any then swap'\n");
+    assert_eq!(powers(&changed), ["", "", "swap own", "look any then swap", "reveal"], "a label precedes its rank");
+    // A lock or a record has the resulting deck, which older versions can read.
+    assert_eq!(changed.to_table().get("powers"), None);
+    assert_eq!(RulesSpec::from_json(&changed.to_table()).unwrap(), changed);
+    assert_eq!(RulesSpec::from_toml(&changed.to_toml()).unwrap(), changed);
+    // Points, copies and jokers stay, and both tables can be in one file.
+    let both = read("jokers = 3\n[powers]\nJK = 'swap'\n[points]\nJK = -3");
+    let joker = both.clone().validate().unwrap().kinds().iter().find(|kind| kind.label == "JK").unwrap().clone();
+    assert_eq!((joker.points, joker.copies, joker.power.to_string()), (-3, 3, "swap".to_owned()));
+    assert_eq!(
+        read("name = 'classic'\n[powers]\nJ = 'swap'").to_json(),
+        "classic",
+        "these are the powers of the preset"
+    );
+}
+
+#[test]
+fn wrong_points_and_powers_are_refused() {
     for (fields, error) in [
+        (
+            "powers = { K = 'peek' }",
+            "field `powers` must be a table of labels or ranks, each with a power such as `look own` or `look any then \
+             swap`, or an empty text for no power, found K = \"peek\"",
+        ),
+        (
+            "powers = { kh = 'swap' }",
+            "field `powers` must name labels or ranks of the deck, found `kh`; did you mean `Kh`? `cambio rules` and the \
+             name of a preset print its deck",
+        ),
+        (
+            "power = { K = 'swap' }",
+            "there is no field `power`; did you mean `powers`? `cambio rules classic` prints all fields",
+        ),
         (
             "points = 3",
             "field `points` must be a table of labels or ranks, each with a whole number from -100 to 100, found 3",
