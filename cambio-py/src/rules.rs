@@ -188,7 +188,7 @@ pub(crate) fn read(value: &Bound<'_, PyAny>) -> PyResult<Rules> {
         Err(_) => return Err(no_rules(value)),
     };
     let table = args::to_json(dict.as_any(), 0)?;
-    validated(RulesSpec::from_json(&table))
+    validated(RulesSpec::from_json(&table).and_then(|spec| spec.check_meaning().map(|()| spec)))
 }
 
 /// Validates a spec. Rules with the name, cards and knobs of a preset become that preset.

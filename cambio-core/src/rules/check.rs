@@ -2,7 +2,7 @@
 
 use super::{Face, Rules, RulesError, RulesSpec, System, copies};
 use crate::rules::card::{Card, MAX_CARDS, MAX_KINDS};
-use crate::rules::knob::{Bonus, Flip, Knob as _, Peek, Reset, Score};
+use crate::rules::knob::{Flip, Knob as _, Peek, Reset, Score};
 use crate::rules::seat::MAX_SEATS;
 
 fn field(field: &'static str, found: impl Into<String>, allowed: impl Into<String>) -> RulesError {
@@ -61,9 +61,7 @@ impl System {
             return Err(field("peek", spec.peek.write().to_string(), format!("within `hand`, which is {hand}")));
         }
         if spec.score == Score::Points {
-            let dearest = kinds.iter().map(|kind| kind.points.unsigned_abs()).max().map_or(0, usize::from);
-            let most = |bonus: Bonus| bonus.most(dearest * slots);
-            let round = most(spec.call_success).max(most(spec.call_failure)).max(most(spec.lowest_bonus));
+            let round = spec.most_per_round(&kinds);
             let rounds = spec.round_limit.count();
             let reset = if let Reset::To(_, to) = spec.total_reset { usize::from(to.unsigned_abs()) } else { 0 };
             let most = (i32::MAX as usize / crate::Score::UNITS as usize - reset) / round.max(1);

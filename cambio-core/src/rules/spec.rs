@@ -251,7 +251,7 @@ impl RulesSpec {
     /// label takes precedence over the value of its rank.
     ///
     /// # Errors
-    /// If the text is not TOML, a field is unknown or missing, or a value is not valid.
+    /// If the text is not TOML, a field is unknown or missing, a value is not valid, or [`RulesSpec::check_meaning`] fails.
     ///
     /// # Examples
     /// ```
@@ -272,7 +272,7 @@ impl RulesSpec {
     pub fn from_toml(text: &str) -> Result<RulesSpec, RulesError> {
         let value: toml::Table = read_toml(text).map_err(RulesError::Toml)?;
         match serde_json::to_value(value) {
-            Ok(value) => RulesSpec::from_json(&value),
+            Ok(value) => RulesSpec::from_json(&value).and_then(|spec| spec.check_meaning().map(|()| spec)),
             Err(error) => Err(RulesError::File(error.to_string())),
         }
     }
@@ -280,7 +280,8 @@ impl RulesSpec {
     /// Reads the field `rules` of a record: a preset's name, or the fields of a rule file as JSON.
     ///
     /// # Errors
-    /// The same errors as [`RulesSpec::from_toml`], except for TOML.
+    /// The same errors as [`RulesSpec::from_toml`], except for TOML. [`RulesSpec::check_meaning`] is called only for a table
+    /// with the field `base`: tables in records and locks have no base, and must be readable.
     pub fn from_json(value: &Value) -> Result<RulesSpec, RulesError> {
         let given = match value {
             Value::String(name) => return RulesSpec::preset(name),
@@ -323,6 +324,9 @@ impl RulesSpec {
             if let Some(table) = given.get(changes.0) {
                 spec.deck = spec.deck.with(changes, table, spec.jokers.get() as u8)?;
             }
+        }
+        if given.contains_key("base") {
+            spec.check_meaning()?;
         }
         Ok(spec)
     }

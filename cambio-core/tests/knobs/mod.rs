@@ -2,6 +2,7 @@
 
 mod calls;
 mod deal;
+mod meaning;
 mod refused;
 mod scoring;
 mod snaps;

@@ -42,13 +42,14 @@ pub(crate) fn the_match_ends_after_so_many_rounds_whatever_the_totals() {
 #[test]
 pub(crate) fn a_round_scores_points_or_shares_or_wins_and_losses() {
     assert_eq!(scores("score = 'points'", LOW, HIGH), ["-2", "12"]);
-    assert_eq!(scores("score = 'share'", LOW, HIGH), ["1", "0"]);
-    assert_eq!(scores("score = 'share'", HIGH, LOW), ["0", "1"]);
-    assert_eq!(scores("score = 'win_loss'", LOW, HIGH), ["1", "-1"]);
-    assert_eq!(scores("score = 'win_loss'", HIGH, LOW), ["-1", "1"]);
-    assert_eq!(scores("score = 'win_loss'", "1 1 1 1", "0 0 2 2"), ["-1", "1"], "a tie with the caller");
+    let shares = |score: &str, a: &str, b: &str| scores(&format!("score = '{score}'\nbest = 'most'"), a, b);
+    assert_eq!(shares("share", LOW, HIGH), ["1", "0"]);
+    assert_eq!(shares("share", HIGH, LOW), ["0", "1"]);
+    assert_eq!(shares("win_loss", LOW, HIGH), ["1", "-1"]);
+    assert_eq!(shares("win_loss", HIGH, LOW), ["-1", "1"]);
+    assert_eq!(shares("win_loss", "1 1 1 1", "0 0 2 2"), ["-1", "1"], "a tie with the caller");
     let uncalled = |score: &str| {
-        let fields = format!("score = '{score}'\nturn_limit = 1");
+        let fields = format!("score = '{score}'\nbest = 'most'\nturn_limit = 1");
         let mut table =
             Stage::of("original", 2).with(&fields).holds("a", "1 1 1 1").holds("b", "0 0 2 2").stock("9").deal();
         table.idle();
@@ -173,5 +174,5 @@ pub(crate) fn the_fewest_or_the_most_win_a_match() {
     let result = called("", LOW, HIGH).result();
     let (_, totals, ranks) = repeated("best = 'fewest'", &result, 2);
     assert_eq!((totals, ranks), (vec![Score::points(-4), Score::points(24)], vec![1, 2]));
-    assert_eq!(repeated("best = 'most'", &result, 2).2, [2, 1]);
+    assert_eq!(repeated("best = 'most'\nscore = 'share'", &result, 2).2, [2, 1], "the result still has the points");
 }
