@@ -5,5 +5,5 @@ pub(crate) mod knowledge;
 pub(crate) mod round_history;
 
 pub use card_history::{CardHistory, CardTrace, Origin};
-pub use knowledge::Knowledge;
+pub use knowledge::{ImpossibleSighting, Knowledge};
 pub use round_history::{PublicEvent, RoundHistory};

@@ -7,11 +7,13 @@ mod bytes;
 
 use std::io::Read as _;
 
-use crate::play::{Game, Manner, amount, odd_games};
-use bytes::{Lines, decisions, records, rules};
+use crate::play::{Game, Manner, amount, games, odd_games};
+use bytes::{Lines, decisions, observation, observed, records, rules};
+use cambio_core::engine::OwnedObservation;
+use cambio_core::play::RoundLog;
 use cambio_core::rng::{Bounded as _, Key, Stream};
 use cambio_core::rules::knob::MatchEnd;
-use cambio_core::{Recorder, Rules, Seat};
+use cambio_core::{Deal, Playing, Recorder, Rules, Seat, Sighting};
 use serde_json::{Value, json};
 
 /// Short records of three presets, and one record with a full table of rules.
@@ -284,4 +286,58 @@ fn decisions_from_arbitrary_bytes_never_panic() {
     assert!(made > 10_000, "{made}");
     assert_eq!(decisions(&[]), 0);
     assert_eq!(decisions(&[5, 0, 0]), 0);
+}
+
+/// The sightings of a seat and its serialized observation without the checksum, at some moments of a match.
+fn moments(game: &Game) -> Vec<(Vec<Sighting>, Vec<u8>)> {
+    let (mut stream, mut log, mut found) = (game.key.agent(Seat::H), RoundLog::default(), Vec::new());
+    let mut playing = Playing::observed(Deal::new(&game.rules, game.key), game.seats, &mut log).unwrap();
+    for number in 0..600 {
+        let seat = Seat::ALL[stream.below(game.seats as u32) as usize];
+        if number % 7 == 0 || playing.is_over() {
+            let bytes = OwnedObservation::from(&playing.state().observe(seat)).to_bytes();
+            found.push((log.sightings(seat).collect(), bytes[..bytes.len() - 8].to_vec()));
+        }
+        let Some(turn) = playing.turn() else { break };
+        let action = game.manner.choose(&turn.view, &mut stream);
+        playing.act_observed(action, &mut log).unwrap();
+    }
+    found
+}
+
+#[test]
+fn changed_observations_and_sightings_never_panic() {
+    let mut stream = Key::new(608, 0).agent(Seat::A);
+    let (mut read, mut agreed, mut made) = (0, 0, 0);
+    for game in games(609, 1).chain(odd_games(610, amount(60, 3000))) {
+        let moments = moments(&game);
+        for (sightings, bytes) in &moments {
+            assert_eq!(observed(&game.rules, sightings, bytes), (true, true), "{sightings:?}");
+            for _ in 0..amount(8, 100) {
+                let (mut sightings, mut bytes) = (sightings.clone(), bytes.clone());
+                if stream.chance(1, 2) {
+                    let at = stream.below(bytes.len() as u32) as usize;
+                    bytes[at] =
+                        if stream.chance(1, 2) { stream.below(256) as u8 } else { bytes[at] ^ 1 << stream.below(8) };
+                }
+                if stream.chance(1, 2) {
+                    let other = &moments[stream.below(moments.len() as u32) as usize].0;
+                    let at = stream.below(sightings.len() as u32) as usize;
+                    match stream.below(4) {
+                        0 => drop(sightings.remove(at)),
+                        1 => sightings.insert(at, other[stream.below(other.len() as u32) as usize]),
+                        2 => sightings.clone_from(other),
+                        _ => {
+                            let code = sightings[at].code() ^ 1 << stream.below(60);
+                            sightings[at] = Sighting::from_code(code).unwrap_or(sightings[at]);
+                        }
+                    }
+                }
+                let (is_read, agrees) = observed(&game.rules, &sightings, &bytes);
+                (read, agreed, made) = (read + u32::from(is_read), agreed + u32::from(agrees), made + 1);
+            }
+        }
+    }
+    assert!(read > made / 3 && agreed > 100 && agreed < read, "{made} {read} {agreed}");
+    assert_eq!(observation(&[]), (false, false));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cambio_agents::{AgentSpec, WordEnum as _, words};
+use cambio_agents::{AgentSpec, Guarded, WordEnum as _, words};
 use cambio_core::engine::IllegalAction;
 use cambio_core::play::{MatchError, RoundLog, StepResult};
 use cambio_core::rng::Key;
@@ -55,16 +55,16 @@ pub(crate) fn score_reward(rules: &Rules, score: Score) -> f64 {
 }
 
 /// A library agent in a seat. Python objects must be `Sync` and agents are not, so the agent is in a mutex, which is never
-/// contended.
-pub(crate) struct LibraryAgent(Mutex<Box<dyn Agent>>);
+/// contended. A panic of the agent is an error of the agent.
+pub(crate) struct LibraryAgent(Mutex<Guarded<Box<dyn Agent>>>);
 
 impl LibraryAgent {
     pub(crate) fn new(spec: &AgentSpec) -> LibraryAgent {
-        LibraryAgent(Mutex::new(spec.make()))
+        LibraryAgent(Mutex::new(Guarded::new(spec.make())))
     }
 
     fn agent(&mut self) -> &mut dyn Agent {
-        &mut **self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -126,10 +126,10 @@ impl PyObservation {
         history_of(self.rules_of(), self.seats_of(), (self.rounds, &self.totals), &self.sightings)
     }
 
-    fn deduced(&self) -> Knowledge {
-        let mut knowledge = Knowledge::new(self.rules_of(), self.seats_of(), self.view.seat());
-        self.sightings.iter().for_each(|sighting| knowledge.notice(sighting));
-        knowledge
+    /// Also checks that the observation follows from its sightings.
+    fn deduced(&self) -> PyResult<Knowledge> {
+        let deduced = Knowledge::deduced(&self.view.observation(), &self.sightings);
+        deduced.map_err(|error| error::CambioError::new_err(error.to_string()))
     }
 
     fn label(&self, card: Option<Card>) -> Option<&'static str> {
@@ -336,8 +336,8 @@ impl PyObservation {
     }
 
     /// The knowledge that the seat can deduce from this observation.
-    fn knowledge(&self) -> PyKnowledge {
-        PyKnowledge { observation: self.clone(), knowledge: self.deduced() }
+    fn knowledge(&self) -> PyResult<PyKnowledge> {
+        Ok(PyKnowledge { observation: self.clone(), knowledge: self.deduced()? })
     }
 
     fn __str__(&self) -> String {
@@ -383,12 +383,18 @@ pub(crate) fn observation(
     if totals.len() != view.table().seats() {
         return Err(refused(format!("{} totals for {} seats", totals.len(), view.table().seats())));
     }
+    let most = rules.spec().round_limit.count();
+    if rounds > most {
+        return Err(refused(format!("the number of rounds must be at most {most}, found {rounds}")));
+    }
     let sightings = codes.into_iter().map(|code| sighting(&rules, code)).collect::<PyResult<_>>()?;
     let decided = decided.iter().map(|text| text.parse().map_err(error::action)).collect::<PyResult<_>>()?;
     let totals = totals.into_iter().map(Score::from_units).collect();
     let read = |key: &str| HistoryKey::parse(key).ok_or_else(|| refused(format!("{key} is not a key")));
     let key = key.map(read).transpose()?;
-    Ok(PyObservation { view, sightings, decided, rounds, totals, key })
+    let observation = PyObservation { view, sightings, decided, rounds, totals, key };
+    observation.deduced()?;
+    Ok(observation)
 }
 
 /// Totals as floats.

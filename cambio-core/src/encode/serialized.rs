@@ -5,8 +5,8 @@ use crate::encode::code::Part as _;
 use crate::engine::event::EndReason;
 use crate::engine::observation::{OwnedObservation, Private};
 use crate::engine::table::{CardSource, CarryOver, Opening, Phase, Table};
-use crate::rules::card::{Card, Power};
-use crate::rules::seat::{Seat, SeatSet, Spot, SpotSet};
+use crate::rules::card::{Card, MAX_KINDS, Power};
+use crate::rules::seat::{SPOTS, Seat, SeatSet, Spot, SpotSet};
 
 /// The error for bytes that are not a serialized observation under these rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -39,19 +39,38 @@ impl OwnedObservation {
     /// Reads the bytes of [`OwnedObservation::to_bytes`].
     ///
     /// # Errors
-    /// If the bytes were altered or belong to other rules.
+    /// If the bytes were altered or belong to other rules, or no table can have this content.
     pub fn from_bytes(rules: &Rules, bytes: &[u8]) -> Result<OwnedObservation, DeserializeError> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(DeserializeError)?;
         let mut from = Bytes { bytes: body, rules };
         let is_whole = u64::from_le_bytes(*sum) == checksum(body);
         let read = is_whole.then(|| Some((Table::get(&mut from)?, Private::get(&mut from)?))).flatten();
         match read {
-            Some((table, private)) if from.bytes.is_empty() && private.seat.index() < table.seats() => {
+            Some((table, private)) if from.bytes.is_empty() && is_possible(&table, &private) => {
                 Ok(OwnedObservation { table, private })
             }
             _ => Err(DeserializeError),
         }
     }
+}
+
+/// Whether all seats and spots are at the table, and the seat sees the cards that it has seen, and not more than the deck has.
+fn is_possible(table: &Table, private: &Private) -> bool {
+    if table.rules.covers(table.seats()).is_err() {
+        return false;
+    }
+    let (rules, seats) = (table.rules, SeatSet::first(table.seats()));
+    let places = seats.each().fold(SpotSet::EMPTY, |all, seat| all.union(SpotSet::row(seat, rules.slots())));
+    let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked, table.first_caller];
+    let sets = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
+    let piled = (0..MAX_KINDS).filter_map(Card::new).flat_map(|card| std::iter::repeat_n(card, table.on_pile(card)));
+    let mut left = *rules.copies();
+    let mut known = piled.chain(private.faces.into_iter().flatten()).chain(private.held);
+    known.all(|card| left[card.raw()].checked_sub(1).map(|rest| left[card.raw()] = rest).is_some())
+        && named.into_iter().flatten().all(|seat| seats.contains(seat))
+        && sets.into_iter().all(|set| set.without(seats).is_empty())
+        && [table.occupied, table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty())
+        && (0..SPOTS).all(|spot| private.faces[spot].is_some() == (table.seen(private.seat).bits() >> spot & 1 == 1))
 }
 
 /// The FNV-1a hash, which detects accidental changes but not forgery.

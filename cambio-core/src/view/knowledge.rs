@@ -64,6 +64,11 @@ pub struct Knowledge {
     older_len: u16,
 }
 
+/// The error for a sighting that contradicts earlier sightings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("impossible card: the sighting is from another table or seat, or out of order")]
+pub struct ImpossibleSighting;
+
 /// A fixed-capacity list of cards.
 #[derive(Clone, Debug)]
 struct CardList {
@@ -202,20 +207,64 @@ impl Knowledge {
     /// # Panics
     /// If the sighting contradicts earlier sightings, because it is from another table or seat, or out of order.
     pub fn notice(&mut self, sighting: &Sighting) {
-        match sighting.motion() {
+        assert!(self.follow(sighting).is_some(), "{ImpossibleSighting}");
+    }
+
+    /// What a seat knows after these sightings of a round, the last of which led to this observation. Both may come from
+    /// outside.
+    ///
+    /// # Errors
+    /// If a sighting contradicts earlier ones, or the observation does not follow from the sightings.
+    pub fn deduced(view: &Observation<'_>, sightings: &[Sighting]) -> Result<Knowledge, ImpossibleSighting> {
+        let mut knowledge = Knowledge::new(view.rules(), view.table().seats(), view.seat());
+        let follows = sightings.iter().all(|sighting| knowledge.follow(sighting).is_some());
+        if follows && knowledge.agrees_with(view) { Ok(knowledge) } else { Err(ImpossibleSighting) }
+    }
+
+    /// Whether the layouts, the known faces, the pile, the held card and the stock of an observation are those of this
+    /// knowledge, and as many older cards are unseen as lie unseen in layouts.
+    fn agrees_with(&self, view: &Observation<'_>) -> bool {
+        let table = view.table();
+        let held = match (table.phase(), view.held()) {
+            (Phase::Held(_), Some(card)) => HeldCard::Known(card),
+            (Phase::Held(_), None) => HeldCard::Unknown,
+            (_, _) => HeldCard::Nothing,
+        };
+        let unknown = self.occupied.without(self.known());
+        let of_epoch = |epoch| unknown.each().filter(|spot| self.epochs[spot.index()] == epoch).count();
+        let hidden = of_epoch(self.epoch) + usize::from(held == HeldCard::Unknown);
+        let older = |epoch| self.older().iter().filter(|&&(_, of)| of == epoch).count();
+        (table.occupied(), table.pile, table.top(), held) == (self.occupied, self.pile, self.top, self.held)
+            // The cards that are turned up at the end of a round do not change the table.
+            && (table.phase() == Phase::Over || (table.seen, view.private.faces) == (self.seen, self.faces))
+            && view.private.faces.iter().zip(&self.faces).all(|(face, own)| face.is_none() || face == own)
+            && table.reshuffles() == usize::from(self.epoch)
+            && (held != HeldCard::Unknown || self.held_epoch == self.epoch)
+            && usize::from(self.unseen.len) == table.stock_len() + hidden
+            && self.older().len() + of_epoch(self.epoch) == unknown.len()
+            && self.older().iter().all(|&(_, epoch)| older(epoch) == of_epoch(epoch))
+    }
+
+    /// Updates the knowledge; `None` if the sighting contradicts earlier sightings.
+    fn follow(&mut self, sighting: &Sighting) -> Option<()> {
+        let motion = sighting.motion();
+        if !self.is_possible(&motion) {
+            return None;
+        }
+        match motion {
             Motion::Dealt { extra, .. } => self.begin(extra),
             Motion::Seen { seat, spot, face } => {
                 if let Some(card) = face {
-                    self.learn(spot, card);
+                    self.learn(spot, card)?;
                 }
                 self.show_to(spot, SeatSet::only(seat));
             }
             Motion::Shown { spot, card } => {
-                self.learn(spot, card);
+                self.learn(spot, card)?;
                 self.show_to(spot, self.everyone());
             }
             Motion::Flipped { card } => {
-                self.see(card, self.epoch);
+                self.see(card, self.epoch)?;
                 self.push_pile(card);
             }
             Motion::Drawn { seat, face } => {
@@ -223,7 +272,7 @@ impl Knowledge {
                 self.held_seen = SeatSet::only(seat);
                 self.held = match face {
                     Some(card) => {
-                        self.see(card, self.epoch);
+                        self.see(card, self.epoch)?;
                         HeldCard::Known(card)
                     }
                     None => HeldCard::Unknown,
@@ -237,13 +286,13 @@ impl Knowledge {
             }
             Motion::Dropped { card } => {
                 if self.held == HeldCard::Unknown {
-                    self.see(card, self.held_epoch);
+                    self.see(card, self.held_epoch)?;
                 }
                 self.held = HeldCard::Nothing;
                 self.push_pile(card);
             }
             Motion::Kept { spot, replaced } => {
-                self.discard(spot, replaced);
+                self.discard(spot, replaced)?;
                 self.occupied.insert(spot);
                 self.epochs[spot.index()] = self.held_epoch;
                 self.show_to(spot, self.held_seen);
@@ -252,7 +301,7 @@ impl Knowledge {
                 }
                 self.held = HeldCard::Nothing;
             }
-            Motion::Discarded { spot, card } => self.discard(spot, card),
+            Motion::Discarded { spot, card } => self.discard(spot, card)?,
             Motion::Exchanged { one, other } => self.exchange(one, other),
             Motion::Moved { from, to } => {
                 self.occupied.insert(to);
@@ -266,6 +315,26 @@ impl Knowledge {
             Motion::Reshuffled { .. } => self.reshuffle(),
             Motion::Nothing => {}
         }
+        Some(())
+    }
+
+    /// Whether the cards that move lie where the motion takes them from, and the places that it fills are empty.
+    fn is_possible(&self, motion: &Motion<Option<Card>>) -> bool {
+        let lies = |spot| self.occupied.contains(spot);
+        match *motion {
+            Motion::Seen { spot, .. } | Motion::Shown { spot, .. } | Motion::Discarded { spot, .. } => lies(spot),
+            Motion::Drawn { .. } => self.held == HeldCard::Nothing,
+            Motion::Taken { card } => self.held == HeldCard::Nothing && self.pile[card.kind()] > 0,
+            Motion::Dropped { card } => [HeldCard::Unknown, HeldCard::Known(card)].contains(&self.held),
+            Motion::Kept { spot, .. } => lies(spot) && self.held != HeldCard::Nothing,
+            Motion::Exchanged { one, other } => lies(one) && lies(other),
+            Motion::Moved { from, to } => lies(from) && !lies(to),
+            Motion::Added { spot } => spot.seat().index() < self.seats.into() && !lies(spot),
+            Motion::Reshuffled { .. } => {
+                usize::from(self.older_len + self.unseen.len) <= SPOTS && self.epoch < u16::MAX
+            }
+            Motion::Dealt { .. } | Motion::Flipped { .. } | Motion::Nothing => true,
+        }
     }
 
     fn exchange(&mut self, one: Spot, other: Spot) {
@@ -276,10 +345,11 @@ impl Knowledge {
         }
     }
 
-    fn discard(&mut self, spot: Spot, card: Card) {
-        self.learn(spot, card);
+    fn discard(&mut self, spot: Spot, card: Card) -> Option<()> {
+        self.learn(spot, card)?;
         self.clear(spot);
         self.push_pile(card);
+        Some(())
     }
 
     fn begin(&mut self, extra: SeatSet) {
@@ -299,8 +369,8 @@ impl Knowledge {
         }
     }
 
-    /// Removes a card, which the seat sees for the first time, from the unseen cards of `epoch`.
-    fn see(&mut self, card: Card, epoch: u16) {
+    /// Removes a card, which the seat sees for the first time, from the unseen cards of `epoch`; `None` if it is not there.
+    fn see(&mut self, card: Card, epoch: u16) -> Option<()> {
         let found = if epoch == self.epoch {
             self.unseen.take(card)
         } else {
@@ -311,13 +381,18 @@ impl Knowledge {
             }
             index.is_some()
         };
-        assert!(found, "impossible card: the sighting is from another table or seat, or out of order");
+        found.then_some(())
     }
 
-    fn learn(&mut self, spot: Spot, card: Card) {
-        if self.faces[spot.index()].is_none() {
-            self.see(card, self.epochs[spot.index()]);
-            self.faces[spot.index()] = Some(card);
+    /// Learns the face of a card; `None` if this card cannot lie there.
+    fn learn(&mut self, spot: Spot, card: Card) -> Option<()> {
+        match self.faces[spot.index()] {
+            Some(known) => (known == card).then_some(()),
+            None => {
+                self.see(card, self.epochs[spot.index()])?;
+                self.faces[spot.index()] = Some(card);
+                Some(())
+            }
         }
     }
 

@@ -1,11 +1,14 @@
 //! The bodies of the fuzz targets. A test on stable Rust calls them too.
 
-use cambio_core::encode::ActionSpace;
-use cambio_core::engine::RoundChance;
+use cambio_core::encode::{ActionSpace, TensorSpace};
+use cambio_core::engine::{OwnedObservation, RoundChance};
 use cambio_core::play::RoundResult;
 use cambio_core::rng::{Bounded as _, Key, Purpose};
 use cambio_core::rules::PRESETS;
-use cambio_core::{Event, Knowledge, Match, Record, Rules, RulesError, RulesSpec, Seat, State, replay};
+use cambio_core::view::RoundHistory;
+use cambio_core::{
+    Event, Knowledge, Match, Record, Rules, RulesError, RulesSpec, Seat, Sighting, State, View as _, replay,
+};
 
 /// The number of lines with each outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -79,6 +82,52 @@ pub(crate) fn rules(bytes: &[u8]) -> Result<usize, RulesError> {
     let [_, seats, deal, bytes @ ..] = bytes else { return Ok(0) };
     let seats = 2 + usize::from(*seats) % 7;
     Ok(if rules.covers(seats).is_ok() { played(&rules, seats, *deal, bytes) } else { 0 })
+}
+
+/// The checksum at the end of a serialized observation.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Reads bytes as an observation: the preset, the number of sightings, their codes, and the serialized observation without
+/// its checksum. Uses every method of what can be read. Returns whether the observation could be read, and whether it
+/// agrees with the sightings.
+///
+/// # Panics
+/// If reading or a method panics.
+pub(crate) fn observation(bytes: &[u8]) -> (bool, bool) {
+    let [preset, sightings, bytes @ ..] = bytes else { return (false, false) };
+    let rules = Rules::preset(PRESETS[usize::from(*preset) % PRESETS.len()]).expect("a preset");
+    let (codes, body) = bytes.split_at((8 * usize::from(*sightings)).min(bytes.len()));
+    let codes = codes.as_chunks().0.iter().map(|code| u64::from_le_bytes(*code));
+    observed(&rules, &codes.filter_map(Sighting::from_code).collect::<Vec<_>>(), body)
+}
+
+/// As [`observation`], for any rules.
+pub(crate) fn observed(rules: &Rules, sightings: &[Sighting], body: &[u8]) -> (bool, bool) {
+    let whole = [body, &checksum(body).to_le_bytes()].concat();
+    let Ok(kept) = OwnedObservation::from_bytes(rules, &whole) else { return (false, false) };
+    let (view, seats) = (kept.observation(), kept.table().seats());
+    let choices = view.choices();
+    let space = ActionSpace::new(rules, seats);
+    let mut indices = 0;
+    space.each(&choices, view.seat(), |index| indices += usize::from(index < space.action_count()));
+    assert_eq!((choices.iter().count(), indices), (choices.len(), choices.len()));
+    assert!(choices.iter().all(|action| view.allows(action)));
+    assert!(view.known_matches().without(view.known()).is_empty());
+    for seat in Seat::ALL.into_iter().take(seats) {
+        let layout = view.table().layout(seat);
+        assert_eq!(kept.known_cards_of(seat, layout).count(), layout.intersection(view.known()).len());
+    }
+    let Ok(knowledge) = Knowledge::deduced(&view, sightings) else { return (true, false) };
+    let world = knowledge.sample(&view, &mut Key::new(1, 0).agent(Seat::A));
+    if !world.is_over() {
+        assert_eq!(world.observe(view.seat()).choices(), choices);
+    }
+    let (space, mut history) = (TensorSpace::new(rules, seats), RoundHistory::new(rules, seats));
+    sightings.iter().for_each(|sighting| history.notice(sighting));
+    space.write(&view, &history, &mut vec![0_u8; space.len()]);
+    (true, true)
 }
 
 /// Plays a match with one byte per decision.

@@ -1,0 +1,95 @@
+"""A changed pickle raises an exception of Python or gives a usable object. It never causes a panic."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import cambio_game as cambio
+from conftest import amount, choose
+from test_refusals import JUNK, methods, raised
+
+
+def midway(rules: Any, seats: int, seed: int, decisions: int) -> cambio.Game:
+    game, dice = cambio.Game(rules, seats, seed=seed), random.Random(seed)
+    for _ in range(decisions):
+        if not game.is_over:
+            game.step(choose(game, dice))
+    return game
+
+
+def things() -> list[Any]:
+    game, over = midway("original", 3, 2, 40), midway("mini-m0", 2, 1, 99)
+    games = cambio.VectorGame(3, "classic", 2, opponents=["greedy", None])
+    games.reset()
+    games.step(games.random_actions(1))
+    chance = cambio.ChanceGame("mini-m0", 2)
+    for _ in range(4):
+        chance._apply(chance.outcomes()[0][0] if chance.is_chance else chance._legal()[0])
+    seen = [game.observe(), game.observe(1), over.observe(0), midway("mini-m3", 2, 4, 3).observe(1)]
+    rest = [game.world(), game.record(), game.rules, game.layout, game.layout.blocks[0], game.events(0)[0], cambio.Action("draw")]
+    return [game, over, games, chance, *seen, seen[0].knowledge(), *rest, cambio.agent("greedy")]
+
+
+def changed(value: Any, dice: random.Random) -> Any:
+    """The value with one change, in a random part of it."""
+    if isinstance(value, (list, tuple)) and value and dice.random() < 0.85:
+        items = list(value)
+        at = dice.randrange(len(items))
+        kind = dice.random() if isinstance(value, list) else 0
+        if kind < 0.7:
+            items[at] = changed(items[at], dice)
+        elif kind < 0.8:
+            del items[at]
+        else:
+            items.insert(at, dice.choice(items))
+        return type(value)(items)
+    if isinstance(value, (str, bytes)) and value and dice.random() < 0.85:
+        at, more = dice.randrange(len(value)), dice.choice([",draw", "draw", ",pass", "0", "f", '"', "1,2"])
+        piece = more if isinstance(value, str) else bytes([dice.randrange(256)])
+        return value[:at] + piece + value[at + dice.randrange(2) :] if dice.random() < 0.7 else value + piece
+    if isinstance(value, int) and dice.random() < 0.85:
+        return dice.choice([value + 1, value - 1, value ^ 1 << dice.randrange(60), 0, -1, 255, 2**16, 2**31, 2**63, 2**64 - 1])
+    return dice.choice(JUNK)
+
+
+def test_changed_pickles_never_panic() -> None:
+    dice = random.Random(7)
+    restored = used = 0
+    for number in range(amount(4000, 100_000)):
+        thing = dice.choice(things()) if number % 50 == 0 else thing  # noqa: F821
+        make, args = thing.__reduce__()
+        args = changed(tuple(args), dice)
+        found: list[Any] = []
+        if raised(lambda: found.append(make(*args))) is None:  # noqa: B023
+            restored += 1
+            for name in methods(type(found[0])):
+                if name in ("save", "write", "reset", "__getitem__", "__class_getitem__"):
+                    continue
+                for given in ((), (0,), ("a1",), (dice.choice(JUNK),)):
+                    used += raised(lambda: getattr(found[0], name)(*given)) is None  # noqa: B023
+            assert repr(found[0])
+    assert restored > 100 and used > 1000, (restored, used)
+
+
+def test_a_decision_too_many_is_refused() -> None:
+    over = midway("mini-m0", 2, 1, 99)
+    make, (*first, actions) = over.__reduce__()
+    with pytest.raises(cambio.IllegalAction, match="`draw` is illegal: the round is over"):
+        make(*first, actions + ",draw")
+    with pytest.raises(cambio.IllegalAction):
+        over.step("draw")
+
+
+def test_an_observation_must_follow_from_its_events() -> None:
+    game = midway("classic", 2, 3, 30)
+    make, (rules, view, codes, *rest) = game.observe(0).__reduce__()
+    assert make(rules, view, codes, *rest) == game.observe(0)
+    other = game.observe(1).__reduce__()[1]
+    for wrong in (codes[1:], other[2], []):
+        with pytest.raises(cambio.CambioError, match="impossible card"):
+            make(rules, view, wrong, *rest)
+    with pytest.raises(cambio.CambioError):
+        make(rules, other[1], codes, *rest)
