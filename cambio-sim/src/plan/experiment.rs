@@ -336,7 +336,8 @@ pub enum FaultPolicy {
     /// Stop the run and print how to replay the match.
     #[default]
     Stop,
-    /// The agent gets the last rank, and the other agents share the first rank.
+    /// The agent gets the last rank. The other agents always tie for the first rank, also if there are several of them,
+    /// because the match is not played to its end.
     Forfeit,
     /// Discard the whole deal block.
     Void,
