@@ -72,7 +72,7 @@ mod _cambio {
     #[pymodule_export]
     use super::rules::{PyBlock, PyLayout, PyRules};
     #[pymodule_export]
-    use super::small_game::PySmallGame;
+    use super::small_game::{_strategies, PySmallGame};
     #[pymodule_export]
     use super::tournament::{_columns, _command, _open, _run, _verify, _write_parquet};
     #[pymodule_export]

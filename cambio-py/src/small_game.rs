@@ -1,6 +1,7 @@
 //! The class `SmallGame`: a game that is compiled once, for exact values, best responses and exploitability.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cambio_agents::Guarded;
@@ -8,13 +9,15 @@ use cambio_core::encode::{ActionSpace, TensorSpace};
 use cambio_core::engine::OwnedObservation;
 use cambio_core::rules::MINI_GAMES;
 use cambio_core::view::RoundHistory;
-use cambio_core::{Rules, Score, Seat};
+use cambio_core::{Action, Rules, Score, Seat};
 use cambio_exec::{read_up_to, write_whole};
-use cambio_solve::{AgentPolicy, Cfr, CfrMethod, Game, InfosetView, Limits, SolveError, Strategy};
+use cambio_solve::{
+    AgentPolicy, Cfr, CfrMethod, Game, HistoryKey, InfosetView, Limits, SolveError, Strategy, read_strategy,
+};
 use numpy::prelude::*;
 use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArray};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyDict, PyList, PyString, PyTuple};
 
 use crate::agent::PyAgent;
 use crate::error::check_signals;
@@ -276,6 +279,36 @@ impl PySmallGame {
         answer(&mut waiting)?;
         Ok(all)
     }
+}
+
+/// The strategies in a file for these rules: the probability of each action index, by seat and key.
+#[pyfunction]
+pub(crate) fn _strategies<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    rules: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rules = rules::read(rules)?;
+    rules.covers(SEATS).map_err(error::rules)?;
+    let refused = |error: &dyn Display| unreadable(&path, error);
+    let text = read_up_to(&path, Limits::default().memory).map_err(|error| refused(&error))?;
+    let (space, all) = (ActionSpace::new(&rules, SEATS), PyDict::new(py));
+    let add = |seat: Seat, key: HistoryKey, actions: &[Action], shares: &[f64]| -> Option<bool> {
+        let columns: Vec<usize> = actions.iter().map(|&action| space.to_index(action, seat)).collect::<Option<_>>()?;
+        let row = columns.into_iter().zip(shares).into_py_dict(py).ok()?;
+        let (place, len) = ((seat.index(), key.to_string()), row.len());
+        let is_new = !all.contains(&place).ok()?;
+        all.set_item(place, row).ok()?;
+        Some(is_new && len == shares.len())
+    };
+    read_strategy(&rules, &text, |seat, key, actions, shares| add(seat, key, actions, shares) == Some(true))
+        .map_err(|error| refused(&error))?;
+    Ok(all)
+}
+
+/// The exception for a strategy file that cannot be read.
+fn unreadable(path: &Path, error: &dyn Display) -> PyErr {
+    error::CambioError::new_err(format!("`{}` cannot be read: {error}", path.display()))
 }
 
 #[pymethods]
@@ -545,9 +578,7 @@ impl PySmallGame {
     /// Reads the strategies in a file of `save` or `cambio solve --save`. Raises `CambioError` if the file is for another game
     /// or damaged, or larger than `memory_limit`.
     fn load<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyTuple>> {
-        let refused = |error: &dyn std::fmt::Display| {
-            error::CambioError::new_err(format!("`{}` cannot be read: {error}", path.display()))
-        };
+        let refused = |error: &dyn Display| unreadable(&path, error);
         let text = read_up_to(&path, self.compiled.memory_limit).map_err(|error| refused(&error))?;
         self.arrays(py, &Strategy::read(self.game(), &text).map_err(|error| refused(&error))?)
     }

@@ -128,7 +128,7 @@ pub use key::HistoryKey;
 pub use mccfr::Mccfr;
 pub use posterior::Posterior;
 pub use respond::{AgentFactory, Responder, ResponderEffort};
-pub use strategy::{BestResponse, ProbabilityError, STRATEGY_FORMAT, Strategy, StrategyError};
+pub use strategy::{BestResponse, ProbabilityError, STRATEGY_FORMAT, Strategy, StrategyError, read_strategy};
 
 use cambio_core::{Action, AgentError, Choices, Seat};
 

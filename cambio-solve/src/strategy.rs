@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cambio_core::text::{excerpt, without_mark};
 use cambio_core::{Action, Rules, Seat};
 
-use crate::game::{Game, SequenceTree};
+use crate::game::{Game, SequenceTree, rules_id};
 use crate::key::HistoryKey;
 use crate::walk::SEATS;
 
@@ -337,51 +337,83 @@ impl Strategy {
     /// # Errors
     /// If the text is not a strategy, is for another game, is cut short, or has a line that does not fit the game.
     pub fn read(game: &Game, text: &str) -> Result<Strategy, StrategyError> {
-        let mut lines = without_mark(text).lines();
-        let format = lines.next().unwrap_or_default();
-        if format != STRATEGY_FORMAT {
-            return Err(StrategyError::Format { found: format.to_owned() });
-        }
-        let mut header = |word: &str| -> Option<Vec<&str>> {
-            let fields: Vec<&str> = lines.next()?.split('\t').collect();
-            (fields.len() == 3 && fields[0] == word).then_some(fields)
-        };
-        let (Some(of), Some(sets)) = (header("game"), header("sets")) else { return Err(StrategyError::Header) };
-        if of[1] != game.id().to_string() {
-            return Err(StrategyError::OtherGame { found: of[2].to_owned(), allowed: game.rules().name().to_owned() });
-        }
-        let due: [Option<usize>; SEATS] = [sets[1].parse().ok(), sets[2].parse().ok()];
         let mut strategy = game.uniform();
         let mut seen = game.trees.each_ref().map(|tree| vec![false; tree.sets()]);
-        let mut counts = [0; SEATS];
-        for (number, line) in lines.enumerate() {
-            let refused = || StrategyError::Line { number: number + 4 };
-            let mut fields = line.split('\t');
-            let seat = match fields.next() {
-                Some("a") => Seat::A,
-                Some("b") => Seat::B,
-                _ => return Err(refused()),
-            };
-            let key = fields.next().and_then(HistoryKey::parse).ok_or_else(refused)?;
-            let set = game.find(seat, key).ok_or_else(refused)?;
-            let mut probabilities = Vec::new();
-            for action in game.choices(seat, set) {
-                let (text, probability) = fields.next().and_then(|field| field.split_once('=')).ok_or_else(refused)?;
-                let is_due = text.parse() == Ok(*action);
-                probabilities.push(probability.parse::<f64>().ok().filter(|_| is_due).ok_or_else(refused)?);
-            }
-            let is_new = !std::mem::replace(&mut seen[seat.index()][set], true);
-            if fields.next().is_some() || !is_new || !is_distribution(&probabilities) {
-                return Err(refused());
-            }
-            counts[seat.index()] += 1;
-            game.set_probabilities(&mut strategy, seat, set, &probabilities);
-        }
-        if due != counts.map(Some) {
-            return Err(StrategyError::Short { found: counts.iter().sum(), due: format!("{}+{}", sets[1], sets[2]) });
-        }
+        read_strategy(game.rules(), text, |seat, key, actions, probabilities| {
+            let fitting = game.find(seat, key).filter(|&set| game.choices(seat, set) == actions);
+            let Some(set) = fitting.filter(|&set| !seen[seat.index()][set]) else { return false };
+            seen[seat.index()][set] = true;
+            game.set_probabilities(&mut strategy, seat, set, probabilities);
+            true
+        })?;
         Ok(strategy)
     }
+}
+
+/// Reads a strategy for these rules without their [`Game`]: calls `visit` with the seat, the key, the choices and their
+/// probabilities at each information set. `visit` returns whether the information set is right.
+///
+/// ```
+/// use cambio_core::Rules;
+/// use cambio_solve::{Game, Limits, read_strategy};
+///
+/// let rules = Rules::preset("mini-m0")?;
+/// let game = Game::compile(&rules, &Limits::default(), &mut |_| {})?;
+/// let (text, mut sets) = (game.uniform().write(&game), 0);
+/// read_strategy(&rules, &text, |_, _, actions, _| {
+///     sets += 1;
+///     actions.len() > 1
+/// })?;
+/// assert_eq!(sets, 114 + 108);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the text is not a strategy, is for other rules, is cut short, or has a line that is not an information set.
+pub fn read_strategy(
+    rules: &Rules,
+    text: &str,
+    mut visit: impl FnMut(Seat, HistoryKey, &[Action], &[f64]) -> bool,
+) -> Result<(), StrategyError> {
+    let mut lines = without_mark(text).lines();
+    let format = lines.next().unwrap_or_default();
+    if format != STRATEGY_FORMAT {
+        return Err(StrategyError::Format { found: format.to_owned() });
+    }
+    let mut header = |word: &str| -> Option<Vec<&str>> {
+        let fields: Vec<&str> = lines.next()?.split('\t').collect();
+        (fields.len() == 3 && fields[0] == word).then_some(fields)
+    };
+    let (Some(of), Some(sets)) = (header("game"), header("sets")) else { return Err(StrategyError::Header) };
+    if of[1] != rules_id(rules).to_string() {
+        return Err(StrategyError::OtherGame { found: of[2].to_owned(), allowed: rules.name().to_owned() });
+    }
+    let due: [Option<usize>; SEATS] = [sets[1].parse().ok(), sets[2].parse().ok()];
+    let mut counts = [0; SEATS];
+    for (number, line) in lines.enumerate() {
+        let refused = || StrategyError::Line { number: number + 4 };
+        let mut fields = line.split('\t');
+        let seat = match fields.next() {
+            Some("a") => Seat::A,
+            Some("b") => Seat::B,
+            _ => return Err(refused()),
+        };
+        let key = fields.next().and_then(HistoryKey::parse).ok_or_else(refused)?;
+        let (mut actions, mut probabilities) = (Vec::new(), Vec::new());
+        for field in fields {
+            let (action, probability) = field.split_once('=').ok_or_else(refused)?;
+            actions.push(action.parse::<Action>().map_err(|_| refused())?);
+            probabilities.push(probability.parse::<f64>().map_err(|_| refused())?);
+        }
+        if !is_distribution(&probabilities) || !visit(seat, key, &actions, &probabilities) {
+            return Err(refused());
+        }
+        counts[seat.index()] += 1;
+    }
+    if due != counts.map(Some) {
+        return Err(StrategyError::Short { found: counts.iter().sum(), due: format!("{}+{}", sets[1], sets[2]) });
+    }
+    Ok(())
 }
 
 /// An error in a strategy file.

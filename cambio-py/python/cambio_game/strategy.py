@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._cambio import Action, CambioError, Observation, Rules, SmallGame
+from ._cambio import CambioError, Observation, Rules, SmallGame, _strategies
 
 __all__ = ["StrategyPolicy"]
 
@@ -25,28 +24,13 @@ class StrategyPolicy:
         >>> game.save("m1.txt", *game.solve())
         >>> cambio.evaluate(cambio.StrategyPolicy("m1.txt", "mini-m1"), "greedy", "mini-m1")
 
-    `from_arrays` makes one without a file. Raises `CambioError` if the file is not a strategy file.
+    `from_arrays` makes one without a file. Raises `CambioError` if the file is not a strategy file, is damaged, or is for other rules.
     """
 
     def __init__(self, path: str | PathLike[str], rules: Rules | str) -> None:
-        self.rules = rules if isinstance(rules, Rules) else Rules(rules)
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise CambioError(f"`{path}` cannot be read: {error}") from None
-        if lines[:1] != ["cambio-strategy/1"]:
-            raise CambioError(f"`{path}` is not a strategy file of this version: its first line is not `cambio-strategy/1`")
+        self.rules = Rules(rules)
         self.action_count = self.rules.action_count(2)
-        self._rows: dict[tuple[int, str], dict[int, float]] = {}
-        for number, line in enumerate(lines[3:], 4):
-            letter, key, *cells = line.split("\t")
-            seat = ord(letter) - ord("a")
-            try:
-                shares = [cell.rsplit("=", 1) for cell in cells]
-                row = {Action(words).index(self.rules, 2, seat): float(share) for words, share in shares}
-            except ValueError as error:
-                raise CambioError(f"`{path}`, line {number}: {error}; are the rules of the file {self.rules.name}?") from None
-            self._rows[seat, key] = row
+        self._rows: dict[tuple[int, str], dict[int, float]] = _strategies(path, self.rules)
         self._random = random.Random(0)
 
     @classmethod
@@ -63,7 +47,7 @@ class StrategyPolicy:
         policy.rules, policy.action_count, policy._random = game.rules, game.action_count, random.Random(0)
         policy._rows = {}
         for seat, array in enumerate((probabilities_a, probabilities_b)):
-            for key, row in zip(game.keys(seat), np.asarray(array, np.float64), strict=True):
+            for key, row in zip(game.keys(seat), game.mixture(seat, [array]), strict=True):
                 policy._rows[seat, key] = {int(index): float(row[index]) for index in np.flatnonzero(row)}
         return policy
 
