@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PySlice, PyString, PyTuple};
 use serde_json::Value;
 
+use crate::args::Arg;
 use crate::{args, error};
 
 /// A hash of a value that is the same within one process.
@@ -52,12 +53,22 @@ pub(crate) fn tensor_space(rules: &Rules, seats: usize) -> Arc<TensorSpace> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PyRules(pub(crate) Rules);
 
+impl PyRules {
+    /// The card with a label.
+    fn card(&self, label: &str) -> PyResult<Card> {
+        self.0.card(label).ok_or_else(|| {
+            let (label, name) = (cambio_core::text::excerpt(label), self.0.name());
+            error::CambioError::new_err(format!("`{label}` is not a card of `{name}`"))
+        })
+    }
+}
+
 #[pymethods]
 impl PyRules {
     #[new]
-    #[pyo3(signature = (rules = None), text_signature = "(rules='classic')")]
-    fn new(rules: Option<&Bound<'_, PyAny>>) -> PyResult<PyRules> {
-        match rules {
+    #[pyo3(signature = (rules = Arg::default()), text_signature = "(rules='classic')")]
+    fn new(rules: Arg<'_>) -> PyResult<PyRules> {
+        match rules.given() {
             Some(rules) => read(rules).map(PyRules),
             None => args::preset("classic").map(PyRules),
         }
@@ -117,14 +128,12 @@ impl PyRules {
 
     /// The points of a card, by its label.
     fn points(&self, card: &str) -> PyResult<i32> {
-        match self.0.card(card) {
-            Some(card) => Ok(self.0.points(card)),
-            None => Err(error::CambioError::new_err(format!(
-                "`{}` is not a card of `{}`",
-                cambio_core::text::excerpt(card),
-                self.0.name()
-            ))),
-        }
+        self.card(card).map(|card| self.0.points(card))
+    }
+
+    /// The rank of a card, by its label, such as "10" for "10h".
+    fn rank(&self, card: &str) -> PyResult<&'static str> {
+        self.card(card).map(|card| &self.0.kind(card).rank[..])
     }
 
     /// The size of the action space at a table of `seats` seats.
@@ -220,6 +229,11 @@ pub(crate) fn counts<'py>(
     Ok(dict)
 }
 
+/// The slice of `len` numbers from `first`. `PySlice::new` never releases its three numbers (PyO3 0.30).
+pub(crate) fn slice(py: Python<'_>, first: usize, len: usize) -> PyResult<Bound<'_, PyAny>> {
+    py.get_type::<PySlice>().call1((first, first + len, 1))
+}
+
 /// A named block of an observation tensor.
 #[pyclass(frozen, eq, name = "Block", module = "cambio_game")]
 #[derive(Clone, PartialEq, Eq)]
@@ -259,9 +273,8 @@ impl PyBlock {
 
     /// The slice of the tensor that contains the block: `tensor[..., block.slice]`.
     #[getter]
-    fn slice<'py>(&self, py: Python<'py>) -> Bound<'py, PySlice> {
-        let (from, len) = (self.block.offset as isize, self.block.len() as isize);
-        PySlice::new(py, from, from + len, 1)
+    fn slice<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        slice(py, self.block.offset, self.block.len())
     }
 
     fn __repr__(&self) -> String {
@@ -371,8 +384,7 @@ impl PyLayout {
         };
         let views = PyDict::new(py);
         for block in self.space.blocks() {
-            let part = PySlice::new(py, block.offset as isize, (block.offset + block.len()) as isize, 1);
-            let view = tensor.get_item((py.Ellipsis(), part))?;
+            let view = tensor.get_item((py.Ellipsis(), slice(py, block.offset, block.len())?))?;
             let shape: Vec<usize> = outer.iter().chain(&block.shape).copied().collect();
             views.set_item(block.name, view.call_method1("reshape", (shape,))?)?;
         }

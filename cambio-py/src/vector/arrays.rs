@@ -4,9 +4,10 @@ use cambio_core::Choices;
 use numpy::prelude::*;
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadwriteArray1, PyReadwriteArray2, PyReadwriteArray3};
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyTuple};
+use pyo3::types::PyTuple;
 
 use super::BatchSettings;
+use crate::rules::slice;
 use crate::{args, error};
 
 /// The arrays into which a batch writes. For arrays of `bool`, the batch also has a view of the bytes: memory that Python owns
@@ -69,6 +70,16 @@ impl Arrays {
                 Some(array) => checked(array, name, dtype, &shape)?,
                 None => zeros(py, &shape, dtype)?,
             });
+        }
+        let numpy = py.import("numpy")?;
+        for (place, (name, _)) in NAMES.iter().enumerate() {
+            for ((other, _), array) in NAMES.iter().zip(&all[..place]) {
+                // The arrays are contiguous, so their bounds are exact.
+                if numpy.call_method1("may_share_memory", (array, &all[place]))?.is_truthy()? {
+                    let what = format!("`{other}` and `{name}` must have memory of their own, found common memory");
+                    return Err(error::ArrayError::new_err(what));
+                }
+            }
         }
         let [observations, masks, rewards, seat, done]: [Bound<'_, PyAny>; 5] =
             all.try_into().expect("there are five arrays");
@@ -148,22 +159,23 @@ fn zeros<'py>(py: Python<'py>, shape: &[usize], dtype: &str) -> PyResult<Bound<'
     let bytes = numpy.call_method1("zeros", (size + LINE, "uint8"))?;
     let address: usize = bytes.getattr("ctypes")?.getattr("data")?.extract()?;
     let first = address.next_multiple_of(LINE) - address;
-    let line = bytes.get_item(PySlice::new(py, first as isize, (first + size) as isize, 1))?;
+    let line = bytes.get_item(slice(py, first, size)?)?;
     line.call_method1("view", (dtype,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
 }
 
-/// Checks the shape, dtype, contiguity and writability of a caller's array.
+/// Checks the shape, dtype, contiguity, alignment and writability of a caller's array.
 fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let found = array.getattr("dtype").map_or_else(|_| args::type_of(array), |dtype| dtype.to_string());
     let found_shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
     let flag = |name: &str| array.getattr("flags").and_then(|flags| flags.get_item(name)?.extract::<bool>());
-    let is_good = found == dtype && found_shape == shape && flag("C_CONTIGUOUS").unwrap_or(false);
-    if is_good && flag("WRITEABLE").unwrap_or(false) {
+    let flaw = ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"].into_iter().find(|name| !flag(name).unwrap_or(false));
+    if found == dtype && found_shape == shape && flaw.is_none() {
         return Ok(array.clone());
     }
+    let flaw = flaw.map_or_else(String::new, |flaw| format!(", without the flag {flaw}"));
     Err(error::ArrayError::new_err(format!(
-        "`{name}` must be a contiguous, writable array of shape {shape:?} and dtype {dtype}, found shape {found_shape:?} and \
-         dtype {found}"
+        "`{name}` must be a contiguous, aligned, writable array of shape {shape:?} and dtype {dtype}, found shape {found_shape:?} \
+         and dtype {found}{flaw}"
     )))
 }
 
