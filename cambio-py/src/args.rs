@@ -126,7 +126,13 @@ pub(crate) fn spot(text: &str) -> PyResult<Spot> {
 /// Reads a seed: a whole number or a non-empty text, as in experiment files.
 pub(crate) fn seed(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Seed> {
     if let Ok(text) = value.cast::<PyString>() {
-        return read_seed(&text.to_cow()?)
+        let text = text.to_cow().map_err(|_| {
+            let found = shown(value);
+            error::CambioError::new_err(format!(
+                "`{what}` must be a whole number or a text without surrogates, found {found}"
+            ))
+        })?;
+        return read_seed(&text)
             .map_err(|allowed| error::CambioError::new_err(format!("`{what}` is empty: {allowed}")));
     }
     whole(value, what, 0, u64::MAX).map(Seed::Number)

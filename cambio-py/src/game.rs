@@ -305,7 +305,7 @@ impl PyGame {
         reward: &str,
     ) -> PyResult<PyGame> {
         let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = key(&seed, &deal, &agent_seed)?;
+        let key = key(&seed, (&deal, "deal"), &agent_seed)?;
         GameEpisode::replayed(&rules, seats, key, Reward::read(reward)?, &[]).map(PyGame::from)
     }
 
@@ -458,9 +458,9 @@ pub(crate) fn world(
 }
 
 /// The key of a match, from optional arguments.
-pub(crate) fn key(seed: &Arg<'_>, deal: &Arg<'_>, agent_seed: &Arg<'_>) -> PyResult<Key> {
+pub(crate) fn key(seed: &Arg<'_>, (deal, what): (&Arg<'_>, &str), agent_seed: &Arg<'_>) -> PyResult<Key> {
     let seed = seed.given().map_or(Ok(Seed::Number(0)), |seed| args::seed(seed, "seed"))?;
     let agents = agent_seed.given().map_or(Ok(Seed::AGENTS), |seed| args::seed(seed, "agent_seed"))?;
-    let deal = deal.given().map_or(Ok(0), |deal| args::whole(deal, "deal", 0, u64::MAX))?;
+    let deal = deal.given().map_or(Ok(0), |deal| args::whole(deal, what, 0, u64::MAX))?;
     Ok(Key { seed, agents, deal })
 }

@@ -7,6 +7,7 @@ use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
+use crate::args::Arg;
 use crate::keys::SeatKeys;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};
@@ -117,8 +118,9 @@ impl PyRecord {
     /// Returns the record with its unknown cards (the label `?`, or the end of a deck that is too short) replaced by the other cards of
     /// the deck, in a random order that follows from `seed`. What a player saw stays the same if the record has all cards that this
     /// player saw. Raises `RecordError` if no filling fits the decisions.
-    #[pyo3(signature = (*, seed = 0))]
-    fn complete(&self, seed: u64) -> PyResult<PyRecord> {
+    #[pyo3(signature = (*, seed = Arg::default()), text_signature = "($self, *, seed=0)")]
+    fn complete(&self, seed: Arg<'_>) -> PyResult<PyRecord> {
+        let seed = seed.given().map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
         self.record.complete(seed).map(|record| PyRecord { record }).map_err(error::record)
     }
 

@@ -243,7 +243,7 @@ impl PyVectorGame {
     ) -> PyResult<PyVectorGame> {
         let batch = args::whole(batch, "batch", 1, MOST)? as usize;
         let (rules, seats) = rules::table_or_default(rules.given(), seats.given())?;
-        let key = crate::game::key(&seed, &first_deal, &agent_seed)?;
+        let key = crate::game::key(&seed, (&first_deal, "first_deal"), &agent_seed)?;
         let threads =
             threads.given().map_or(Ok(1), |threads| args::whole(threads, "threads", 1, MOST_THREADS))? as usize;
         let common = BatchSettings {

@@ -521,3 +521,47 @@ def test_two_threads_in_one_batch_get_an_error_with_a_type() -> None:
     thread.join()
     assert found and "another thread is in a method of this VectorGame" in found[0]
     assert len(games.deals) == 64
+
+
+def test_nothing_done_resets_nothing() -> None:
+    games = cambio.VectorGame(4, seed=1)
+    games.reset()
+    before = games.copy()
+    for where in (np.flatnonzero(games.done), [], np.zeros(4, bool), (), np.zeros(0, np.int32)):
+        games.reset(where=where)
+        games.reset(where=where, games=[])
+        assert games == before and games.deals.tolist() == before.deals.tolist()
+    for where in (np.zeros(0, bool), np.zeros(3, bool), 1, 1.0, "0", [-1], [4], [[True] * 4]):
+        with pytest.raises(cambio.CambioError, match="`where` must be"):
+            games.reset(where=where)
+
+
+def test_arrays_with_common_or_odd_memory_are_refused() -> None:
+    make = cambio.VectorGame(4)
+    names = ("observations", "masks", "rewards", "seat", "done")
+    memory = np.zeros(1 << 16, np.uint8)
+    size = make.observations.nbytes
+
+    def placed(name: str, first: int) -> np.ndarray:
+        like = getattr(make, name)
+        return memory[first : first + like.nbytes].view(like.dtype).reshape(like.shape)
+
+    assert cambio.VectorGame(4, observations=placed("observations", 0), masks=placed("masks", size)) is not None
+    for first in (0, 1, 100, size - 1):
+        with pytest.raises(
+            cambio.ArrayError, match="`observations` and `masks` must have memory of their own, found common memory"
+        ):
+            cambio.VectorGame(4, observations=placed("observations", 0), masks=placed("masks", first))
+    with pytest.raises(cambio.ArrayError, match="`seat` and `done` must have memory of their own"):
+        cambio.VectorGame(4, seat=placed("seat", 0), done=placed("done", 8))
+    for name in ("rewards", "seat"):
+        with pytest.raises(
+            cambio.ArrayError, match=f"`{name}` must be a contiguous, aligned, writable array .*, without the flag ALIGNED"
+        ):
+            cambio.VectorGame(4, **{name: placed(name, 1)})
+    own = {name: getattr(make, name).copy() for name in names}
+    games, other = cambio.VectorGame(4, **own), cambio.VectorGame(4)
+    for game in (games, other):
+        game.reset()
+        game.step(game.random_actions(3))
+    assert all(np.array_equal(own[name], getattr(other, name)) for name in names)

@@ -93,9 +93,10 @@ pub(super) fn selected(chosen: &Bound<'_, PyAny>, batch: usize) -> PyResult<Vec<
             batch - 1
         ))
     };
-    if let Ok(flags) = array.extract::<Vec<bool>>() {
-        return if flags.len() == batch { Ok(flags) } else { Err(refused()) };
+    if array.getattr("dtype")?.getattr("kind")?.eq("b")? {
+        return array.extract().ok().filter(|flags: &Vec<bool>| flags.len() == batch).ok_or_else(refused);
     }
+    // numpy gives an empty list the dtype float64.
     let numbers = array.extract::<Vec<usize>>().map_err(|_| refused())?;
     let mut flags = vec![false; batch];
     for number in numbers {
