@@ -110,7 +110,9 @@ pub enum Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Range::Whole(i64::MIN, i64::MAX) => f.write_str("a whole number"),
             Range::Whole(from, to) => write!(f, "a whole number from {from} to {to}"),
+            Range::Real(f64::MIN, f64::MAX) => f.write_str("a number"),
             Range::Real(from, to) => write!(f, "a number from {from} to {to}"),
             Range::Words(words) => write!(f, "one of {}", words.join(", ")),
         }

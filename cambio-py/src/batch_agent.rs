@@ -12,6 +12,7 @@ use pyo3::types::PyList;
 
 use crate::action::decision;
 use crate::error;
+use crate::factory::Factory;
 use crate::observation::PyObservation;
 use crate::raised::RaisedExceptions;
 
@@ -25,7 +26,7 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// the agent's answer must not depend on the rest of the batch.
 pub(crate) struct BatchAgent {
     /// Creates the object if there is none yet.
-    factory: Py<PyAny>,
+    pub(crate) factory: Arc<Factory>,
     is_policy: bool,
     raised: Arc<RaisedExceptions>,
     queue: Mutex<CallQueue>,
@@ -65,15 +66,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl BatchAgent {
-    /// An empty queue. Without an object, the factory creates it when the first match asks.
-    pub(crate) fn new(
-        factory: Py<PyAny>,
-        object: Option<Py<PyAny>>,
-        is_policy: bool,
-        raised: Arc<RaisedExceptions>,
-    ) -> BatchAgent {
-        let queue = Mutex::new(CallQueue { object, ..CallQueue::default() });
-        BatchAgent { factory, is_policy, raised, queue, bell: Condvar::new() }
+    /// An empty queue. A class creates the object when the first match asks.
+    pub(crate) fn new(factory: Arc<Factory>, is_policy: bool, raised: Arc<RaisedExceptions>) -> BatchAgent {
+        BatchAgent { factory, is_policy, raised, queue: Mutex::default(), bell: Condvar::new() }
     }
 
     /// Waits for the decision for a match. `Err` has the reason why there is none.
@@ -122,7 +117,7 @@ impl BatchAgent {
         Python::attach(|py| {
             let asked = || {
                 let known = locked(&self.queue).object.as_ref().map(|object| object.clone_ref(py));
-                let object = known.map_or_else(|| self.factory.call0(py), Ok)?;
+                let object = known.map_or_else(|| self.factory.call(py), Ok)?;
                 let shares = probabilities(object.bind(py), &question())?;
                 locked(&self.queue).object.get_or_insert(object);
                 Ok(Some(shares))
@@ -133,7 +128,7 @@ impl BatchAgent {
 
     /// Decides for all waiting matches. Returns the object for the next call, if it could be created.
     fn serve(&self, py: Python<'_>, object: Option<Py<PyAny>>, waiting: &[WaitingCall]) -> Option<Py<PyAny>> {
-        let object = object.map_or_else(|| self.factory.call0(py), Ok);
+        let object = object.map_or_else(|| self.factory.call(py), Ok);
         let decide = if self.is_policy { draw_all } else { decide_all };
         let decided = match &object {
             Ok(object) => decide(object.bind(py), waiting),

@@ -9,6 +9,7 @@ mod batch_agent;
 mod chance_game;
 mod episode;
 mod error;
+mod factory;
 mod game;
 mod keys;
 mod network;

@@ -26,6 +26,7 @@ use crate::action::decision;
 use crate::agent::PyAgent;
 use crate::batch_agent::{BatchAgent, Question, probabilities};
 use crate::error::{check_signals, refused};
+use crate::factory::{Factory, PythonParams};
 use crate::keys::{SeatKeys, from_starter};
 use crate::observation::PyObservation;
 use crate::raised::RaisedExceptions;
@@ -35,7 +36,7 @@ use crate::{args, error};
 /// A Python agent: an object with a method `decide(observation)`, `decide_batch(observations)` or `probabilities(observations)`.
 struct PythonAgent {
     /// Creates the object; called once for each player.
-    factory: Py<PyAny>,
+    factory: Arc<Factory>,
     raised: Arc<RaisedExceptions>,
     /// For an agent with `decide_batch` and for a policy, the queue of waiting matches, shared by all players.
     batch_agent: Option<Arc<BatchAgent>>,
@@ -58,7 +59,7 @@ struct PythonAgent {
 impl PythonAgent {
     /// Creates the object. Fails if it is the object of another player.
     fn make(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let object = self.factory.call0(py)?;
+        let object = self.factory.call(py)?;
         let made = object.bind(py);
         let name = args::type_of(made);
         if !made.hasattr("decide")? && (made.hasattr("decide_batch")? || made.hasattr("probabilities")?) {
@@ -240,37 +241,49 @@ pub(crate) fn roster_with(py: Python<'_>, bots: &[(String, Py<PyAny>)]) -> PyRes
                 all.with_entry(RosterEntry::new(name, "An agent with another name.", move |_: &NoParams| spec.make()));
             continue;
         }
-        let batch_agent = shared(factory.bind(py), &raised)?.map(Arc::new);
-        let (factory, raised, players) = (factory.clone_ref(py), raised.clone(), Arc::default());
-        let make = move |_: &NoParams| PythonAgent {
-            factory: Python::attach(|py| factory.clone_ref(py)),
-            raised: raised.clone(),
-            batch_agent: batch_agent.clone(),
-            stream: None,
-            object: None,
-            players: Arc::clone(&players),
-            failed: None,
-            rounds: 0,
-            totals: Vec::new(),
-            sightings: Vec::new(),
-            decided: Vec::new(),
-            key: HistoryKey::START,
-            relabelling: Relabelling::new(2, 0),
+        let (is_policy, factory) = (shares_object(factory.bind(py))?, Factory::of(factory.bind(py))?);
+        let (defaults, raised, players) = (factory.params().clone(), raised.clone(), Arc::default());
+        // The agents with an object for all matches, one for each choice of parameters.
+        let shared = Mutex::new(Vec::<Arc<BatchAgent>>::new());
+        let make = move |params: &PythonParams| {
+            let factory = Arc::new(factory.with(params));
+            let batch_agent = is_policy.map(|is_policy| {
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = shared.iter().find(|agent| agent.factory.has_arguments_of(&factory)).cloned();
+                found.unwrap_or_else(|| {
+                    let agent = Arc::new(BatchAgent::new(Arc::clone(&factory), is_policy, raised.clone()));
+                    shared.push(Arc::clone(&agent));
+                    agent
+                })
+            });
+            PythonAgent {
+                factory,
+                raised: raised.clone(),
+                batch_agent,
+                stream: None,
+                object: None,
+                players: Arc::clone(&players),
+                failed: None,
+                rounds: 0,
+                totals: Vec::new(),
+                sightings: Vec::new(),
+                decided: Vec::new(),
+                key: HistoryKey::START,
+                relabelling: Relabelling::new(2, 0),
+            }
         };
-        all = all.with_entry(RosterEntry::new(name, "An agent of Python.", make));
+        all = all.with_entry(RosterEntry::with_defaults(name, "An agent of Python.", defaults, make));
     }
     Ok(PythonRoster { roster: all, raised })
 }
 
-/// The agent with one object for all matches: a policy or an object with `decide_batch`, given itself or by its class. `None` if the agent
-/// has an object for each player. Does not call the factory, because it may be for another process.
-fn shared(given: &Bound<'_, PyAny>, raised: &Arc<RaisedExceptions>) -> PyResult<Option<BatchAgent>> {
+/// For an agent with one object for all matches, whether it is a policy; `None` if the agent has an object for each player. Does not call the
+/// factory, because it may be for another process.
+fn shares_object(given: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     let is_class = given.is_instance_of::<PyType>();
     let decides_batches = given.hasattr("decide_batch")?;
     let is_policy = given.hasattr("probabilities")? && !(is_class && (decides_batches || given.hasattr("decide")?));
-    let object = (!is_class).then(|| given.clone().unbind());
-    let is_shared = is_policy || decides_batches;
-    Ok(is_shared.then(|| BatchAgent::new(given.clone().unbind(), object, is_policy, raised.clone())))
+    Ok((is_policy || decides_batches).then_some(is_policy))
 }
 
 /// The columns of all tables of runs and tunings, as JSON.

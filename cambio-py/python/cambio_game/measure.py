@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from . import _cambio
-from ._cambio import Rules, RunError, _whole
-from .run import AnyAgent, named, rules_name, seed_text
+from ._cambio import Rules, RunError
+from ._checks import flag, number, one_of, whole
+from .run import AnyAgent, factories, named, rules_name, seed_text
 
 __all__ = ["AdvantageResult", "DecisionKind", "SprtResult", "TuneResult", "advantage", "sprt", "tune"]
 
@@ -102,6 +103,12 @@ class AdvantageResult:
     kinds: tuple[DecisionKind, ...]
 
 
+def _table(rules: Rules | str, folder: str, seats: SupportsIndex, rounds: bool, seed: SupportsIndex | str, luck: Luck) -> Any:
+    """The table of a test, as the compiled module takes it."""
+    one_of("luck", luck, ("auto", "on", "off"))
+    return rules_name(rules, Path(folder)), whole("seats", seats, 2, 8), flag("rounds", rounds), seed_text(seed), luck
+
+
 def sprt(
     agent: AnyAgent,
     other: AnyAgent,
@@ -134,13 +141,14 @@ def sprt(
     fails. `cambio_game.ray.sprt` runs the same test on many machines.
     """
     specs, bots = named([agent, other], names)
+    elo, errors = (number("elo0", elo0), number("elo1", elo1)), (number("alpha", alpha), number("beta", beta))
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), _whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
+        table = _table(rules, folder, seats, rounds, seed, luck)
         made: Any = _cambio._Sprt
         test: _cambio._Sprt = made(
-            specs, table, (elo0, elo1), normalized, (alpha, beta), _whole(deals, "deals"), list(bots.items())
+            specs, table, elo, flag("normalized", normalized), errors, whole("deals", deals), list(bots.items())
         )
-        return SprtResult(**test.ask(_whole(threads, "threads"), progress))
+        return SprtResult(**test.ask(whole("threads", threads), progress))
 
 
 def tune(
@@ -163,6 +171,7 @@ def tune(
     first: SupportsIndex = 100,
     validate: SupportsIndex = 1000,
     incumbent: str | None = None,
+    agents: Mapping[str, AnyAgent] | None = None,
     out: str | PathLike[str] | None = None,
     threads: SupportsIndex = 0,
     progress: Progress | None = None,
@@ -178,7 +187,8 @@ def tune(
 
     `method` is "sweep" (`deals` deals for each value), "race" (drops values that are behind; `indifference`, `alpha`, `first`), "halving"
     (`deals` deal blocks in all) or "cma" (`deals` deals in each of at most `generations` generations). The winner and the `incumbent`, by default
-    the agent with its default values, then play `validate` fresh deals. The folder `out` gets the files of `cambio tune --out`.
+    the agent with its default values, then play `validate` fresh deals. The folder `out` gets the files of `cambio tune --out`. `agents` are
+    Python agents by name, as in `run`; specs can set the parameters of their constructors.
 
     `progress` receives messages. Ctrl-C stops the tuning. Warns if the best value is at an end of its range, or if the field is far
     weaker than the candidates. Raises `CambioError` for invalid arguments, and `AgentFault` if an agent fails.
@@ -188,13 +198,15 @@ def tune(
     if out is not None and Path(out).exists():
         raise RunError(f"`out` must not exist, found {fspath(out)}; choose another folder")
     against: list[str] | None = None
-    bots: dict[str, Any] = {}
+    bots = dict(factories(agents))
     if field is not None:
         is_many = isinstance(field, Sequence) and not isinstance(field, str)
-        against, bots = named(list(field) if is_many else [field])  # type: ignore[list-item, arg-type]
+        against, found = named(list(field) if is_many else [field])  # type: ignore[list-item, arg-type]
+        bots |= found
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
-        table = (rules_name(rules, Path(folder)), _whole(seats, "seats", 2, 8), rounds, seed_text(seed), luck)
-        search = (method, _whole(deals, "deals"), _whole(generations, "generations"), indifference, alpha, _whole(first, "first"))
+        table = _table(rules, folder, seats, rounds, seed, luck)
+        margins = number("indifference", indifference), number("alpha", alpha)
+        search = (method, whole("deals", deals), whole("generations", generations), *margins, whole("first", first))
         made: Any = _cambio._Tune
         task: _cambio._Tune = made(
             agent,
@@ -202,15 +214,15 @@ def tune(
             against,
             table,
             payoff,
-            mixture,
+            flag("mixture", mixture),
             search,
-            _whole(validate, "validate"),
+            whole("validate", validate),
             incumbent,
             "cambio_game.tune",
             list(bots.items()),
         )
-        found = task.tune(_whole(threads, "threads"), progress, None if out is None else Path(out))
-    return TuneResult.of(*found)
+        tuned = task.tune(whole("threads", threads), progress, None if out is None else Path(out))
+    return TuneResult.of(*tuned)
 
 
 def advantage(
@@ -240,7 +252,7 @@ def advantage(
     (spec,), bots = named([agent])
     chosen = rules if isinstance(rules, Rules) else Rules(rules)
     found = _cambio._advantage(
-        spec, over, chosen, seats, deals, playouts, seed, _whole(threads, "threads"), list(bots.items()), progress
+        spec, over, chosen, seats, deals, playouts, seed, whole("threads", threads), list(bots.items()), progress
     )
     kinds = tuple(DecisionKind(*kind) for kind in found["kinds"])
     return AdvantageResult(found["results"], found["decisions"], kinds)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import html
 import importlib
 import importlib.util
+import inspect
 import io
 import json
+import math
 import re
 import sys
 import tempfile
@@ -17,13 +20,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, overload
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, SupportsIndex, TypeAlias, Union, get_args, get_origin, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _cambio
-from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError, _whole
+from ._cambio import Action, Agent, CambioError, ExperimentError, Observation, Rules, RunError
+from ._checks import flag, one_of, whole
 from ._extras import require
 from .small import Policy
 
@@ -236,7 +241,7 @@ class Run:
             >>> run = cambio.tournament(["random", "greedy", "heuristic"], deals=100)
             >>> run.matrix().score.round(2)
         """
-        wanted = {"rules": rules, "seats": None if seats is None else _whole(seats, "seats", 2, 8)}
+        wanted = {"rules": rules, "seats": None if seats is None else whole("seats", seats, 2, 8)}
         rows = [row for row in self.pairwise if all(value in (None, row[name]) for name, value in wanted.items())]
         if len({(row["rules"], row["seats"]) for row in rows}) != 1:
             raise CambioError("`rules` and `seats` must select one table of the run")
@@ -275,8 +280,7 @@ class Run:
 
             >>> cambio.evaluate("greedy", "random", deals=10, rows=True).rows("matches").to_pandas()
         """
-        if name not in ROWS:
-            raise CambioError(f"`name` must be {', '.join(ROWS[:-1])} or {ROWS[-1]}, found `{name}`")
+        one_of("name", name, ROWS)
         kept: Mapping[str, str] = self._about.get("rows", {})
         if name in kept:
             return Table(name, kept[name])
@@ -284,8 +288,8 @@ class Run:
             raise RunError("the rows of this run were not kept; call evaluate(..., rows=True)")
         try:
             return Table(name, (self.path / f"{name}.csv").read_text(encoding="utf-8"))
-        except OSError as error:
-            raise RunError(f"the rows of the run cannot be read: {error}") from None
+        except (OSError, ValueError, TypeError, csv.Error) as error:
+            raise RunError(f"`{self.path / name}.csv` cannot be read: {error}; `verify` checks the whole run") from None
 
     def write_parquet(self, out: str | PathLike[str]) -> None:
         """Writes the rows of a run folder into a new folder, as `matches.parquet`, `rounds.parquet` and `players.parquet`.
@@ -435,6 +439,7 @@ def tournament(
     If a Python agent raises an exception, `tournament` raises `AgentFault` with this exception as its `__cause__`, and the match
     up to the fault as its `record`: `cambio.Game.restore(error.record)` is the position.
     """
+    flag("rows", rows)
     names = list(agents) if isinstance(agents, Mapping) else None
     specs, bots = named(list(agents.values()) if isinstance(agents, Mapping) else agents, names)
     with tempfile.TemporaryDirectory(prefix="cambio-") as folder:
@@ -442,9 +447,9 @@ def tournament(
         fields = {
             "name": " against ".join(specs),
             "seed": seed_text(seed),
-            "deals": _whole(deals, "deals", 1),
+            "deals": whole("deals", deals, 1),
             "rules": [rules_name(rules, here, is_relative=True)],
-            "seats": [_whole(seats, "seats", 2, 8)],
+            "seats": [whole("seats", seats, 2, 8)],
             "agents": specs,
             "lineups": lineups,
             "luck": luck,
@@ -465,14 +470,19 @@ def tournament(
 
 def seed_text(seed: SupportsIndex | str) -> str:
     """A seed, which is a whole number or a text, as text."""
-    return seed if isinstance(seed, str) else str(_whole(seed, "seed"))
+    if not isinstance(seed, str):
+        return str(whole("seed", seed))
+    if any("\ud800" <= letter <= "\udfff" for letter in seed):
+        raise CambioError(f"`seed` must be a whole number or a text without surrogates, found {seed!r}")
+    return seed
 
 
 def _toml(value: Any) -> str:
     """A text, a number, a list or a dictionary as a value of TOML."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + " }"
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+    # JSON escapes the same characters as TOML, except for U+007F.
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def evaluate(
@@ -525,6 +535,43 @@ def columns() -> list[dict[str, Value]]:
     """
     found: list[dict[str, Value]] = json.loads(_dictionary())
     return found
+
+
+def _parameters(factory: Callable[..., Any]) -> list[tuple[str, str, list[str], str | None]]:
+    """The parameters of a factory that specs can set, from its annotations and defaults: name, type, words, default.
+
+    A parameter is a whole number, a number, a flag, or one of the words of a `Literal`; `None` as its default means off. Other parameters
+    are not in specs.
+    """
+    parameters: Mapping[str, inspect.Parameter] = {}
+    for is_evaluated in (False, True):
+        # Annotations in quotes may need a module that is not imported, and classes of other languages may have no signature.
+        with contextlib.suppress(Exception):
+            parameters = inspect.signature(factory, eval_str=is_evaluated).parameters
+    found: list[tuple[str, str, list[str], str | None]] = []
+    for name, parameter in parameters.items():
+        default = None if parameter.default is parameter.empty else parameter.default
+        hint = parameter.annotation
+        if hint is parameter.empty or isinstance(hint, str):
+            hint = type(default)
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        if get_origin(hint) in (Union, UnionType) and len(parts := [part for part in get_args(hint) if part is not NoneType]) == 1:
+            hint = parts[0]
+        words = [*get_args(hint)] if get_origin(hint) is Literal else ["false", "true"] if hint is bool else []
+        is_known = hint in (int, float) or (words and all(isinstance(word, str) for word in words))
+        if is_known and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            is_off = default is None or (isinstance(default, float) and not math.isfinite(default))
+            text = str(default).lower() if isinstance(default, bool) else str(default)
+            found.append((name, getattr(hint, "__name__", "Literal"), words, None if is_off else text))
+    return found
+
+
+def _made(factory: Callable[..., Any], given: Sequence[tuple[str, str]]) -> Any:
+    """Creates an agent with these values of its parameters, as texts."""
+    readers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": "true".__eq__, "Literal": str}
+    kinds = {name: kind for name, kind, *_ in _parameters(factory)}
+    return factory(**{name: readers[kinds[name]](text) for name, text in given})
 
 
 def _agent(text: str) -> tuple[str, Callable[[], AnyPlayer]]:
