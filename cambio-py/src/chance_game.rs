@@ -83,7 +83,8 @@ impl PyChanceGame {
     fn numbered(&self) -> PyResult<impl Iterator<Item = (u64, ChanceOutcome, f64)>> {
         let outcomes = self.game.outcomes();
         if outcomes.is_empty() {
-            return Err(error::IllegalAction::new_err("this is not a chance node; see is_chance"));
+            let what = if self.is_over() { "the match is over" } else { "this is not a chance node; see is_chance" };
+            return Err(error::IllegalAction::new_err(what));
         }
         Ok(outcomes.iter().enumerate().map(|(place, &(outcome, share))| match outcome {
             ChanceOutcome::Card(card) => (card.kind() as u64, outcome, share),

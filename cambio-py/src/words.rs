@@ -5,18 +5,25 @@ use std::fmt::Write as _;
 
 use cambio_core::engine::OwnedObservation;
 use cambio_core::{Action, Rules, Sighting, View as _};
-use cambio_view::{Narrator, cards_in_short, rules_in_short};
+use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 
 /// The rules in short, the cards with their points, and the notation.
 pub(crate) fn rules(rules: &Rules) -> String {
     let mut text = rules_in_short(rules).join("\n");
     let _ = write!(text, "\n{}\n", cards_in_short(rules));
-    let mut labels: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
+    let (mut points, mut powers): (BTreeMap<i32, Vec<&str>>, BTreeMap<String, Vec<&str>>) = Default::default();
     for (kind, card) in rules.kinds().iter().zip((0..).filter_map(cambio_core::Card::new)) {
-        labels.entry(rules.points(card)).or_default().push(&kind.label);
+        points.entry(rules.points(card)).or_default().push(&kind.label);
+        if !rules.power(card).is_none() {
+            powers.entry(power_in_words(rules.power(card))).or_default().push(&kind.label);
+        }
     }
-    let points = labels.iter().map(|(points, labels)| format!("{points}: {}", labels.join(" ")));
+    let points = points.iter().map(|(points, labels)| format!("{points}: {}", labels.join(" ")));
     let _ = writeln!(text, "Points of the cards: {}.", points.collect::<Vec<_>>().join("; "));
+    let powers: Vec<String> = powers.iter().map(|(power, labels)| format!("{}: {power}", labels.join(" "))).collect();
+    if !powers.is_empty() {
+        let _ = writeln!(text, "Powers of the cards: {}.", powers.join("; "));
+    }
     text + "A spot is the letter of a seat and the number of a card: b3 is the third card of seat b.\n"
 }
 

@@ -101,3 +101,31 @@ def decision() -> cambio.Observation:
 def test_the_example_runs_without_a_model() -> None:
     done = subprocess.run([sys.executable, EXAMPLE, "--deals", "3"], capture_output=True, text=True, check=True)
     assert "rank points in 6 matches" in done.stdout
+
+
+def test_a_number_after_its_word_is_a_decision() -> None:
+    seen = decision()
+    legal = seen.legal_actions()
+    for answer, number in [
+        ("Option 2", 2),
+        ("I choose option 3.", 3),
+        ("**Decision: 1**", 1),
+        ("option 1, no: Option 2!", 2),
+        ("option 1 or keep a1", legal.index(cambio.Action("keep a1")) + 1),
+        ("Answer: 4 (keep it)", 4),
+    ]:
+        assert cambio.parse_decision(answer, seen) == legal[number - 1], answer
+    for answer in ("Option 99", "option 0", "keep a1? No, option 12345"):
+        with pytest.raises(cambio.ActionError, match=f"the number of the decision must be from 1 to {len(legal)}, found"):
+            cambio.parse_decision(answer, seen)
+
+
+@pytest.mark.parametrize("name", cambio.PRESETS)
+def test_the_rules_in_words_name_every_power(name: str) -> None:
+    text = cambio.Game(name).observe().describe_rules()
+    powers = [line for line in text.splitlines() if line.startswith("Powers of the cards: ")]
+    assert len(powers) == 1
+    if name == "classic":
+        assert "7h 7d 7c 7s 8h 8d 8c 8s: peek at one of your cards" in powers[0]
+    if name == "original":
+        assert "look: peek at one of your cards" in powers[0] and "swap: swap two cards" in powers[0]

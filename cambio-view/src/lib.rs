@@ -64,4 +64,4 @@ pub use requests::{
 pub use review::{DecisionCost, ReviewProgress, review};
 pub use scene::{CardMove, CardValue, HeldCardView, KindView, Scene, TableCardView};
 pub use session::{JobResult, SavedSession, Session, SessionError, SessionJob};
-pub use words::{cards_in_short, rules_in_short, scores_in_words};
+pub use words::{cards_in_short, power_in_words, rules_in_short, scores_in_words};

@@ -192,8 +192,15 @@ pub fn cards_in_short(rules: &Rules) -> String {
     text + "."
 }
 
-/// The power of a card in words, such as "peek at any card, then swap two cards"; empty for no power.
-pub(crate) fn power_in_words(power: Power) -> String {
+/// The power of a card in words; empty for no power.
+///
+/// ```
+/// use cambio_core::rules::Power;
+///
+/// let power: Power = "look any then swap".parse().unwrap();
+/// assert_eq!(cambio_view::power_in_words(power), "peek at any card, then swap two cards");
+/// ```
+pub fn power_in_words(power: Power) -> String {
     let steps: Vec<String> = (0..).map_while(|number| power.step(number)).map(step_in_words).collect();
     match &steps[..] {
         [one, other] if one == other => format!("twice: {one}"),

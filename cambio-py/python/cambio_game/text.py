@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
-from ._cambio import Action, ActionError, CambioError, Observation, Rules
+from ._cambio import Action, ActionError, Observation, Rules
+from ._checks import flag, one_of, whole
 
 __all__ = ["TextPlayer", "parse_decision"]
+
+Otherwise: TypeAlias = Literal["raise", "first"]
+OTHERWISE: tuple[Otherwise, ...] = ("raise", "first")
+
+#: The words before the number of a decision.
+LABELS = ("option", "number", "choice", "choose", "decision", "answer")
 
 
 def parse_decision(text: str, observation: Observation) -> Action:
     """Finds a legal decision in a text, such as the answer of a language model.
 
-    The text is a legal decision, or its number in the list of `Observation.describe` (from 1), or contains a legal decision; the last
-    one counts. Case, punctuation and Markdown are ignored, and "discard" means `drop`. Raises `ActionError` if there is none.
+    The text is a legal decision, or its number in the list of `Observation.describe` (from 1), or contains a legal decision or a number after
+    a word such as "option"; the last one counts. Case, punctuation and Markdown are ignored, and "discard" means `drop`. Raises `ActionError`
+    if there is none.
 
         >>> cambio.parse_decision("I do not know the 9, so: **DRAW**.", cambio.Game(seed=1).observe())
         Action("draw")
@@ -32,6 +40,10 @@ def parse_decision(text: str, observation: Observation) -> Action:
         phrases[(verb, *spots)] = phrases[(verb, *reversed(spots))] = action  # The order of two spots has no meaning.
     words = plain.split()
     for end in range(len(words), 0, -1):
+        if end > 1 and words[end - 2] in LABELS and words[end - 1].isdecimal():
+            if not 1 <= int(words[end - 1]) <= len(legal):
+                raise ActionError(f"the number of the decision must be from 1 to {len(legal)}, found {words[end - 1]}")
+            return legal[int(words[end - 1]) - 1]
         for length in (3, 2, 1):
             phrase = tuple(words[max(0, end - length) : end])
             if len(phrase) == length and phrase in phrases:
@@ -61,16 +73,13 @@ class TextPlayer:
         ask: Callable[[str], str],
         *,
         rules: bool = True,
-        attempts: int = 3,
-        otherwise: Literal["raise", "first"] = "raise",
+        attempts: SupportsIndex = 3,
+        otherwise: Otherwise = "raise",
     ) -> None:
         if not callable(ask):
             raise TypeError(f"`ask` must be a function from text to text, found type {type(ask).__name__}")
-        if attempts < 1:
-            raise CambioError(f"`attempts` must be at least 1, found {attempts}")
-        if otherwise not in ("raise", "first"):
-            raise CambioError(f"`otherwise` must be raise or first, found `{otherwise}`")
-        self._ask, self._rules, self._attempts, self._otherwise = ask, rules, attempts, otherwise
+        self._ask, self._rules, self._attempts = ask, flag("rules", rules), whole("attempts", attempts, 1)
+        self._otherwise = one_of("otherwise", otherwise, OTHERWISE)
 
     @property
     def __name__(self) -> str:
