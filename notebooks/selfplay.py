@@ -38,7 +38,7 @@ class Network:
         self.layout = cambio.Layout(rules, 2)
         self.rules = self.layout.rules
         self.points = np.array([self.rules.points(cards[0]) for cards in self.layout.classes], np.float32)
-        ranks = np.array([cards[0].rstrip("hdcs") for cards in self.layout.classes])
+        ranks = np.array([self.layout.rules.rank(cards[0]) for cards in self.layout.classes])
         self.same_rank = (ranks[:, None] == ranks).astype(np.float32)
         # The entries of a tensor that are inputs, and the position of each block among them.
         chosen, self.blocks, width = [], {}, 0

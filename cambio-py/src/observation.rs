@@ -7,7 +7,7 @@ use cambio_core::engine::{CardSource, OwnedObservation, Setup};
 use cambio_core::play::RoundLog;
 use cambio_core::rng::{Key, Purpose};
 use cambio_core::view::RoundHistory;
-use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, Standing, State, View};
+use cambio_core::{Action, Card, Knowledge, Phase, Rules, Score, Seat, Sighting, Spot, SpotSet, Standing, State, View};
 use cambio_solve::HistoryKey;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -135,6 +135,11 @@ impl PyObservation {
     fn label(&self, card: Option<Card>) -> Option<&'static str> {
         card.map(|card| self.rules_of().label(card))
     }
+
+    /// These spots as texts, starting with the observing seat's spots.
+    fn spots<'py>(&self, py: Python<'py>, spots: SpotSet) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, spots.iter_from(self.view.seat()).map(|spot| spot.to_string()).collect::<Vec<_>>())
+    }
 }
 
 #[pymethods]
@@ -203,8 +208,12 @@ impl PyObservation {
     /// The spots with a card, starting with the observing seat's spots.
     #[getter]
     fn occupied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let spots = self.view.table().occupied().iter_from(self.view.seat());
-        PyTuple::new(py, spots.map(|spot| spot.to_string()).collect::<Vec<_>>())
+        self.spots(py, self.view.table().occupied())
+    }
+
+    /// The spots that the seat may snap and knows to match, in the order of `occupied`; empty outside of snap windows and chains.
+    fn known_matches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.spots(py, self.view.known_matches())
     }
 
     /// The label of the held card, if this seat knows it.

@@ -258,3 +258,31 @@ def test_an_agent_without_random_numbers_decides_alike_in_a_game_and_at_its_obse
     greedy, other = cambio.agent("greedy"), cambio.agent("greedy")
     for game in positions("classic", 3, 8, 200):
         assert greedy.decide(game) == other.decide(game.observe())
+
+
+@pytest.mark.parametrize(("name", "seats"), TABLES)
+def test_known_matches_are_known_cards_that_snap_right(name: str, seats: int) -> None:
+    found = 0
+    for seed in range(3):
+        for game in positions(name, seats, seed):
+            seen = game.observe()
+            matches = seen.known_matches()
+            if seen.phase not in ("window", "chain"):
+                assert matches == ()
+                continue
+            assert set(matches) <= set(seen.known) and [spot for spot in seen.occupied if spot in matches] == list(matches)
+            legal = {str(action) for action in seen.legal_actions()}
+            for spot in matches:
+                found += 1
+                assert f"snap {spot}" in legal
+                if name == "classic":
+                    ranks = seen.rules.rank(seen.known[spot]), seen.rules.rank(seen.opener if seen.phase == "window" else seen.top)
+                    assert ranks[0] == ranks[1]
+    assert found or seats < 4 or name not in cambio.PRESETS
+
+
+def test_ranks_are_those_of_the_deck() -> None:
+    assert [cambio.Rules("classic").rank(card) for card in ("10h", "Kd", "JK")] == ["10", "K", "JK"]
+    assert [cambio.Rules("original").rank(card) for card in ("7", "spy", "KR")] == ["7", "spy", "king"]
+    with pytest.raises(cambio.CambioError, match="`1h` is not a card of `classic`"):
+        cambio.Rules("classic").rank("1h")
