@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ._cambio import Action, CambioError, Game, IllegalAction, Layout, Rules
+from ._checks import mapping, one_of, whole
 from ._types import Reward
 
 Observed: TypeAlias = dict[str, NDArray[Any]]
 Index: TypeAlias = int | np.integer[Any]
 Illegal: TypeAlias = Literal["terminate", "raise", "random"]
-Choice = TypeVar("Choice", bound=str)
+ILLEGAL: tuple[Illegal, ...] = ("terminate", "raise", "random")
 
 
 def bounds(layout: Layout) -> NDArray[np.uint8]:
@@ -37,9 +39,10 @@ def observation_space(layout: Layout, actions: int) -> spaces.Dict:
     )
 
 
-def observed(game: Game, seat: int) -> Observed:
-    """One seat's observation, an element of `observation_space`. The mask is all 0 if it is not the seat to act."""
-    return {"observation": game.tensor(seat), "action_mask": game.mask(seat).view(np.int8)}
+def observed(game: Game, seat: int, *, is_over: bool = False) -> Observed:
+    """One seat's observation, an element of `observation_space`. The mask is all 0 if it is not the seat to act, and if the match is over."""
+    mask = np.zeros(game.action_count, np.int8) if is_over else game.mask(seat).view(np.int8)
+    return {"observation": game.tensor(seat), "action_mask": mask}
 
 
 def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.random.Generator) -> bool:
@@ -55,14 +58,6 @@ def take(game: Game, action: Index | Action | str, illegal: Illegal, random: np.
     return False
 
 
-def one_of(name: str, value: str, allowed: tuple[Choice, ...]) -> Choice:
-    """Validates an option against its allowed values."""
-    for choice in allowed:
-        if choice == value:
-            return choice
-    raise CambioError(f"`{name}` must be {', '.join(allowed[:-1])} or {allowed[-1]}, found `{value}`")
-
-
 class Deals:
     """The matches of an environment, one per reset.
 
@@ -70,21 +65,76 @@ class Deals:
     first reset has no seed, the operating system provides one.
     """
 
-    def __init__(self, rules: Rules | str, seats: int, reward: Reward) -> None:
+    def __init__(self, rules: Rules | str, seats: SupportsIndex, reward: Reward) -> None:
         self.rules = Rules(rules)
-        self.seats = seats
-        self.reward: Reward = reward
+        self.seats = whole("seats", seats, 2, 8)
+        self.reward: Reward = one_of("reward", reward, ("rank", "score"))
         self.seed: int | None = None
         self.deal = 0
-        Game(self.rules, seats, reward=reward)  # Validates the arguments early.
+        Game(self.rules, self.seats, reward=reward)  # Validates the arguments early.
 
-    def next(self, seed: int | None, options: dict[str, Any] | None) -> Game:
-        """The match of a reset. The option `deal` selects a deal."""
-        if seed is not None or self.seed is None:
-            self.seed = secrets.randbits(63) if seed is None else int(seed)
-            self.deal = 0
-        else:
-            self.deal += 1
-        if options and "deal" in options:
-            self.deal = int(options["deal"])
-        return Game(self.rules, self.seats, seed=self.seed, deal=self.deal, reward=self.reward)
+    def find(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The seed and the deal of a reset, which becomes the current one by `take`. The option `deal` selects a deal."""
+        if options is not None:
+            mapping("options", options)
+        for name in options or {}:
+            if name != "deal":
+                raise CambioError(f"`options` must have only `deal`, found `{name}`")
+        given = None if seed is None else whole("seed", seed)
+        if given is None:
+            given = secrets.randbits(63) if self.seed is None else self.seed
+        deal = self.deal + 1 if seed is None and self.seed is not None else 0
+        return given, whole("deal", options["deal"]) if options else deal
+
+    def next(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> Game:
+        """The match of a reset. If an argument is refused, nothing changes."""
+        chosen, deal = self.find(seed, options)
+        game = Game(self.rules, self.seats, seed=chosen, deal=deal, reward=self.reward)
+        self.seed, self.deal = chosen, deal
+        return game
+
+
+class Table:
+    """The common part of environments with an agent for each seat: options, match, seeds."""
+
+    _game: Game | None = None
+
+    def _open(
+        self, rules: Rules | str, seats: SupportsIndex, reward: Reward, illegal: Illegal, max_cycles: SupportsIndex | None
+    ) -> None:
+        """Validates the options of the constructor."""
+        self._deals = Deals(rules, seats, reward)
+        self.illegal: Illegal = one_of("illegal", illegal, ILLEGAL)
+        try:
+            self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
+        except CambioError:
+            raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {max_cycles}") from None
+        self.layout: Layout = self.rules.layout(self._deals.seats)
+        self.action_count = self.rules.action_count(self._deals.seats)
+        self.possible_agents: list[str] = [f"seat_{seat}" for seat in range(self._deals.seats)]
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._cycles, self._is_over = 0, True
+        # Used only to replace illegal actions; the match has its own random numbers.
+        self._random = np.random.default_rng(0)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return self._deals.rules
+
+    @property
+    def game(self) -> Game:
+        """The current match; after its end, the finished match until the next `reset`. Raises `CambioError` before the first `reset`."""
+        if self._game is None:
+            raise CambioError("there is no match yet: call reset() first")
+        return self._game
+
+    def _begin(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> None:
+        """Starts the match of a reset. If an argument is refused, nothing changes."""
+        self._game = self._deals.next(seed, options)
+        self._cycles, self._is_over = 0, False
+        if self.illegal == "random":
+            self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
+
+    def _is_late(self) -> bool:
+        return self.max_cycles is not None and self._cycles >= self.max_cycles

@@ -44,6 +44,7 @@ from numpy.typing import NDArray  # noqa: E402
 from open_spiel.python import policy as policies  # noqa: E402
 
 from ._cambio import Action, CambioError, ChanceGame, IllegalAction, Layout, Rules, _floats  # noqa: E402
+from ._checks import one_of, whole  # noqa: E402
 from .strategy import StrategyPolicy as Strategy  # noqa: E402
 
 __all__ = ["CambioGame", "CambioObserver", "CambioState", "StrategyPolicy", "resample", "strategy_key"]
@@ -51,7 +52,7 @@ __all__ = ["CambioGame", "CambioObserver", "CambioState", "StrategyPolicy", "res
 Payoff: TypeAlias = Literal["rank", "score", "lead"]
 
 SHORT_NAME = "python_cambio"
-PAYOFFS = ("rank", "score", "lead")
+PAYOFFS: tuple[Payoff, ...] = ("rank", "score", "lead")
 DEFAULTS: dict[str, str | int] = {"rules": "classic", "players": 2, "payoff": "rank"}
 
 # The blocks of a tensor that show the current table, public and private. The other blocks show the history.
@@ -128,20 +129,21 @@ class CambioGame(pyspiel.Game):
     """The game `python_cambio`. Create it with `pyspiel.load_game`."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        given = {**DEFAULTS, **(params or {})}
-        name, payoff, players = str(given["rules"]), given["payoff"], int(given["players"])
-        if payoff not in PAYOFFS:
-            raise CambioError(f"`payoff` must be rank, score or lead, found `{payoff}`")
-        self.rules: Rules = Rules.read(name) if name.endswith(".toml") else Rules(name)
-        self.payoff: Payoff = payoff
+        given: dict[str, Any] = {**DEFAULTS, **(params or {})}
+        for parameter in given:
+            if parameter not in DEFAULTS:
+                raise CambioError(f"the parameters must be {', '.join(DEFAULTS)}, found `{parameter}`")
+        name, players = given["rules"], whole("players", given["players"], 2, 8)
+        self.payoff: Payoff = one_of("payoff", given["payoff"], PAYOFFS)
+        self.rules: Rules = Rules.read(name) if isinstance(name, str) and name.endswith(".toml") else Rules(name)
         # Every match starts as a copy of this one. Creating it also validates the number of players.
         self.start = ChanceGame(self.rules, players)
         self.first_player = _player(self.start)
         self.layout: Layout = self.start.layout
         self._observers: list[CambioObserver] = []
-        info, most = _bounds(self.rules, players, payoff)
+        info, most = _bounds(self.rules, players, self.payoff)
         self._chance_nodes: int = most
-        super().__init__(_game_type(payoff), info, params or {})
+        super().__init__(_game_type(self.payoff), info, params or {})
 
     def new_initial_state(self) -> CambioState:
         """The state before the deal."""

@@ -25,18 +25,19 @@ import numpy as np  # noqa: E402
 from gymnasium import spaces  # noqa: E402
 from ray.rllib.env.multi_agent_env import MultiAgentEnv  # noqa: E402
 
-from ._cambio import ActionError, CambioError, Game, IllegalAction  # noqa: E402
-from ._spaces import Deals, Illegal, Index, Observed, bounds, one_of, take  # noqa: E402
+from ._cambio import ActionError, CambioError, IllegalAction  # noqa: E402
+from ._checks import mapping  # noqa: E402
+from ._spaces import Index, Observed, Table, bounds, take  # noqa: E402
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["CambioMultiAgentEnv"]
 
-OPTIONS = ("rules", "seats", "reward", "illegal", "max_cycles")
+DEFAULTS: dict[str, Any] = {"rules": "classic", "seats": 2, "reward": "rank", "illegal": "terminate", "max_cycles": None}
 
 
-class CambioMultiAgentEnv(MultiAgentEnv):
+class CambioMultiAgentEnv(Table, MultiAgentEnv):
     """An RLlib environment of one match; the agents are `seat_0`, `seat_1`, …
 
     `config` can have these options:
@@ -58,19 +59,12 @@ class CambioMultiAgentEnv(MultiAgentEnv):
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        options = dict(config or {})
+        mapping("config", config or {})
+        options = {**DEFAULTS, **(config or {})}
         for name in options:
-            if name not in OPTIONS:
-                raise CambioError(f"`config` must have only the options {', '.join(OPTIONS)}, found `{name}`")
-        seats = int(options.get("seats", 2))
-        self._deals = Deals(options.get("rules", "classic"), seats, options.get("reward", "rank"))
-        self._illegal: Illegal = one_of("illegal", options.get("illegal", "terminate"), ("terminate", "raise", "random"))
-        self._most: int | None = options.get("max_cycles")
-        if self._most is not None and self._most < 1:
-            raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {self._most}")
-        self.layout = self._deals.rules.layout(seats)
-        self.action_count = self._deals.rules.action_count(seats)
-        self.possible_agents = [f"seat_{seat}" for seat in range(seats)]
+            if name not in DEFAULTS:
+                raise CambioError(f"`config` must have only the options {', '.join(DEFAULTS)}, found `{name}`")
+        self._open(**options)
         self.agents = self.possible_agents[:]
         space = spaces.Dict(
             {
@@ -80,24 +74,12 @@ class CambioMultiAgentEnv(MultiAgentEnv):
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = {agent: spaces.Discrete(self.action_count) for agent in self.possible_agents}
-        self._game: Game | None = None
-        self._cycles, self._is_over = 0, True
-        self._random = np.random.default_rng(0)
-
-    @property
-    def game(self) -> Game:
-        """The current match. Raises `CambioError` before the first `reset`."""
-        if self._game is None:
-            raise CambioError("there is no match yet: call reset() first")
-        return self._game
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observed], dict[str, Any]]:
         """Starts a match. The option `deal` selects a deal."""
-        self._game = self._deals.next(seed, options)
-        self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
-        self._cycles, self._is_over = 0, False
+        self._begin(seed, options)
         return self._observe(), {}
 
     def step(
@@ -110,17 +92,18 @@ class CambioMultiAgentEnv(MultiAgentEnv):
         game = self.game
         if self._is_over or game.seat is None:
             raise IllegalAction("the match is over: call reset()")
+        mapping("action_dict", action_dict)
         agent = self.possible_agents[game.seat]
         if action_dict.get(agent) is None:
             raise ActionError(f"`action_dict` must have an action of {agent}, found none")
-        lost = take(game, int(action_dict[agent]), self._illegal, self._random)
+        lost = take(game, action_dict[agent], self.illegal, self._random)
         self._cycles += 1
         gains = dict(zip(self.possible_agents, game.rewards(), strict=True))
         if lost:
             gains = {other: -float(other == agent) for other in self.possible_agents}
         rewards = gains if any(gains.values()) else {agent: 0.0}
         over = lost or game.is_over
-        late = not over and self._most is not None and self._cycles >= self._most
+        late = not over and self._is_late()
         self._is_over = over or late
         ended = {**(dict.fromkeys(self.possible_agents, True) if over else {}), "__all__": over}
         cut = {**(dict.fromkeys(self.possible_agents, True) if late else {}), "__all__": late}

@@ -16,8 +16,9 @@ outcomes in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -25,8 +26,9 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.env import AECIterable
 
-from .._cambio import Action, ActionError, CambioError, Game, IllegalAction, Layout, Rules
-from .._spaces import Deals, Illegal, Index, Observed, observation_space, observed, one_of, take
+from .._cambio import Action, ActionError, IllegalAction, Rules
+from .._checks import index, mapping, one_of
+from .._spaces import Illegal, Index, Observed, Table, observation_space, observed, take
 from .._types import Reward
 
 if TYPE_CHECKING:
@@ -37,13 +39,14 @@ __all__ = ["CambioEnv", "ParallelCambioEnv", "env", "parallel_env", "raw_env"]
 RenderMode: TypeAlias = Literal["ansi", "human"]
 
 
-class _Table:
-    """The common part of both environments: match, spaces, seeds, rendering."""
+class _Table(Table):
+    """The common part of both environments: spaces and rendering."""
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cambio_v0",
         "render_modes": ["ansi", "human"],
-        "is_parallelizable": True,
+        # PettingZoo's `aec_to_parallel` needs an environment in which each agent acts in each cycle.
+        "is_parallelizable": False,
         "render_fps": 1,
     }
 
@@ -60,40 +63,17 @@ class _Table:
         super().__init__()
         if render_mode is not None:
             one_of("render_mode", render_mode, ("ansi", "human"))
-        one_of("illegal", illegal, ("terminate", "raise", "random"))
-        if max_cycles is not None and max_cycles < 1:
-            raise CambioError(f"`max_cycles` must be at least 1, or None for no limit, found {max_cycles}")
-        self._deals = Deals(rules, seats, reward)
-        self.illegal = illegal
-        self.max_cycles = max_cycles
+        self._open(rules, seats, reward, illegal, max_cycles)
         self.render_mode = render_mode
-        self.layout: Layout = self._deals.rules.layout(seats)
-        self.action_count = self._deals.rules.action_count(seats)
-        self.possible_agents: list[str] = [f"seat_{seat}" for seat in range(seats)]
         self.agents: list[str] = []
+        self._masks: dict[str, NDArray[np.int8]] = {}
         self.observation_spaces: dict[str, spaces.Space[Any]] = {
             agent: observation_space(self.layout, self.action_count) for agent in self.possible_agents
         }
         self.action_spaces: dict[str, spaces.Space[Any]] = {
             agent: spaces.Discrete(self.action_count) for agent in self.possible_agents
         }
-        self.state_space = spaces.Box(0, 255, (seats * self.layout.size,), np.uint8)
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._game: Game | None = None
-        self._cycles = 0
-        self._random = np.random.default_rng(0)
-
-    @property
-    def rules(self) -> Rules:
-        """The rules."""
-        return self._deals.rules
-
-    @property
-    def game(self) -> Game:
-        """The current match. Raises `CambioError` before the first `reset`."""
-        if self._game is None:
-            raise CambioError("there is no match yet: call reset() first")
-        return self._game
+        self.state_space = spaces.Box(0, 255, (self._deals.seats * self.layout.size,), np.uint8)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations; always the same object."""
@@ -124,16 +104,11 @@ class _Table:
     def __copy__(self) -> Self:
         return deepcopy(self)
 
-    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        self._game = self._deals.next(seed, options)
-        self._cycles = 0
-        # Used only to replace illegal actions; the match has its own random numbers.
-        if self.illegal == "random":
-            self._random = np.random.default_rng((self._deals.seed or 0, self._deals.deal))
+    def _begin(self, seed: SupportsIndex | None, options: Mapping[str, Any] | None) -> None:
+        # PettingZoo's own tests give an option with the name `options`.
+        given = {name: value for name, value in options.items() if name != "options"} if isinstance(options, Mapping) else options
+        super()._begin(seed, given)
         self.agents = self.possible_agents[:]
-
-    def _is_out_of_time(self) -> bool:
-        return self.max_cycles is not None and self._cycles >= self.max_cycles
 
     def _endings(self) -> dict[str, dict[str, Any]]:
         """Each agent's info at the end of the match: its rank, from 1, and its total."""
@@ -172,7 +147,7 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
 
     def observe(self, agent: str) -> Observed:
         """The current observation of an agent."""
-        return observed(self.game, self._seat_of[agent])
+        return observed(self.game, self._seat_of[agent], is_over=self._is_over)
 
     def step(self, action: Index | Action | str | None) -> None:
         """Carries out an action of `agent_selection`: an index, an `Action` or its notation; `None` for an agent that is done.
@@ -205,9 +180,10 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
                 self.terminations = dict.fromkeys(agents, True)
                 self.infos = self.infos if lost else self._endings()
                 seat = None
-        if seat is not None and self.max_cycles is not None and self._is_out_of_time():
+        if seat is not None and self._is_late():
             self.truncations = dict.fromkeys(agents, True)
             seat = None
+        self._is_over = seat is None
         self.agent_selection = agents[0] if seat is None else self.possible_agents[seat]
         if self.render_mode == "human":
             self.render()
@@ -215,6 +191,8 @@ class CambioEnv(_Table, AECEnv[str, Observed, Index | None]):
 
 class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
     """A parallel environment of one match. See `parallel_env`."""
+
+    metadata: ClassVar[dict[str, Any]] = {**_Table.metadata, "is_parallelizable": True}
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -242,35 +220,34 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
         game = self.game
         if not self.agents:
             raise IllegalAction("the match is over: call reset()")
+        mapping("actions", actions)
         chosen: dict[str, int] = {}
         culprit = None
         for agent, mask in self._masks.items():
             if actions.get(agent) is None:
                 raise ActionError(f"`actions` must have an action of {agent}, found none")
-            index = int(actions[agent])
-            if not 0 <= index < len(mask):
-                raise ActionError(f"the action of {agent} must be from 0 to {len(mask) - 1}, found {index}")
-            if not mask[index]:
-                if self.illegal == "raise":
-                    action = Action.from_index(index, self.rules, game.seats, self._seat_of[agent])
-                    raise IllegalAction(f"`{action}` is illegal for {agent}; its action mask has the legal actions")
-                if self.illegal == "random":
-                    index = int(self._random.choice(np.flatnonzero(mask)))
-                elif culprit is None:
-                    culprit = agent
-            chosen[agent] = index
+            chosen[agent] = index(f"actions[{agent}]", actions[agent], len(mask))
+            if self.illegal == "raise" and not mask[chosen[agent]]:
+                action = Action.from_index(chosen[agent], self.rules, game.seats, self._seat_of[agent])
+                raise IllegalAction(f"`{action}` is illegal for {agent}; its action mask has the legal actions")
+        for agent in [agent for agent, number in chosen.items() if not self._masks[agent][number]]:
+            if self.illegal == "random":
+                chosen[agent] = int(self._random.choice(np.flatnonzero(self._masks[agent])))
+            elif culprit is None:
+                culprit = agent
         self._cycles += 1
         agents = self.agents
         rewards = dict.fromkeys(agents, 0.0)
         if culprit is not None:
             rewards[culprit] = -1.0
         else:
-            for index in chosen.values():
-                game.step(index)
+            for number in chosen.values():
+                game.step(number)
                 for agent, reward in zip(agents, game.rewards(), strict=True):
                     rewards[agent] += reward
         over = culprit is not None or game.is_over
-        late = not over and self._is_out_of_time()
+        late = not over and self._is_late()
+        self._is_over = over or late
         observations = self._observe()
         infos = self._endings()
         if over or late:
@@ -286,9 +263,9 @@ class ParallelCambioEnv(_Table, ParallelEnv[str, Observed, Index]):
         each seat's observation is taken from a copy of the game in which the seats before it have passed.
         """
         game = self.game
-        observations = {agent: observed(game, seat) for agent, seat in self._seat_of.items()}
-        self._masks: dict[str, NDArray[np.int8]] = {}
-        seat, probe = game.seat, game
+        observations = {agent: observed(game, seat, is_over=self._is_over) for agent, seat in self._seat_of.items()}
+        self._masks = {}
+        seat, probe = None if self._is_over else game.seat, game
         while seat is not None:
             agent = self.possible_agents[seat]
             if probe is not game:

@@ -1,0 +1,287 @@
+"""All environments alike: they refuse wrong arguments without a change, follow their seeds, and stay at the end of a match."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cambio_game as cambio
+
+pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+
+from gymnasium.utils.env_checker import check_env
+
+from cambio_game.gymnasium import CambioEnv, CambioVectorEnv
+from cambio_game.pettingzoo import cambio_v0
+
+try:
+    from cambio_game.rllib import CambioMultiAgentEnv
+except ImportError:
+    CambioMultiAgentEnv = None  # type: ignore[assignment, misc]
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "gymnasium": CambioEnv,
+    "vector": lambda **options: CambioVectorEnv(2, **options),
+    "aec": cambio_v0.env,
+    "parallel": cambio_v0.parallel_env,
+}
+if CambioMultiAgentEnv is not None:
+    MAKERS["rllib"] = lambda **options: CambioMultiAgentEnv(options)
+EVERY = pytest.mark.parametrize("name", MAKERS)
+NOT_WHOLE = [-1, 1.5, 2.0, True, np.True_, "3", math.nan, np.float32(2), 2**64, [1], b"1"]
+
+
+def games(env: Any) -> list[cambio.Game]:
+    return [env.match.game(number) for number in range(env.match.batch)] if hasattr(env, "match") else [env.game.copy()]
+
+
+def step(name: str, env: Any, action: Any) -> Any:
+    """Carries out an action of the seat to act, in the form of the environment; in the batch, of match 1."""
+    if name == "vector":
+        return env.step([int(env.match.masks[0].argmax()), action])
+    if name in ("parallel", "rllib"):
+        return env.step({f"seat_{env.game.seat}": action})
+    return env.step(action)
+
+
+def legal(name: str, env: Any) -> int:
+    return int((env.match.masks[-1] if hasattr(env, "match") else env.game.mask()).argmax())
+
+
+def mask_of(name: str, env: Any, seen: Any = None) -> np.ndarray:
+    """All masks that the environment shows."""
+    if name == "aec":
+        return np.stack([env.observe(agent)["action_mask"] for agent in env.possible_agents])
+    return np.stack([one["action_mask"] for one in seen.values()]) if name in ("parallel", "rllib") else seen["action_mask"]
+
+
+@EVERY
+def test_a_refused_reset_changes_nothing(name: str) -> None:
+    env, other = MAKERS[name](), MAKERS[name]()
+    wrong: list[dict[str, Any]] = [{"seed": value} for value in NOT_WHOLE]
+    wrong += [{"options": {"deal": value}} for value in [*NOT_WHOLE, None]]
+    wrong += [{"options": {"dael": 3}}, {"options": {"deal": 1, "seed": 3}}, {"options": 3}, {"options": [("deal", 1)]}]
+    for named in wrong:
+        with pytest.raises((cambio.CambioError, TypeError), match=r"`(seed|deal|options)` must "):
+            env.reset(**named)
+    env.reset()  # Works after a refusal at the start.
+    env.reset(seed=np.int64(3))
+    other.reset(seed=3)
+    step(name, env, legal(name, env))
+    before = games(env)
+    for named in wrong:
+        with pytest.raises((cambio.CambioError, TypeError)):
+            env.reset(**named)
+        assert games(env) == before
+    env.reset()
+    other.reset()
+    assert games(env) == games(other)
+    env.reset(options={"deal": np.uint8(7)})
+    assert games(env)[0].deal == 7 and games(env)[0].seed == 3
+
+
+@EVERY
+def test_resets_without_a_seed_follow_the_last_seed(name: str) -> None:
+    one, other = MAKERS[name](), MAKERS[name]()
+    for env in (one, other):
+        env.reset(seed=7)
+    for _ in range(3):
+        one.reset()
+        other.reset()
+        assert games(one) == games(other) and games(one)[0].seed == 7
+    assert games(one)[0].deal == (6 if name == "vector" else 3)
+
+
+@EVERY
+@pytest.mark.parametrize("action", [0.9, 0.0, True, np.True_, math.nan, np.float64(0), "fly", None, -1, 10**6, [0], object()])
+def test_what_is_not_an_action_changes_nothing(name: str, action: Any) -> None:
+    for illegal in ("terminate", "raise", "random"):
+        env = MAKERS[name](illegal=illegal)
+        env.reset(seed=1)
+        before = games(env)
+        with pytest.raises((cambio.CambioError, TypeError)):
+            step(name, env, action)
+        assert games(env) == before
+    step(name, env, np.uint8(legal(name, env)) if name != "vector" else legal(name, env))
+    assert games(env) != before
+
+
+@EVERY
+def test_wrong_options_are_refused(name: str) -> None:
+    wrong = [{"illegal": "ignore"}, {"illegal": 1}, {"reward": "fun"}, {"reward": 3}, {"rules": None}, {"rules": "whist"}]
+    if name in ("gymnasium", "vector"):
+        wrong += [{"rotate": value} for value in ("no", 1, None)] + [{"opponents": value} for value in ([None], [3], [], "sharp")]
+    else:
+        wrong += [{"seats": value} for value in [*NOT_WHOLE, None, 9]] + [{"max_cycles": value} for value in [*NOT_WHOLE, 0]]
+    for options in wrong:
+        with pytest.raises((cambio.CambioError, TypeError), match=f"`{next(iter(options))}`|rules|preset"):
+            MAKERS[name](**options)
+    for value in NOT_WHOLE:
+        with pytest.raises((cambio.CambioError, TypeError), match="`num_envs`"):
+            CambioVectorEnv(value)
+        with pytest.raises((cambio.CambioError, TypeError), match="`threads`"):
+            CambioVectorEnv(1, threads=value)
+    with pytest.raises(TypeError, match="`copy` must be True or False"):
+        CambioVectorEnv(copy="no")  # type: ignore[arg-type]
+
+
+def finish(name: str, env: Any) -> Any:
+    """Plays to the end of the match; in the batch, to the end of a match. Returns the last observation."""
+    dice = np.random.default_rng(1)
+    for _ in range(5000):
+        masks = env.match.masks if hasattr(env, "match") else env.game.mask()[None]
+        chosen = [int(dice.choice(np.flatnonzero(mask))) for mask in masks]
+        if name == "parallel":
+            actions = {agent: int(dice.choice(np.flatnonzero(mask))) for agent, mask in env._masks.items()}
+            seen, _, ended, cut, _ = env.step(actions)
+            over = any([*ended.values(), *cut.values()])
+        elif name == "aec":
+            env.step(chosen[0])
+            seen, over = None, env.terminations[env.agents[0]] or env.truncations[env.agents[0]]
+        elif name == "rllib":
+            seen, _, ended, cut, _ = step(name, env, chosen[0])
+            over = ended["__all__"] or cut["__all__"]
+        else:
+            seen, _, over, _, infos = env.step(np.array(chosen) if name == "vector" else chosen[0])
+            if name == "vector" and over.any():
+                return infos["final_obs"][over.argmax()]
+        if np.any(over):
+            return seen
+    raise AssertionError("the match does not end")
+
+
+@EVERY
+@pytest.mark.parametrize("end", ["end", "truncation", "illegal"])
+def test_no_action_is_legal_after_the_end(name: str, end: str) -> None:
+    if end == "truncation" and name in ("gymnasium", "vector"):
+        pytest.skip("it has no limit")
+    env = MAKERS[name](illegal="terminate", **({"max_cycles": 3} if end == "truncation" else {}))
+    env.reset(seed=1)
+    if end == "illegal":
+        masks = env.match.masks[-1] if hasattr(env, "match") else env.game.mask()
+        before = games(env)
+        result = step(name, env, int(masks.argmin()))
+        seen = None if result is None else result[4]["final_obs"][1] if name == "vector" else result[0]
+        if name != "vector":
+            assert games(env) == before
+    else:
+        seen = finish(name, env)
+    assert not mask_of(name, env, seen).any()
+    assert getattr(env, "asked", ()) == ()
+    if name == "gymnasium":
+        assert not env.action_masks().any()
+    if name != "vector":
+        last, deal = games(env)[0], games(env)[0].deal
+        assert last.is_over == (end == "end") and env.game == last
+        with pytest.raises((cambio.CambioError, ValueError), match="reset|None"):
+            step(name, env, 0)
+        env.reset()
+        assert env.game.deal == deal + 1 and not env.game.is_over
+
+
+def test_a_batch_ends_illegal_matches_like_the_environment() -> None:
+    for illegal in ("terminate", "random"):
+        single, batch, dice = CambioEnv(illegal=illegal), CambioVectorEnv(1, illegal=illegal), np.random.default_rng(5)
+        seen, _ = single.reset(seed=2)
+        rows, _ = batch.reset(seed=2)
+        ends = 0
+        for _ in range(400):
+            assert all(np.array_equal(seen[key], rows[key][0]) for key in seen)
+            assert np.array_equal(single.action_masks(), seen["action_mask"])
+            action = int(
+                dice.integers(single.action_count) if dice.random() < 0.1 else dice.choice(np.flatnonzero(seen["action_mask"]))
+            )
+            seen, reward, over, _, _ = single.step(action)
+            rows, rewards, overs, _, infos = batch.step(np.array([action]))
+            assert (reward, over) == (rewards[0], overs[0])
+            if over:
+                ends += 1
+                assert all(np.array_equal(seen[key], infos["final_obs"][0][key]) for key in seen)
+                seen, _ = single.reset()
+        assert ends > 3
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("illegal", ["terminate", "random"])
+def test_gymnasiums_check_passes_without_masks(illegal: str) -> None:
+    check_env(CambioEnv("original", ["sharp", "random"], illegal=illegal), skip_render_check=True)  # type: ignore[arg-type]
+
+
+def test_only_the_parallel_environment_is_parallelizable() -> None:
+    assert cambio_v0.parallel_env().metadata["is_parallelizable"]
+    assert not cambio_v0.env().metadata["is_parallelizable"]
+    # PettingZoo's own tests give this option.
+    cambio_v0.env().reset(seed=0, options={"options": 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (
+            lambda **named: cambio.evaluate("greedy", "random", **{"deals": 2, **named}),
+            ("deals", "seats", "seed", "threads", "rows"),
+        ),
+        (
+            lambda **named: cambio.tournament(["greedy", "random"], **{"deals": 2, **named}),
+            ("deals", "seats", "seed", "threads", "rows"),
+        ),
+        (
+            lambda **named: cambio.sprt("greedy", "random", **{"deals": 2, **named}),
+            ("deals", "seats", "seed", "threads", "rounds", "normalized", "elo0", "elo1", "alpha", "beta", "luck"),
+        ),
+        (
+            lambda **named: cambio.tune("greedy(call_at=?)", "3..4", **{"deals": 2, **named}),
+            (
+                "deals",
+                "seats",
+                "seed",
+                "threads",
+                "rounds",
+                "mixture",
+                "generations",
+                "indifference",
+                "alpha",
+                "first",
+                "validate",
+                "luck",
+            ),
+        ),
+        (
+            lambda **named: cambio.advantage("greedy", "sharp", **{"deals": 1, "playouts": 1, **named}),
+            ("deals", "seats", "seed", "threads", "playouts"),
+        ),
+        (lambda **named: cambio.TextPlayer(str, **named), ("attempts", "rules", "otherwise")),
+        (cambio.Game, ("seats", "seed", "deal", "agent_seed")),
+        (lambda **named: cambio.VectorGame(1, **named), ("seats", "seed", "first_deal", "agent_seed", "threads")),
+        (lambda **named: cambio.Game().record().complete(**named), ("seed",)),
+    ],
+)
+def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple[str, ...]) -> None:
+    flags, numbers = {"rows", "rounds", "normalized", "mixture", "rules"}, {"elo0", "elo1", "indifference", "alpha", "beta"}
+    for name in names:
+        texts: list[Any] = [] if "seed" in name else ["3"]
+        wrong: list[Any] = [1, "yes", None] if name in flags else [math.nan, math.inf, True, "1", None]
+        if name not in flags | numbers:
+            wrong = [-1, 1.5, True, math.nan, None, np.float64(2), *texts]
+        for value in wrong:
+            with pytest.raises((cambio.CambioError, TypeError), match=f"`{name}` must be"):
+                call(**{name: value})
+
+
+def test_seeds_are_any_texts() -> None:
+    for seed in ("😀", "\x7f", "\n", 'a"\\b', "\u2028"):
+        run = cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True)
+        assert run.matches == 4
+        assert (
+            run.rows("matches").to_csv()
+            == cambio.evaluate("greedy", "random", deals=2, seed=seed, rows=True).rows("matches").to_csv()
+        )
+    assert cambio.Game(seed="😀") != cambio.Game(seed="😁")
+    for call in (lambda: cambio.evaluate("greedy", "random", deals=2, seed="\ud800"), lambda: cambio.Game(seed="\ud800")):
+        with pytest.raises(cambio.CambioError, match="`seed` must be"):
+            call()
