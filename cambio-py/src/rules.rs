@@ -229,7 +229,7 @@ pub(crate) fn counts<'py>(
     Ok(dict)
 }
 
-/// The slice of `len` numbers from `first`. `PySlice::new` never releases its three numbers (PyO3 0.30).
+/// The slice of `len` numbers from `first`. `PySlice::new` never releases its three numbers (`PyO3` 0.30).
 pub(crate) fn slice(py: Python<'_>, first: usize, len: usize) -> PyResult<Bound<'_, PyAny>> {
     py.get_type::<PySlice>().call1((first, first + len, 1))
 }

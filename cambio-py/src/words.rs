@@ -11,7 +11,8 @@ use cambio_view::{Narrator, cards_in_short, power_in_words, rules_in_short};
 pub(crate) fn rules(rules: &Rules) -> String {
     let mut text = rules_in_short(rules).join("\n");
     let _ = write!(text, "\n{}\n", cards_in_short(rules));
-    let (mut points, mut powers): (BTreeMap<i32, Vec<&str>>, BTreeMap<String, Vec<&str>>) = Default::default();
+    let mut points: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
+    let mut powers: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (kind, card) in rules.kinds().iter().zip((0..).filter_map(cambio_core::Card::new)) {
         points.entry(rules.points(card)).or_default().push(&kind.label);
         if !rules.power(card).is_none() {

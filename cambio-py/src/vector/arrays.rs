@@ -168,14 +168,14 @@ fn checked<'py>(array: &Bound<'py, PyAny>, name: &str, dtype: &str, shape: &[usi
     let found = array.getattr("dtype").map_or_else(|_| args::type_of(array), |dtype| dtype.to_string());
     let found_shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>()).unwrap_or_default();
     let flag = |name: &str| array.getattr("flags").and_then(|flags| flags.get_item(name)?.extract::<bool>());
-    let flaw = ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"].into_iter().find(|name| !flag(name).unwrap_or(false));
-    if found == dtype && found_shape == shape && flaw.is_none() {
+    let missing = ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"].into_iter().find(|name| !flag(name).unwrap_or(false));
+    if found == dtype && found_shape == shape && missing.is_none() {
         return Ok(array.clone());
     }
-    let flaw = flaw.map_or_else(String::new, |flaw| format!(", without the flag {flaw}"));
+    let missing = missing.map_or_else(String::new, |name| format!(", without the flag {name}"));
     Err(error::ArrayError::new_err(format!(
         "`{name}` must be a contiguous, aligned, writable array of shape {shape:?} and dtype {dtype}, found shape {found_shape:?} \
-         and dtype {found}{flaw}"
+         and dtype {found}{missing}"
     )))
 }
 
