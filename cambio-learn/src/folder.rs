@@ -216,12 +216,12 @@ impl LearnFolder {
             let what = format!("{} exists: add --resume to continue it, or choose another folder", out.display());
             return Err(LearnError::Folder(what));
         }
-        let begin = |(path, recipe): (PathBuf, Recipe)| {
+        let learner_of = |(path, recipe): (PathBuf, Recipe)| {
             let from = recipe.from.as_deref().map(|from| starting_network(from, rules, &recipe.seats));
             let from = from.transpose()?.map(|(network, _)| network);
             Ok((path, Learner::new(recipe, rules, roster, from.as_ref())?))
         };
-        let begun = runs.into_iter().map(begin).collect::<Result<Vec<_>, LearnError>>()?;
+        let begun = runs.into_iter().map(learner_of).collect::<Result<Vec<_>, LearnError>>()?;
         build_aside(out, |new| {
             begun.iter().try_for_each(|(path, learner)| {
                 let path = new.join(path.strip_prefix(out).expect("each run is in the folder"));
@@ -233,9 +233,9 @@ impl LearnFolder {
             })
         })?;
         let open = |(path, learner): (PathBuf, Learner)| {
-            let (since, _claim) = (CurveSums::default(), Claim::on(&path)?);
+            let (since, claim) = (CurveSums::default(), Claim::on(&path)?);
             let (curve, judged, agreed, bound) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-            Ok(LearnFolder { path, learner, since, curve, judged, agreed, bound, _claim })
+            Ok(LearnFolder { path, learner, since, curve, judged, agreed, bound, _claim: claim })
         };
         begun.into_iter().map(open).collect()
     }

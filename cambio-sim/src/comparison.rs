@@ -363,6 +363,14 @@ impl Comparison {
         if !single.is_empty() {
             notes.push(format!("Not compared, because only one run has the table: {single}."));
         }
+        notes.extend(self.limits_of_tables(tables));
+        notes
+    }
+
+    /// What limits the comparison in single tables.
+    fn limits_of_tables(&self, tables: &[ComparedTable]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let has = |table: &ComparedTable, run: usize| table.cells[run].is_some();
         for (at, table) in tables.iter().enumerate() {
             let other = &tables[..at]
                 .iter()

@@ -62,13 +62,13 @@ fn is_possible(table: &Table, private: &Private) -> bool {
     let (rules, seats) = (table.rules, SeatSet::first(table.seats()));
     let places = seats.each().fold(SpotSet::EMPTY, |all, seat| all.union(SpotSet::row(seat, rules.slots())));
     let named = [Some(private.seat), Some(table.turn), Some(table.starter), table.asked, table.first_caller];
-    let sets = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
+    let marked = [table.callers, table.safe, table.carry.extra_card, table.carry.extra_peek];
     let piled = (0..MAX_KINDS).filter_map(Card::new).flat_map(|card| std::iter::repeat_n(card, table.on_pile(card)));
     let mut left = *rules.copies();
     let mut known = piled.chain(private.faces.into_iter().flatten()).chain(private.held);
     known.all(|card| left[card.raw()].checked_sub(1).map(|rest| left[card.raw()] = rest).is_some())
         && named.into_iter().flatten().all(|seat| seats.contains(seat))
-        && sets.into_iter().all(|set| set.without(seats).is_empty())
+        && marked.into_iter().all(|set| set.without(seats).is_empty())
         && [table.occupied, table.pointed, table.named].into_iter().all(|spots| spots.without(places).is_empty())
         && (0..SPOTS).all(|spot| private.faces[spot].is_some() == (table.seen(private.seat).bits() >> spot & 1 == 1))
 }

@@ -386,14 +386,12 @@ impl Knowledge {
 
     /// Learns the face of a card; `None` if this card cannot lie there.
     fn learn(&mut self, spot: Spot, card: Card) -> Option<()> {
-        match self.faces[spot.index()] {
-            Some(known) => (known == card).then_some(()),
-            None => {
-                self.see(card, self.epochs[spot.index()])?;
-                self.faces[spot.index()] = Some(card);
-                Some(())
-            }
+        if let Some(known) = self.faces[spot.index()] {
+            return (known == card).then_some(());
         }
+        self.see(card, self.epochs[spot.index()])?;
+        self.faces[spot.index()] = Some(card);
+        Some(())
     }
 
     fn clear(&mut self, spot: Spot) {

@@ -49,9 +49,8 @@ pub struct PlayablePlan {
 impl PlayablePlan {
     pub(super) fn new(plan: Plan, specs: Vec<AgentSpec>, secret: Option<Secret>, toml: String) -> PlayablePlan {
         let known = cambio_agents::roster();
-        let is_own = |spec: &AgentSpec| {
-            !spec.is_external() && known.in_folder(spec.folder()).parse(&spec.to_string()).is_ok()
-        };
+        let is_own =
+            |spec: &AgentSpec| !spec.is_external() && known.in_folder(spec.folder()).parse(&spec.to_string()).is_ok();
         let uses_cpu_time = specs.iter().all(is_own);
         PlayablePlan { plan, specs, secret, toml, uses_cpu_time }
     }

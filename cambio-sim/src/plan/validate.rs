@@ -88,22 +88,8 @@ impl Experiment {
         if self.compress && !cfg!(feature = "zstd") {
             return Err(PlanError::value("compress", "true", "false, because this program lacks the feature `zstd`"));
         }
-        let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
+        let agents = self.specs(roster)?;
         let labels: Vec<String> = agents.iter().map(AgentSpec::label).collect();
-        let mut others = BTreeSet::new();
-        if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
-            let allowed = "a list without duplicates (specs with the same values are the same agent)";
-            return Err(PlanError::value("agents", format!("`{}` twice", labels[next]), allowed));
-        }
-        let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
-        if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {
-            let allowed = "a list in which each name is used once and is not the name of an agent in `cambio agents`";
-            return Err(PlanError::value("agents", format!("the name `{name}` for another agent"), allowed));
-        }
-        if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
-            let allowed = format!("true in an experiment file with `{seer}`, which sees hidden cards");
-            return Err(PlanError::value("analysis", "false", allowed));
-        }
         let counted = match self.payoff {
             Payoff::RankPoints | Payoff::Win => None,
             Payoff::Points => Some("points"),
@@ -177,5 +163,25 @@ impl Experiment {
             cells,
         };
         Ok(PlayablePlan::new(plan, agents, secret, self.to_toml()))
+    }
+
+    /// The agents, which are distinct, have distinct names, and may take part in the experiment.
+    fn specs(&self, roster: &Roster) -> Result<Vec<AgentSpec>, PlanError> {
+        let agents = self.agents.iter().map(|spec| roster.parse(spec)).collect::<Result<Vec<_>, _>>()?;
+        let mut others = BTreeSet::new();
+        if let Some(next) = agents.iter().position(|agent| !others.insert(agent.full())) {
+            let allowed = "a list without duplicates (specs with the same values are the same agent)";
+            return Err(PlanError::value("agents", format!("`{}` twice", agents[next].label()), allowed));
+        }
+        let mut names: BTreeSet<&str> = roster.entries().iter().map(RosterEntry::name).collect();
+        if let Some(name) = agents.iter().filter_map(AgentSpec::name).find(|name| !names.insert(name)) {
+            let allowed = "a list in which each name is used once and is not the name of an agent in `cambio agents`";
+            return Err(PlanError::value("agents", format!("the name `{name}` for another agent"), allowed));
+        }
+        if let (false, Some(seer)) = (self.analysis, agents.iter().find(|agent| agent.sees_all())) {
+            let allowed = format!("true in an experiment file with `{seer}`, which sees hidden cards");
+            return Err(PlanError::value("analysis", "false", allowed));
+        }
+        Ok(agents)
     }
 }

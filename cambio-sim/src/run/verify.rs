@@ -156,7 +156,7 @@ impl Findings {
                 }
             };
             if has_bots && !changes.is_empty() {
-                what += &format!("; since the run began, {changes}");
+                what = format!("{what}; since the run began, {changes}");
                 proves_nothing = true;
             }
             if proves_nothing { &mut self.unreplayed } else { &mut self.wrong }.push(what);
