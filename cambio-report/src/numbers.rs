@@ -55,10 +55,10 @@ pub(crate) fn measured(measure: &Measure, row: &BehaviourRow, errors: &Behaviour
         // If nothing varies, only a share has an interval.
         let error = (measure.value)(errors).filter(|error| *error > 0.0 || support == Support::Share)?;
         let (rounds, calls) = (row.rounds as f64, row.calls_per_round?);
-        let shape = Shape { skewness: 0.0, results: (rounds * calls.min(1.0) / errors.rounds as f64).max(1.0) };
+        let results = (rounds * calls.min(1.0) / errors.rounds as f64).max(1.0);
         let with_calls = errors.rounds.min((rounds * calls).round() as u64).max(2);
         let groups = if error > 0.0 { errors.rounds } else { with_calls };
-        Interval::new(value, Some(error), groups, support).with_shape(shape).ends()
+        Interval::new(value, Some(error), groups, support).with_shape(Shape { results, ..Shape::NORMAL }).ends()
     };
     match measure.form {
         MeasureForm::Count => grouped(value as u64),

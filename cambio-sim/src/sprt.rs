@@ -8,7 +8,7 @@ use std::ops::Range;
 use cambio_agents::Roster;
 use cambio_exec::{Executor, ExecutorError, Worker};
 use cambio_stats::sprt::{
-    FIRST_LOOK, Hypotheses, Sprt, Verdict, normal_log_likelihood_ratio, score_of_elo, t_of_normalized_elo,
+    FIRST_LOOK, Hypotheses, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo, t_of_normalized_elo,
 };
 use cambio_stats::stopping::{MedianEstimate, StoppedTest};
 use cambio_stats::{Interval, Moments, Support};
@@ -149,10 +149,7 @@ impl SequentialReader {
     /// The log likelihood ratio.
     fn ratio(&self) -> f64 {
         let Some((means, adjusted)) = &self.adjusted else { return self.test.ratio() };
-        match mean_without_luck(adjusted).and_then(|found| Some((found.mean, found.error?))) {
-            Some((mean, error)) => normal_log_likelihood_ratio(self.deals(), mean, error, *means),
-            None => 0.0,
-        }
+        mean_without_luck(adjusted).map_or(0.0, |mean| log_likelihood_ratio_of_mean(&mean, *means))
     }
 
     fn verdict(&self) -> Verdict {

@@ -31,6 +31,10 @@ impl ControlVariate {
     /// The number of clusters before the coefficient is fitted. With fewer, the fit is less precise than `initial`.
     pub const FIRST: u64 = 30;
 
+    /// The sum of the squares of the control variate before the coefficient is fitted. The error of the coefficient is
+    /// inversely proportional to its root: clusters in which the control variate hardly varies do not determine it.
+    pub const SQUARES: f64 = 3.0;
+
     /// A control variate with this coefficient for the first clusters.
     pub fn new(initial: f64) -> ControlVariate {
         ControlVariate { initial, clusters: 0, cross: 0.0, squares: 0.0 }
@@ -38,7 +42,7 @@ impl ControlVariate {
 
     /// The coefficient for the next cluster.
     pub fn coefficient(&self) -> f64 {
-        if self.clusters < ControlVariate::FIRST || self.squares <= 0.0 {
+        if self.clusters < ControlVariate::FIRST || self.squares < ControlVariate::SQUARES {
             return self.initial;
         }
         self.cross / self.squares

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::interval::{Interval, LEVEL, Shape, Support};
+use crate::interval::{Interval, LEVEL, PowerSums, Support};
 use crate::matrix::Matrix;
 use crate::resampling::ResampleRng as _;
 use crate::simultaneous::{Contrasts, SimultaneousIntervals, best_set};
@@ -53,11 +53,12 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
         // The rounding error of the mean of equal scores is not variance.
         let are_equal = own.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
         let squares: f64 = if are_equal { 0.0 } else { own.iter().map(|score| (score - means[index]).powi(2)).sum() };
-        let cubes: f64 = own.iter().map(|score| (score - means[index]).powi(3)).sum();
-        let skewness = if squares > 0.0 { cubes * count.sqrt() / (squares * squares.sqrt()) } else { 0.0 };
+        let mut powers = PowerSums::default();
+        own.iter().for_each(|score| powers.add(score - means[index]));
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
-        let shape = Shape { skewness, results };
-        let interval = Interval::new(means[index], error, own.len() as u64, support).with_shape(shape);
+        let clusters = own.len() as u64;
+        let interval =
+            Interval::new(means[index], error, clusters, support).with_shape(powers.shape(clusters, results));
         CandidateEstimate {
             interval,
             band: together.as_ref().and_then(|together| together.ends(&interval)),

@@ -1,6 +1,6 @@
 //! Several quantities at once: differences and covariances, from exact integer sums.
 
-use crate::interval::{Interval, Shape, Support};
+use crate::interval::{Interval, PowerSums, Support};
 
 /// The sums of several quantities over clusters, and of their products, for differences and joint intervals.
 ///
@@ -32,8 +32,8 @@ struct Products {
     /// The first quantity's sums times the second's numbers of results.
     sn: i128,
     nn: i128,
-    /// The sums of a product of three: two of the first quantity (s·s, s·n, n·n), each times the second's s, then n.
-    cubes: [i128; 6],
+    /// Of the differences of the clusters' means S / n, for the shape of the interval.
+    powers: PowerSums,
     clusters: u64,
 }
 
@@ -56,9 +56,7 @@ impl Joint {
                 products.ss += times(s[a], s_b);
                 products.sn += times(s[a], n_b);
                 products.nn += times(n[a], n_b);
-                let squares = [times(s[a], s[a]), times(s[a], n[a]), times(n[a], n[a])];
-                let cubes = squares.into_iter().flat_map(|square| [s_b, n_b].map(|other| square * i128::from(other)));
-                products.cubes.iter_mut().zip(cubes).for_each(|(sum, cube)| *sum += cube);
+                products.powers.add(s[a] as f64 / n[a] as f64 - s_b as f64 / n_b as f64);
                 products.clusters += 1;
             }
         }
@@ -72,7 +70,7 @@ impl Joint {
             ss: all.ss - some.ss,
             sn: all.sn - some.sn,
             nn: all.nn - some.nn,
-            cubes: std::array::from_fn(|index| all.cubes[index] - some.cubes[index]),
+            powers: all.powers.without(&some.powers),
             clusters: all.clusters - some.clusters,
         });
         Joint {
@@ -128,15 +126,6 @@ impl Joint {
         )
     }
 
-    /// `Σ(S_a − μ_a·n_a)²(S_b − μ_b·n_b)`, divided by `N_a²·N_b`.
-    fn third(&self, a: usize, b: usize) -> f64 {
-        let (n_a, n_b) = (self.n[a] as f64, self.n[b] as f64);
-        let (mean_a, mean_b) = (self.s[a] as f64 / n_a, self.s[b] as f64 / n_b);
-        let [sss, ssn, sns, snn, nns, nnn] = self.of(a, b).cubes.map(|cube| cube as f64);
-        let products = sss - mean_b * ssn - mean_a * (2.0 * (sns - mean_b * snn) - mean_a * (nns - mean_b * nnn));
-        products / (n_a * n_a * n_b)
-    }
-
     /// The covariance of two means; `None` with fewer than two clusters in common.
     pub fn covariance(&self, a: usize, b: usize) -> Option<f64> {
         let clusters = self.clusters(a, b) as f64;
@@ -153,13 +142,10 @@ impl Joint {
             return Some((Interval::new(mean, None, self.clusters(a, b), support), None));
         };
         let variance = (var_a + var_b - 2.0 * both).max(0.0);
-        let clusters = self.clusters(a, b) as f64;
-        let third = self.third(a, a) - 3.0 * self.third(a, b) + 3.0 * self.third(b, a) - self.third(b, b);
-        let second = variance * (clusters - 1.0) / clusters;
-        let skewness = if second > 0.0 { third * clusters.sqrt() / (second * second.sqrt()) } else { 0.0 };
-        let shape = Shape { skewness, results: (self.n[a] + self.n[b]) as f64 / clusters };
+        let clusters = self.clusters(a, b);
+        let shape = self.of(a, b).powers.shape(clusters, (self.n[a] + self.n[b]) as f64 / clusters as f64);
         let efficiency = (var_a + var_b > 0.0).then(|| 1.0 - variance / (var_a + var_b));
-        let interval = Interval::new(mean, Some(variance.sqrt() / scale), self.clusters(a, b), support);
+        let interval = Interval::new(mean, Some(variance.sqrt() / scale), clusters, support);
         Some((interval.with_shape(shape), efficiency))
     }
 }

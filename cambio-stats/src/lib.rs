@@ -1,8 +1,9 @@
 //! Statistics of clustered results.
 //!
 //! Results that share randomness, such as all games on one deal of cards, form a cluster. Every interval is clustered,
-//! and every difference is paired by cluster. Sums are exact integers, so they do not depend on the order of results;
-//! floating-point numbers begin at the last division.
+//! and every difference is paired by cluster. Sums of results are exact integers, so means and errors do not depend on the
+//! order of results; floating-point numbers begin at the last division. Only the sums for the shape of an interval are of
+//! floating-point numbers.
 //!
 //! [`Moments`] and [`Joint`] sum results by cluster and return means, differences and covariances with their intervals;
 //! [`simultaneous`] has joint intervals, [`anova`] tests several means at once, [`equivalence`] shows that a mean is

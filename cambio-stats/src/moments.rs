@@ -1,6 +1,6 @@
 //! Means and their intervals, from exact integer sums.
 
-use crate::interval::{Interval, Shape, Support};
+use crate::interval::{Interval, PowerSums, Support};
 
 /// Running sums of one quantity. Each cluster contributes its number of results n and their sum S, to the totals and to
 /// the second moments.
@@ -23,7 +23,7 @@ use crate::interval::{Interval, Shape, Support};
 /// assert_eq!((interval.mean, interval.clusters), (2.5, 3));
 /// assert!(interval.low().unwrap() < 2.0 && interval.high().unwrap() > 3.0);
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Moments {
     /// The number of clusters with a result.
     pub clusters: u64,
@@ -32,8 +32,8 @@ pub struct Moments {
     ss: i128,
     sn: i128,
     nn: i128,
-    /// The sums of the cubes, from s·s·s to n·n·n.
-    cubes: [i128; 4],
+    /// Of the clusters' means S / n, for the shape of the interval.
+    powers: PowerSums,
 }
 
 impl Moments {
@@ -42,6 +42,7 @@ impl Moments {
         if n == 0 {
             return;
         }
+        self.powers.add(s as f64 / n as f64);
         let (n, s) = (i128::from(n), i128::from(s));
         self.clusters += 1;
         self.n += n;
@@ -49,9 +50,6 @@ impl Moments {
         self.ss += s * s;
         self.sn += s * n;
         self.nn += n * n;
-        for (sum, cube) in self.cubes.iter_mut().zip([s * s * s, s * s * n, s * n * n, n * n * n]) {
-            *sum += cube;
-        }
     }
 
     /// The number of results.
@@ -79,16 +77,6 @@ impl Moments {
         )
     }
 
-    /// The third moment of the clusters' S − μn, divided by the second moment to the power of 3/2; 0 if all clusters
-    /// agree.
-    fn skewness(&self) -> f64 {
-        let (n, mean) = (self.n as f64, self.s as f64 / self.n as f64);
-        let second = self.squares() / (n * n);
-        let [sss, ssn, snn, nnn] = self.cubes.map(|cube| cube as f64);
-        let third = sss - mean * (3.0 * ssn - mean * (3.0 * snn - mean * nnn));
-        if second > 0.0 { third * (self.clusters as f64).sqrt() / (second * second.sqrt()) } else { 0.0 }
-    }
-
     /// The mean and its interval, in units of `1 / scale`; `support` is the range of a result in that unit. `None`
     /// without results.
     pub fn interval(&self, scale: f64, support: Support) -> Option<Interval> {
@@ -99,8 +87,8 @@ impl Moments {
         let clusters = self.clusters as f64;
         let error =
             (self.clusters > 1).then(|| (clusters / (clusters - 1.0) * self.squares()).sqrt() / (n * n) / scale);
-        let shape = Shape { skewness: self.skewness(), results: n / clusters };
-        Some(Interval::new(self.s as f64 / n / scale, error, self.clusters, support).with_shape(shape))
+        let interval = Interval::new(self.s as f64 / n / scale, error, self.clusters, support);
+        Some(interval.with_shape(self.powers.shape(self.clusters, n / clusters)))
     }
 }
 

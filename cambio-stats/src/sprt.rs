@@ -6,7 +6,9 @@
 //! in an order that is fixed in advance, not in the order of arrival, because clusters that finish early are not a
 //! random sample.
 //!
-//! For means off a grid, [`normal_log_likelihood_ratio`] replaces the frequencies by a normal distribution.
+//! For means off a grid, [`log_likelihood_ratio_of_mean`] uses the interval of the mean in place of the frequencies.
+
+use crate::Interval;
 
 /// The two hypotheses.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -135,22 +137,31 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
     }
 }
 
-/// The log likelihood ratio of normal variables with an unknown variance, whose mean is `means.0` under the first hypothesis
-/// and `means.1` under the second: each likelihood is at its maximum over the variance. `mean` is the mean of `clusters`
-/// values, and `error` its standard error.
+/// The log likelihood ratio of a mean that is `means.0` under the first hypothesis and `means.1` under the second: (ν + 1) / 2
+/// ln((1 + T₀² / ν) / (1 + T₁² / ν)), where T₀ and T₁ are the [statistics](Interval::statistic) of the mean against the
+/// hypotheses, with ν [degrees of freedom](Interval::freedom). If these are Student's, it is the ratio of normal variables
+/// with an unknown variance, each likelihood at its maximum over the variance. That ratio accepts a wrong hypothesis far too
+/// often if few clusters differ from the others, because a sample without them has no variance; the statistic allows for an
+/// unseen cluster. 0 with fewer than two clusters.
 ///
 /// # Examples
 /// ```
-/// use cambio_stats::sprt::normal_log_likelihood_ratio;
+/// use cambio_stats::sprt::log_likelihood_ratio_of_mean;
+/// use cambio_stats::{Interval, Support};
 ///
 /// // The mean is 3 standard errors above the first hypothesis, and at the second.
-/// let ratio = normal_log_likelihood_ratio(1000, 0.53, 0.01, (0.5, 0.53));
+/// let mean = Interval::new(0.53, Some(0.01), 1000, Support::MeanWithin(0.0, 1.0));
+/// let ratio = log_likelihood_ratio_of_mean(&mean, (0.5, 0.53));
 /// assert!((ratio - 4.5).abs() < 0.03);
+/// // Clusters that all agree are little evidence.
+/// let agreeing = Interval::new(0.5, Some(0.0), 30, Support::MeanWithin(0.0, 1.0));
+/// let ratio = log_likelihood_ratio_of_mean(&agreeing, (0.5, 0.53));
+/// assert!((ratio + 0.9).abs() < 0.1);
 /// ```
-pub fn normal_log_likelihood_ratio(clusters: u64, mean: f64, error: f64, means: (f64, f64)) -> f64 {
-    let count = clusters as f64;
-    let variance = |centre: f64| error * error * (count - 1.0) + (mean - centre).powi(2);
-    count / 2.0 * libm::log(variance(means.0) / variance(means.1))
+pub fn log_likelihood_ratio_of_mean(mean: &Interval, means: (f64, f64)) -> f64 {
+    let freedom = mean.freedom();
+    let term = |against: f64| Some(libm::log1p(mean.statistic(against)?.powi(2) / freedom));
+    term(means.0).zip(term(means.1)).map_or(0.0, |(first, second)| (freedom + 1.0) / 2.0 * (first - second))
 }
 
 /// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)). `None` if there are none.

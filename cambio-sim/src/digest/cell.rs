@@ -16,7 +16,7 @@ use crate::play::BlockRows;
 use crate::rows::QuantitySums;
 
 /// The pairwise score of one agent against another, over the matches in which both sat at the table.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct PairScores {
     /// The pairwise scores of the first agent, in halves, clustered by deal.
     pub scores: Moments,

@@ -9,19 +9,25 @@ fn an_end_has_halls_statistic_of_the_clusters_and_the_unseen_cluster() {
     let count = clusters.len() as f64;
     let mean = clusters.iter().sum::<f64>() / count;
     let moment = |power: i32| clusters.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / count;
-    let shape = Shape { skewness: moment(3) / (moment(2) * moment(2).sqrt()), results: 4.0 };
+    let (skewness, kurtosis) = (moment(3) / (moment(2) * moment(2).sqrt()), moment(4) / moment(2).powi(2));
+    let shape = Shape { skewness, kurtosis, results: 4.0 };
+    let alike = 1.0 - 4.0 / kurtosis;
+    let weight = (alike * alike).max(0.25);
     let error = (moment(2) / (count - 1.0)).sqrt();
     let interval = Interval::new(mean, Some(error), 10, Support::Share).with_shape(shape);
     let (low, high) = interval.ends_at(1.0).unwrap();
     for (bound, factor, end) in [(0.0, 1.0, low), (1.0, -1.0, high)] {
-        let unseen = mean + (bound - mean) / 2.0;
-        let all = count + 0.25;
-        let middle = (clusters.iter().sum::<f64>() + 0.25 * unseen) / all;
+        let unseen = mean + (bound - mean) * (0.5 + alike * alike / 4.0);
+        let all = count + weight;
+        let middle = (clusters.iter().sum::<f64>() + weight * unseen) / all;
+        // The clusters are skewed upwards, which counts in part at the upper end.
+        let used = if bound > mean { alike } else { 0.0 };
+        let own = moment(3);
         let moment = |power: i32| {
             let seen: f64 = clusters.iter().map(|value| (value - middle).powi(power)).sum();
-            (seen + 0.25 * (unseen - middle).powi(power)) / all
+            (seen + weight * (unseen - middle).powi(power)) / all
         };
-        let skewness = moment(3) / (moment(2) * moment(2).sqrt()) / all.sqrt();
+        let skewness = (moment(3) - (1.0 - used) * own * count / all) / (moment(2) * moment(2).sqrt()) / all.sqrt();
         let transformed = |at: f64| {
             let t = (mean - at) / (moment(2) / 9.0).sqrt();
             t + skewness * (t * t / 3.0 + 1.0 / 6.0) + (skewness / 3.0).powi(2) * t.powi(3) / 3.0
@@ -37,7 +43,7 @@ fn shares_stay_within_0_and_1_and_shutouts_have_a_width() {
         for mean in [0.0, 0.01, 0.5, 0.95, 1.0] {
             for error in [0.0, 0.001, 0.04, 0.2] {
                 for skewness in [-5.0, 0.0, 1.0] {
-                    let shape = Shape { skewness, results: 4.0 };
+                    let shape = Shape { skewness, kurtosis: 3.0 + skewness * skewness, results: 4.0 };
                     let interval = Interval::new(mean, Some(error), clusters, Support::Share).with_shape(shape);
                     let (low, high) = (interval.low().unwrap(), interval.high().unwrap());
                     assert!(0.0 <= low && low <= mean && mean <= high && high <= 1.0, "{interval:?}");
@@ -78,7 +84,8 @@ fn the_p_value_is_5_percent_at_the_ends() {
         for _ in 0..50 {
             let (mean, clusters) = (0.02 + 0.96 * rng.uniform(), 2 + rng.index(60) as u64);
             let error = if rng.index(5) == 0 && support != Support::Line { 0.0 } else { 0.2 * rng.uniform() };
-            let shape = Shape { skewness: 2.0 * rng.normal(), results: 4.0 };
+            let skewness = 2.0 * rng.normal();
+            let shape = Shape { skewness, kurtosis: 1.0 + skewness * skewness + 4.0 * rng.uniform(), results: 4.0 };
             let interval = Interval::new(mean, Some(error), clusters, support).with_shape(shape);
             for end in [interval.low().unwrap(), interval.high().unwrap()] {
                 let p = interval.p(end).unwrap();
@@ -111,6 +118,40 @@ fn a_share_that_is_usually_at_its_floor_is_covered() {
         }
         let share = f64::from(held) / f64::from(runs);
         let error = (0.05 * 0.95 / f64::from(runs)).sqrt();
-        assert!(share > 0.93 - 3.0 * error, "{clusters} deals: {share}");
+        assert!(share > 0.94 - 3.0 * error, "{clusters} deals: {share}");
+    }
+}
+
+/// Regression test: formerly the intervals of agents that play nearly alike covered 83 % of the means without luck at 40 deals,
+/// and 87 % of the results of two equal agents at 100 deals.
+#[test]
+fn agents_that_play_nearly_alike_are_covered() {
+    let runs = crate::amount(1000, 20_000);
+    // The differences in a deal and their shares: skewed without luck, and rare and symmetric results.
+    let skewed: &[(f64, f64)] = &[(1.0, 0.0235), (0.4, 0.03), (-0.5, 0.0185)];
+    let symmetric: &[(f64, f64)] = &[(1.0, 0.01), (-1.0, 0.01)];
+    for (deals, support) in [(skewed, Support::MeanWithin(-1.0, 1.0)), (symmetric, Support::Difference)] {
+        let truth: f64 = deals.iter().map(|(size, share)| size * share).sum();
+        for clusters in [12, 40, 100, 400] {
+            let mut held = 0;
+            for run in 0..runs {
+                let mut rng = stream(run, clusters);
+                let mut joint = crate::Joint::new(2);
+                for _ in 0..clusters {
+                    let mut left = rng.uniform();
+                    let found = deals.iter().find(|(_, share)| {
+                        left -= share;
+                        left < 0.0
+                    });
+                    joint.add(&[2, 2], &[found.map_or(0, |deal| (20.0 * deal.0) as i64), 0]);
+                }
+                let (difference, _) = joint.difference(0, 1, 10.0, support).unwrap();
+                let (low, high) = difference.ends().unwrap();
+                held += u32::from(low <= truth && truth <= high);
+            }
+            let share = f64::from(held) / runs as f64;
+            let error = (0.05 * 0.95 / runs as f64).sqrt();
+            assert!(share > 0.94 - 3.0 * error, "{support:?}, {clusters} deals: {share}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::distributions::beta;
 use crate::resampling::{ResampleRng as _, stream};
+use crate::{Moments, Support};
 
 #[test]
 fn frequencies_under_a_hypothesis_have_its_mean_or_t_value() {
@@ -99,10 +100,14 @@ fn wrong_verdicts_on_means_off_a_grid_are_as_rare_as_promised() {
                     let x = if rng.uniform() < truth + luck { 1.0 } else { 0.0 } - luck;
                     clusters += 1;
                     (sum, squares) = (sum + x, squares + x * x);
+                    // A look at every tenth cluster makes the test fast.
+                    if clusters % 10 != 0 {
+                        continue;
+                    }
                     let (count, mean) = (f64::from(clusters), sum / f64::from(clusters));
-                    let error = ((squares / count - mean * mean) / (count - 1.0).max(1.0)).max(0.0).sqrt();
-                    let ratio = normal_log_likelihood_ratio(clusters.into(), mean, error, means);
-                    match bounds.verdict_at(clusters.into(), ratio) {
+                    let error = ((squares / count - mean * mean) / (count - 1.0)).max(0.0).sqrt();
+                    let mean = Interval::new(mean, Some(error), clusters.into(), Support::MeanWithin(0.0, 1.0));
+                    match bounds.verdict_at(clusters.into(), log_likelihood_ratio_of_mean(&mean, means)) {
                         Verdict::Undecided => {}
                         verdict => break verdict,
                     }
@@ -111,6 +116,42 @@ fn wrong_verdicts_on_means_off_a_grid_are_as_rare_as_promised() {
             }
             assert!(wrong <= limit(runs, 0.05), "{wrong} of {runs} wrong, {elo:?}, second {second}");
         }
+    }
+}
+
+/// Regression test: formerly the ratio of normal variables accepted the first hypothesis in 35 % of these tests. In 7 % of the
+/// deals, one agent decides otherwise, mostly to its loss; the numbers are those of `heuristic` and
+/// `heuristic(confusion=0.15)` without the luck of the cards.
+#[test]
+fn agents_that_play_nearly_alike_are_rarely_confused() {
+    let runs = crate::amount(300, 4000);
+    let unit = 1_000_000.0;
+    // The score of a deal beyond one half, and its share of the deals.
+    let deals = [(0.5, 0.0235), (0.2, 0.03), (-0.25, 0.0185)];
+    let truth: f64 = 0.5 + deals.iter().map(|(beyond, share)| beyond * share).sum::<f64>();
+    for (second, other) in [(true, truth - 0.0144), (false, truth + 0.0144)] {
+        let means = if second { (other, truth) } else { (truth, other) };
+        let bounds = Sprt::new(Hypotheses::Mean(means.0, means.1), 2, 0.05, 0.05);
+        let mut wrong = 0;
+        for run in 0..runs {
+            let mut rng = stream(run, 79);
+            let mut scores = Moments::default();
+            let verdict = loop {
+                let mut left = rng.uniform();
+                let beyond = deals.iter().find(|(_, share)| {
+                    left -= share;
+                    left < 0.0
+                });
+                scores.add(2, ((1.0 + 2.0 * beyond.map_or(0.0, |deal| deal.0)) * unit) as i64);
+                let mean = scores.interval(unit, Support::MeanWithin(0.0, 1.0)).unwrap();
+                match bounds.verdict_at(scores.clusters, log_likelihood_ratio_of_mean(&mean, means)) {
+                    Verdict::Undecided => {}
+                    verdict => break verdict,
+                }
+            };
+            wrong += u64::from((verdict == Verdict::Second) != second);
+        }
+        assert!(wrong <= limit(runs, 0.05), "{wrong} of {runs} wrong, second {second}");
     }
 }
 
