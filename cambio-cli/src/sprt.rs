@@ -174,12 +174,19 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
     let word = if args.normalized { "normalized Elo" } else { "Elo" };
     match answer.verdict {
         Verdict::Second => {
-            let claim =
-                if *elo0 >= 0.0 { "is better than".to_owned() } else { format!("is not {} {word} worse than", -elo0) };
+            let claim = match *elo0 {
+                0.0 => "is better than".to_owned(),
+                elo if elo > 0.0 => format!("is more than {elo} {word} better than"),
+                elo => format!("is not {} {word} worse than", -elo),
+            };
             writeln!(out, "{agent} {claim} {other}: H1 ({elo1} {word}) accepted, H0 ({elo0} {word}) rejected")?;
         }
         Verdict::First => {
-            let claim = if *elo1 <= 0.0 { "is worse than" } else { "is not shown to be better than" };
+            let claim = match *elo1 {
+                0.0 => "is worse than".to_owned(),
+                elo if elo > 0.0 => format!("is not shown to be {elo} {word} better than"),
+                elo => format!("is more than {} {word} worse than", -elo),
+            };
             writeln!(out, "{agent} {claim} {other}: H0 ({elo0} {word}) accepted, H1 ({elo1} {word}) rejected")?;
         }
         Verdict::Undecided => {
