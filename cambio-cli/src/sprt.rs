@@ -208,7 +208,12 @@ fn print(args: &Args, answer: &SprtResult, stored: Option<&Stored>, out: &mut im
     let is_corrected = answer.estimate.as_ref().is_some_and(|found| !is_mean(found));
     let is_biased = is_corrected && answer.verdict != Verdict::Undecided;
     if let Some(found) = answer.estimate {
-        let corrected = if is_corrected { ", corrected for stopping" } else { "" };
+        let corrected = match answer.verdict {
+            _ if is_corrected => ", corrected for stopping",
+            Verdict::Undecided => "",
+            _ if answer.deals <= FIRST_LOOK => "",
+            _ => ", not corrected for stopping, because here the correction is not valid: the score may be biased",
+        };
         writeln!(out, "  score {:.4} ({:.4} to {:.4}){corrected}", found.median, found.low, found.high)?;
     }
     let mean = answer.scores.interval(2.0, Support::Share).map(|score| score.mean);

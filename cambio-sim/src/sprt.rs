@@ -10,7 +10,7 @@ use cambio_exec::{Executor, ExecutorError, Worker};
 use cambio_stats::sprt::{
     FIRST_LOOK, Hypotheses, Sprt, Verdict, log_likelihood_ratio_of_mean, score_of_elo, t_of_normalized_elo,
 };
-use cambio_stats::stopping::{MedianEstimate, StoppedTest};
+use cambio_stats::stopping::{MedianEstimate, Steps, StoppedTest};
 use cambio_stats::{Interval, Moments, Support};
 
 use crate::digest::FINE;
@@ -171,7 +171,7 @@ impl SequentialReader {
             estimate: None,
             counts: test.counts().to_vec(),
         };
-        result.estimate = question.estimate(&result);
+        result.estimate = question.estimate(&result, &test);
         result
     }
 }
@@ -305,8 +305,8 @@ impl SprtQuestion {
     }
 
     /// The score estimate after the test has stopped. Uses the sample standard deviation of the deals' means.
-    fn estimate(&self, result: &SprtResult) -> Option<MedianEstimate> {
-        let SprtResult { scores, deals: clusters, bounds, ratio, .. } = *result;
+    fn estimate(&self, result: &SprtResult, test: &Sprt) -> Option<MedianEstimate> {
+        let SprtResult { deals: clusters, bounds, ratio, .. } = *result;
         let score = result.mean()?;
         let usual = MedianEstimate { median: score.mean, low: score.low()?, high: score.high()? };
         if clusters <= FIRST_LOOK {
@@ -314,14 +314,15 @@ impl SprtQuestion {
             return Some(usual);
         }
         let deviation = score.error? * (clusters as f64).sqrt();
-        let games = (scores.results() / i128::from(clusters)) as usize;
-        let of_elo = |elo: f64| match self.scale {
-            EloScale::Logistic => score_of_elo(elo),
-            EloScale::Normalized => 0.5 + t_of_normalized_elo(elo, games) * deviation,
+        let steps = match &result.adjusted {
+            None => test.steps(),
+            // Of agents that play nearly alike, few deals determine the ratio, and the correction is not valid.
+            Some(_) => (2.0 * score.freedom() > clusters as f64)
+                .then(|| Steps::of_normal(score.mean, deviation, (score_of_elo(self.elo_0), score_of_elo(self.elo_1)))),
         };
-        let (means, mean) = ((of_elo(self.elo_0), of_elo(self.elo_1)), score.mean);
-        let stopped = StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio };
-        (deviation > 0.0).then(|| stopped.estimate().unwrap_or(usual))
+        let stopped =
+            |steps| StoppedTest { steps, bounds, mean: score.mean, clusters, first: FIRST_LOOK, ratio }.estimate();
+        (deviation > 0.0).then(|| steps.and_then(stopped).unwrap_or(usual))
     }
 }
 

@@ -9,6 +9,7 @@
 //! For means off a grid, [`log_likelihood_ratio_of_mean`] uses the interval of the mean in place of the frequencies.
 
 use crate::Interval;
+use crate::stopping::Steps;
 
 /// The two hypotheses.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,6 +89,23 @@ impl Sprt {
         log_likelihood_ratio(&self.counts, self.hypotheses)
     }
 
+    /// How one more cluster changes the ratio; `None` if no frequencies satisfy a hypothesis. Each likelihood is at its
+    /// maximum, so to first order the fitted frequencies do not change.
+    pub fn steps(&self) -> Option<Steps> {
+        let grid = frequencies(&self.counts);
+        let (first, second) = fitted(&grid, self.hypotheses);
+        let (first, second) = first.zip(second)?;
+        let changes: Vec<f64> = first.iter().zip(&second).map(|(q0, q1)| libm::log(q1 / q0)).collect();
+        let average = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+            grid.iter().zip(&changes).map(|(&(x, p), &change)| p * of(x, change)).sum()
+        };
+        let (mean, drift) = (average(&|x, _| x), average(&|_, change| change));
+        let variance = average(&|x, _| (x - mean).powi(2));
+        let deviation = average(&|_, change| (change - drift).powi(2)).sqrt();
+        let product = average(&|x, change| (x - mean) * (change - drift));
+        Some(Steps { slope: product / variance, deviation, correlation: product / variance.sqrt() / deviation })
+    }
+
     /// The verdict for the clusters so far; undecided before [`FIRST_LOOK`].
     pub fn verdict(&self) -> Verdict {
         self.verdict_at(self.counts.iter().sum(), self.ratio())
@@ -117,16 +135,11 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
     if counts.iter().all(|count| *count == 0) {
         return 0.0;
     }
-    let last = (counts.len() - 1) as f64;
-    let filled = counts.iter().map(|&count| if count == 0 { EMPTY } else { count as f64 });
-    let total: f64 = filled.clone().sum();
-    let grid: Vec<(f64, f64)> = filled.enumerate().map(|(cell, count)| (cell as f64 / last, count / total)).collect();
-    let (first, second) = match hypotheses {
-        Hypotheses::Mean(first, second) => (with_mean(&grid, first), with_mean(&grid, second)),
-        Hypotheses::Normalized(first, second) => (with_t_value(&grid, first), with_t_value(&grid, second)),
-    };
+    let grid = frequencies(counts);
+    let (first, second) = fitted(&grid, hypotheses);
     match (first, second) {
         (Some(first), Some(second)) => {
+            let total: f64 = filled(counts).sum();
             let each = grid.iter().zip(first.iter().zip(&second)).map(|((_, p), (q0, q1))| p * libm::log(q1 / q0));
             total * each.sum::<f64>()
         }
@@ -134,6 +147,25 @@ pub fn log_likelihood_ratio(counts: &[u64], hypotheses: Hypotheses) -> f64 {
         (Some(_), None) => f64::NEG_INFINITY,
         (None, Some(_)) => f64::INFINITY,
         (None, None) => 0.0,
+    }
+}
+
+/// The counts with a substitute for 0.
+fn filled(counts: &[u64]) -> impl Iterator<Item = f64> {
+    counts.iter().map(|&count| if count == 0 { EMPTY } else { count as f64 })
+}
+
+/// The values of the grid with their frequencies.
+fn frequencies(counts: &[u64]) -> Vec<(f64, f64)> {
+    let (last, total) = ((counts.len() - 1) as f64, filled(counts).sum::<f64>());
+    filled(counts).enumerate().map(|(cell, count)| (cell as f64 / last, count / total)).collect()
+}
+
+/// The maximum likelihood frequencies under both hypotheses.
+fn fitted(grid: &[(f64, f64)], hypotheses: Hypotheses) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
+    match hypotheses {
+        Hypotheses::Mean(first, second) => (with_mean(grid, first), with_mean(grid, second)),
+        Hypotheses::Normalized(first, second) => (with_t_value(grid, first), with_t_value(grid, second)),
     }
 }
 

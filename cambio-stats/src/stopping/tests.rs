@@ -10,10 +10,9 @@ fn images_and_waves_say_the_same_and_far_means_are_left_to_the_usual_interval() 
         assert!((before - after).abs() < 1e-8, "{drift}: {before} {after}");
     }
     let test = StoppedTest {
-        means: (0.4928, 0.5072),
+        steps: Steps::of_normal(0.246, 0.308, (0.4928, 0.5072)),
         bounds: (-2.944, 2.944),
         mean: 0.246,
-        deviation: 0.308,
         clusters: 128,
         first: 30,
         ratio: -2.95,
@@ -59,6 +58,11 @@ fn stopping_does_not_bias_the_estimate() {
         ((0.0, 200.0), 0.64, 4000),
         ((0.0, 200.0), 0.76, 4000),
         ((0.0, 400.0), 0.8, 4000),
+        // Hypotheses far from one half, whose scores are skewed.
+        ((338.0, 398.0), 0.875, 4000),
+        ((338.0, 398.0), 0.9, 4000),
+        ((150.0, 200.0), 0.72, 4000),
+        ((250.0, 300.0), 0.85, 4000),
     ] {
         let means = (score_of_elo(elo.0), score_of_elo(elo.1));
         let (mut above, mut held, mut mean_held) = (0, 0, 0);
@@ -73,9 +77,9 @@ fn stopping_does_not_bias_the_estimate() {
                 clusters += 1;
             }
             let score = scores.interval(1.0, Support::Share).unwrap();
-            let (mean, error, ends) = (score.mean, score.error.unwrap(), (score.low().unwrap(), score.high().unwrap()));
-            let (bounds, deviation, ratio) = (test.bounds(), error * (clusters as f64).sqrt(), test.ratio());
-            let stopped = StoppedTest { means, bounds, mean, deviation, clusters, first: FIRST_LOOK, ratio };
+            let (mean, ends) = (score.mean, (score.low().unwrap(), score.high().unwrap()));
+            let (bounds, ratio, steps) = (test.bounds(), test.ratio(), test.steps().unwrap());
+            let stopped = StoppedTest { steps, bounds, mean, clusters, first: FIRST_LOOK, ratio };
             let usual = MedianEstimate { median: mean, low: ends.0, high: ends.1 };
             let found = if clusters <= FIRST_LOOK { usual } else { stopped.estimate().unwrap_or(usual) };
             above += u32::from(found.median > share);
