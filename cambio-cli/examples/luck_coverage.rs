@@ -19,23 +19,50 @@ use clap::Parser;
 struct Args {
     /// The folder for the tables; it is created if it does not exist
     out: PathBuf,
-    /// The number of runs for each setting of single rounds; settings of matches get a fifth
+    /// The number of runs for each setting of single rounds; each setting gets the part that its time allows
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(20..))]
     runs: u64,
 }
 
-/// Rules, seats, the two agents, of which the table shows the first, and the divisor of the number of runs.
-const SETTINGS: [(&str, usize, [&str; 2], u64); 6] = [
-    ("classic", 2, ["sharp", "greedy"], 1),
-    ("classic", 2, ["learned", "sharp"], 1),
-    ("classic", 2, ["learned", "random"], 1),
-    ("classic", 4, ["learned", "sharp"], 1),
-    ("original", 2, ["learned", "sharp"], 5),
-    ("faessler", 2, ["learned", "sharp"], 5),
+/// What the pair was for: the constants of the intervals were chosen on some pairs and checked on the others.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Chosen,
+    Checked,
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Purpose::Chosen => "chosen",
+            Purpose::Checked => "checked",
+        }
+    }
+}
+
+use Purpose::{Checked, Chosen};
+
+/// Rules, seats, the two agents, of which the table shows the first, the divisor of the number of runs, and the purpose.
+const SETTINGS: [(&str, usize, [&str; 2], u64, Purpose); 15] = [
+    ("classic", 2, ["sharp", "greedy"], 2, Checked),
+    ("classic", 2, ["learned", "sharp"], 4, Chosen),
+    ("classic", 2, ["learned", "random"], 4, Chosen),
+    ("classic", 2, ["greedy", "random(pass=0.9)"], 2, Checked),
+    ("classic", 4, ["learned", "sharp"], 8, Chosen),
+    ("original", 2, ["learned", "sharp"], 20, Checked),
+    ("faessler", 2, ["learned", "sharp"], 20, Checked),
+    ("classic", 2, ["heuristic", "heuristic(confusion=0.15)"], 2, Chosen),
+    ("classic", 2, ["heuristic", "heuristic(confusion=0.03)"], 2, Chosen),
+    ("classic", 4, ["heuristic", "heuristic(confusion=0.15)"], 4, Chosen),
+    ("classic", 2, ["rollout(n=20)", "rollout(n=21)"], 8, Chosen),
+    ("classic", 2, ["heuristic", "heuristic(confusion=0.08)"], 2, Checked),
+    ("classic", 2, ["sharp", "sharp(decay=0.01)"], 2, Checked),
+    ("classic", 4, ["heuristic", "heuristic(decay=0.01)"], 4, Checked),
+    ("classic", 8, ["heuristic", "heuristic(confusion=0.15)"], 20, Checked),
 ];
 
 /// The deals of a run.
-const DEALS: [u64; 3] = [12, 30, 100];
+const DEALS: [u64; 5] = [12, 40, 100, 400, 2000];
 
 /// A mean and its interval.
 type Estimate = [f64; 3];
@@ -54,11 +81,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (roster, executor) = (cambio_agents::roster(), Executor::new(0)?);
     let mut csv = csv::Writer::from_path(args.out.join("luck_coverage.csv"))?;
     let columns = ["coverage", "half_width", "coverage_adjusted", "half_width_adjusted"];
-    csv.write_record(["rules", "seats", "agent", "others", "deals", "runs"].iter().chain(&columns))?;
-    let mut table = "| rules | seats | agent | other seats | deals | runs | coverage | half-width | without luck: coverage | half-width |\n\
-                     |---|---:|---|---|---:|---:|---:|---:|---:|---:|\n"
+    csv.write_record(["rules", "seats", "agent", "others", "pair", "deals", "runs"].iter().chain(&columns))?;
+    let mut table = "| rules | seats | agent | other seats | pair | deals | runs | coverage | half-width | without luck: coverage | half-width |\n\
+                     |---|---:|---|---|---|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
-    for (rules, seats, [agent, others], divisor) in SETTINGS {
+    for (rules, seats, [agent, others], divisor, purpose) in SETTINGS {
+        let pair = purpose.word();
         let runs = args.runs / divisor;
         for deals in DEALS {
             let (mut raw, mut adjusted) = (Vec::new(), Vec::new());
@@ -82,14 +110,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             let [(raw, raw_width), (adjusted, adjusted_width)] = [&raw, &adjusted].map(|runs| coverage(runs));
             eprintln!("{rules}, {seats} seats, {agent} – {others}, {deals} deals: {adjusted:.3}, {raw:.3} with luck");
-            let fixed = [rules.to_owned(), seats.to_string(), agent.into(), others.into()];
+            let fixed = [rules.to_owned(), seats.to_string(), agent.into(), others.into(), pair.into()];
             let counts = [deals, runs].map(|count| count.to_string());
             let numbers = [raw, raw_width, adjusted, adjusted_width].map(|number| number.to_string());
             csv.write_record(fixed.iter().chain(&counts).chain(&numbers))?;
             csv.flush()?;
             writeln!(
                 table,
-                "| `{rules}` | {seats} | `{agent}` | `{others}` | {deals} | {runs} | {:.1} % | {:.1} | {:.1} % | {:.1} |",
+                "| `{rules}` | {seats} | `{agent}` | `{others}` | {pair} | {deals} | {runs} | {:.1} % | {:.1} | {:.1} % | {:.1} |",
                 100.0 * raw,
                 100.0 * raw_width,
                 100.0 * adjusted,
