@@ -54,7 +54,9 @@ pub fn estimates(scores: &[Vec<f64>], results: f64, support: Support, rng: &mut 
         let are_equal = own.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
         let squares: f64 = if are_equal { 0.0 } else { own.iter().map(|score| (score - means[index]).powi(2)).sum() };
         let mut powers = PowerSums::default();
-        own.iter().for_each(|score| powers.add(score - means[index]));
+        for score in own {
+            powers.add(score - means[index]);
+        }
         let error = (own.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
         let clusters = own.len() as u64;
         let interval =

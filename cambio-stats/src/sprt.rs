@@ -193,7 +193,7 @@ fn fitted(grid: &[(f64, f64)], hypotheses: Hypotheses) -> (Option<Vec<f64>>, Opt
 pub fn log_likelihood_ratio_of_mean(mean: &Interval, means: (f64, f64)) -> f64 {
     let freedom = mean.freedom();
     let term = |against: f64| Some(libm::log1p(mean.statistic(against)?.powi(2) / freedom));
-    term(means.0).zip(term(means.1)).map_or(0.0, |(first, second)| (freedom + 1.0) / 2.0 * (first - second))
+    term(means.0).zip(term(means.1)).map_or(0.0, |(first, second)| f64::midpoint(freedom, 1.0) * (first - second))
 }
 
 /// The maximum likelihood frequencies with this mean: q = p / (1 + θ(x − mean)). `None` if there are none.

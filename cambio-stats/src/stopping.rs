@@ -64,7 +64,7 @@ impl Steps {
         let slope = gap_0 / variance_0 - gap_1 / variance_1;
         // The change by a cluster's squared deviation from the mean.
         let curvature = (1.0 / variance_0 - 1.0 / variance_1) / 2.0;
-        let all = (slope * deviation).hypot(2.0_f64.sqrt() * curvature * deviation.powi(2));
+        let all = libm::hypot(slope * deviation, 2.0_f64.sqrt() * curvature * deviation.powi(2));
         Steps { slope, deviation: all, correlation: slope * deviation / all }
     }
 }
@@ -95,8 +95,9 @@ impl StoppedTest {
     /// assert!(found.low < found.median && found.median < 0.5321 && found.low > 0.5);
     /// ```
     pub fn estimate(&self) -> Option<MedianEstimate> {
-        // This also rejects NaN, if all clusters are equal.
-        if self.clusters <= self.first || !(self.steps.correlation >= CORRELATED) {
+        let Steps { correlation, .. } = self.steps;
+        // If all clusters are equal, the correlation is NaN.
+        if self.clusters <= self.first || correlation.is_nan() || correlation < CORRELATED {
             return None;
         }
         let at = |level: f64| {
