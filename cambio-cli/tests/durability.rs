@@ -772,7 +772,9 @@ fn verify_says_how_many_batches_differ() {
     let begin = |batch: usize| header + sizes("players.csv")[..batch].iter().sum::<usize>();
     let flipped = |batches: &[usize]| {
         let mut bytes = good.clone();
-        batches.iter().for_each(|&batch| bytes[begin(batch) + 20] ^= 1);
+        for &batch in batches {
+            bytes[begin(batch) + 20] ^= 1;
+        }
         bytes
     };
     let more = |at: usize| [&good[..at], b"a line\n", &good[at..]].concat();

@@ -333,8 +333,8 @@ fn changed_observations_and_sightings_never_panic() {
                         }
                     }
                 }
-                let (is_read, agrees) = observed(&game.rules, &sightings, &bytes);
-                (read, agreed, made) = (read + u32::from(is_read), agreed + u32::from(agrees), made + 1);
+                let (is_read, is_right) = observed(&game.rules, &sightings, &bytes);
+                (read, agreed, made) = (read + u32::from(is_read), agreed + u32::from(is_right), made + 1);
             }
         }
     }

@@ -122,7 +122,9 @@ fn idle_rules(game: &Game) -> Option<Rules> {
     let mut kinds = spec.deck.kinds().to_vec();
     let powers: [Option<&str>; 5] = [None, None, Some(""), Some("look own"), Some("swap own")];
     if let Some(power) = powers[stream.below(5) as usize] {
-        kinds.iter_mut().for_each(|kind| kind.power = power.parse().unwrap());
+        for kind in &mut kinds {
+            kind.power = power.parse().unwrap();
+        }
     }
     spec.deck = Deck::of(kinds);
     spec.validate().ok().filter(|rules| rules.covers(game.seats).is_ok())
@@ -134,7 +136,7 @@ fn course(game: &Game, rules: Rules) -> String {
     let result = Game { rules, ..*game }.play(&mut recorder);
     let record = recorder.finish(game.key, 0, &vec!["random"; game.seats], &result);
     let rounds: Vec<_> = record.rounds.iter().map(|round| (&round.decisions, round.fields.get("points"))).collect();
-    format!("{rounds:?} {:?}", result)
+    format!("{rounds:?} {result:?}")
 }
 
 #[test]

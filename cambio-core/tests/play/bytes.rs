@@ -125,7 +125,9 @@ pub(crate) fn observed(rules: &Rules, sightings: &[Sighting], body: &[u8]) -> (b
         assert_eq!(world.observe(view.seat()).choices(), choices);
     }
     let (space, mut history) = (TensorSpace::new(rules, seats), RoundHistory::new(rules, seats));
-    sightings.iter().for_each(|sighting| history.notice(sighting));
+    for sighting in sightings {
+        history.notice(sighting);
+    }
     space.write(&view, &history, &mut vec![0_u8; space.len()]);
     (true, true)
 }
