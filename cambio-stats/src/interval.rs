@@ -189,6 +189,7 @@ impl Interval {
     fn bounds(&self) -> Option<(f64, f64)> {
         let (least, most) = match self.support {
             Support::Line => return None,
+            Support::MeanWithin(..) if self.may_exceed() && self.shape.alike() <= 0.0 => return None,
             Support::MeanWithin(least, most) => (least, most),
             Support::Share => (0.0, 1.0),
             Support::Difference => (-1.0, 1.0),

@@ -63,56 +63,78 @@ def clustered(values, deals):
 
 
 class Hall:
-    """Hall's transformation of the t statistic of a mean of bounded results, with an unseen deal of weight 1/4 between the mean and
-    a bound, from explicit deals. The ends come from a root finder instead of the inverse."""
+    """Hall's transformation of the t statistic of a mean of bounded results, with an unseen deal between the mean and a bound,
+    from explicit deals. The ends come from a root finder instead of the inverse. Without the luck of the cards, the unseen
+    deal has no least weight, and ends may be beyond the bounds."""
 
-    def __init__(self, totals, counts, least, most):
+    def __init__(self, totals, counts, least, most, without_luck=False):
         totals, counts = np.asarray(totals, float), np.asarray(counts, float)
         self.least, self.most, self.clusters = least, most, len(totals)
         self.mean = totals.sum() / counts.sum()
         self.deviations = (totals - self.mean * counts) / counts.mean()
         self.results = counts.mean()
+        self.without_luck = without_luck
+        self.second = np.mean(self.deviations**2)
+        values = totals / counts - np.mean(totals / counts)
+        kurtosis = 3 if self.is_constant() else np.mean(values**4) / np.mean(values**2) ** 2
+        self.alike = max(0, 1 - 4 / kurtosis)
+        self.skewness = 0 if self.is_constant() else np.mean(values**3) / np.mean(values**2) ** 1.5
 
     @staticmethod
-    def of_difference(one, other, results):
+    def of_difference(one, other, results, without_luck=False):
         """The difference of two agents with equally many results in each deal, from their means by deal."""
-        hall = Hall(np.asarray(one) - np.asarray(other), np.ones(len(one)), -1, 1)
+        hall = Hall(np.asarray(one) - np.asarray(other), np.ones(len(one)), -1, 1, without_luck)
         hall.results = results
         return hall
 
     def is_constant(self):
         return np.abs(self.deviations).max() < 1e-13
 
+    def freedom(self):
+        return max(1, self.clusters * (1 - self.alike) - 1)
+
+    def factor(self, level):
+        return scipy.stats.t.ppf(0.5 + level / 2, self.freedom())
+
     def statistic(self, at, bound):
-        unseen = (bound - self.mean) / sqrt(self.results)
-        values, weights = np.append(self.deviations, unseen), np.append(np.ones(self.clusters), 0.25)
-        centred = values - np.average(values, weights=weights)
-        second, third = (np.average(centred**power, weights=weights) for power in (2, 3))
+        independent = 1 / sqrt(self.results)
+        unseen = (bound - self.mean) * (independent + (1 - independent) * self.alike**2 / 2)
+        weight = self.alike**2 if self.without_luck else max(self.alike**2, 0.25)
+        total = self.clusters + weight
+        # The third moment counts in part, and only at the end toward which the deals are skewed.
+        counted = self.alike * self.skewness if self.skewness * unseen > 0 else 0
+        shift = weight * unseen / total
+        second = (self.clusters * (self.second + shift**2) + weight * (unseen - shift) ** 2) / total
+        own = counted * self.second**1.5 - 3 * shift * self.second - shift**3
+        third = (self.clusters * own + weight * (unseen - shift) ** 3) / total
         t = (self.mean - at) / sqrt(second / (self.clusters - 1))
-        a = third / second**1.5 / (3 * sqrt(weights.sum()))
+        a = third / second**1.5 / (3 * sqrt(total))
         return t + a * t**2 + a**2 * t**3 / 3 + a / 2
 
-    def end(self, bound, factor):
+    def end(self, side, factor):
         """All deals may differ if none did: the upper end of Wilson's interval for no success."""
+        bound = min(self.least, self.mean) if side < 0 else max(self.most, self.mean)
         if self.is_constant():
             return self.mean + factor**2 / (factor**2 + self.clusters) * (bound - self.mean)
-        sign = np.sign(self.mean - bound)
-        if self.mean == bound or sign * self.statistic(bound, bound) <= factor:
-            return bound
-        return scipy.optimize.brentq(lambda at: sign * self.statistic(at, bound) - factor, self.mean, bound, xtol=1e-15, rtol=1e-14)
+        limit = self.mean + side * 20 if self.without_luck else bound
+        if self.mean == limit or -side * self.statistic(limit, bound) <= factor:
+            return limit
+        return scipy.optimize.brentq(lambda at: -side * self.statistic(at, bound) - factor, self.mean, limit, xtol=1e-15, rtol=1e-14)
 
     def interval(self, factor=None):
-        factor = scipy.stats.t.ppf(0.975, self.clusters - 1) if factor is None else factor
-        return self.end(self.least, factor), self.end(self.most, factor)
+        factor = self.factor(0.95) if factor is None else factor
+        return self.end(-1, factor), self.end(1, factor)
 
-    def p(self, at):
-        bound = self.most if at > self.mean else self.least
+    def against(self, at):
+        """The absolute t statistic against a value."""
+        bound = max(self.most, self.mean) if at > self.mean else min(self.least, self.mean)
         if self.is_constant():
             differ = 0 if at == self.mean else (at - self.mean) / (bound - self.mean)
-            statistic = sqrt(self.clusters * differ / (1 - differ))
-        else:
-            statistic = max(self.statistic(at, bound) * np.sign(self.mean - at), 0)
-        return 2 * scipy.stats.t.sf(statistic, self.clusters - 1)
+            return sqrt(self.clusters * differ / (1 - differ))
+        return max(self.statistic(at, bound) * np.sign(self.mean - at), 0)
+
+    def p(self, at):
+        return 2 * scipy.stats.t.sf(self.against(at), self.freedom())
 
 
 def by_deal(values, deals):
@@ -157,7 +179,7 @@ def without_luck(rows, seats):
         cross = squares = 0.0
         found = np.zeros(shape)
         for deal in range(len(deals)):
-            coefficient = cross / squares if deal >= 30 else initial
+            coefficient = cross / squares if deal >= 30 and squares >= 3 else initial
             found[deal] = sums[deal] - coefficient * luck[deal]
             if deal > 0:
                 means = sums[:deal].sum(axis=0) / count[:deal].sum(axis=0)
@@ -175,34 +197,30 @@ def check_adjusted(rows, summary, pairs, seats):
         return
     agents, adjusted, luck, count = without_luck(rows, seats)
 
-    def interval(values, least=0):
-        mean = values.mean()
-        hall = Hall(values, np.ones(len(values)), min(least, mean), max(1, mean))
-        if hall.is_constant():
-            return hall.interval()
-        half = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
-        return mean - half, mean + half
+    def interval(values, counts):
+        return Hall(values * counts, counts, 0, 1, without_luck=True).interval()
 
     for row in summary:
         own = agents.index(row["agent"])
         for name in ["rank_points", "win_share"]:
             values = adjusted[name][:, own]
             same("adjusted", row[f"{name}_adjusted"], values.mean(), absolute=1e-7)
-            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values)[0], absolute=1e-7)
-            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values)[1], absolute=1e-7)
+            same("adjusted interval", row[f"{name}_adjusted_low"], interval(values, count[:, own])[0], absolute=1e-7)
+            same("adjusted interval", row[f"{name}_adjusted_high"], interval(values, count[:, own])[1], absolute=1e-7)
         share = luck[:, own] / count[:, own]
         same("luck", row["luck"], share.mean(), absolute=1e-10)
         same("luck", row["luck_error"], scipy.stats.sem(share), absolute=1e-10)
     for pair in pairs:
         one, other = (adjusted["rank_points"][:, agents.index(pair[name])] for name in ["agent", "other"])
         difference = one - other
+        results = sum(count[:, agents.index(pair[name])] for name in ["agent", "other"]).mean()
+        hall = Hall.of_difference(one, other, results, without_luck=True)
         same("adjusted", pair["difference_adjusted"], difference.mean(), absolute=1e-7)
-        same("adjusted interval", pair["low_adjusted"], interval(difference, -1)[0], absolute=1e-7)
-        same("adjusted interval", pair["high_adjusted"], interval(difference, -1)[1], absolute=1e-7)
+        same("adjusted interval", pair["low_adjusted"], hall.interval()[0], absolute=1e-7)
+        same("adjusted interval", pair["high_adjusted"], hall.interval()[1], absolute=1e-7)
         if scipy.stats.sem(difference) == 0:
             continue
-        p = scipy.stats.ttest_1samp(difference, 0).pvalue
-        same("adjusted p", pair["p_adjusted"], p, relative=1e-4, absolute=1e-9)
+        same("adjusted p", pair["p_adjusted"], hall.p(0), relative=1e-4, absolute=1e-9)
         ratio = (float(pair["error"]) / scipy.stats.sem(difference)) ** 2
         same("variance ratio", pair["variance_ratio"], ratio, relative=1e-5)
     for pair in pairs:
@@ -217,9 +235,10 @@ def check_adjusted(rows, summary, pairs, seats):
                 own = by_agent[pair["agent"]]
                 scores[deal].append(float(own["win_share"]) - float(own["luck"]))
         values = np.array([np.mean(of) for of in scores.values()])
+        played = np.array([len(of) for of in scores.values()], float)
         same("adjusted score", pair["score_adjusted"], values.mean(), absolute=1e-7)
-        same("adjusted score interval", pair["score_adjusted_low"], interval(values)[0], absolute=1e-7)
-        same("adjusted score interval", pair["score_adjusted_high"], interval(values)[1], absolute=1e-7)
+        same("adjusted score interval", pair["score_adjusted_low"], interval(values, played)[0], absolute=1e-7)
+        same("adjusted score interval", pair["score_adjusted_high"], interval(values, played)[1], absolute=1e-7)
 
 
 def deal_means(rows):
@@ -266,9 +285,9 @@ def check_pairs(rows, pairs):
     drawn = scipy.stats.multivariate_normal(cov=np.cov(matrix) / len(deals), allow_singular=True, seed=1).rvs(400_000)
     error = lambda a, b: np.std(matrix[a] - matrix[b], ddof=1) / sqrt(len(deals))
     largest = max_over(np.abs(drawn[:, a] - drawn[:, b]) / error(a, b) for a, b in itertools.combinations(range(len(agents)), 2))
-    factor = scipy.stats.t.isf(scipy.stats.norm.sf(np.quantile(largest, 0.95)), len(deals) - 1)
+    alone = scipy.stats.norm.sf(np.quantile(largest, 0.95))
     for pair, p, hall in zip(pairs, p_values, halls):
-        low, high = hall.interval(factor)
+        low, high = hall.interval(scipy.stats.t.isf(alone, hall.freedom()))
         same("simultaneous", float(pair["high_simultaneous"]) - float(pair["low_simultaneous"]), high - low, relative=0.01)
         corrected = (largest >= scipy.stats.norm.isf(p / 2)).mean()
         same("p of all", pair["p_simultaneous"], corrected, relative=0.05, absolute=4e-4)
@@ -717,18 +736,15 @@ def check_comparison(file):
             if is_adjusted:
                 agents, adjusted, _, _ = without_luck(players, seats)
                 totals = adjusted["rank_points"][:, agents.index(row["agent"])] * counts
-            ends = (
-                t_ends
-                if is_adjusted
-                else lambda totals, counts, level: Hall(totals, counts, 0, 1).interval(t_factor(level, len(totals)))
-            )
+            hall = Hall(totals, counts, 0, 1, is_adjusted)
+            ends = lambda level, hall=hall: hall.interval(hall.factor(level))
             results[row["run"], row["agent"]] = (
                 dict(zip(deals, totals)),
                 counts[0],
                 is_adjusted,
-                lambda level, t=totals, c=counts, e=ends: e(t, c, level),
+                ends,
             )
-            low, high = ends(totals, counts, 0.95)
+            low, high = ends(0.95)
             same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
             same("compared interval", row["low"], low, absolute=1e-7)
             same("compared interval", row["high"], high, absolute=1e-7)
@@ -747,24 +763,24 @@ def check_comparison(file):
                     (low, high), (earlier_low, earlier_high) = ends(level), earlier_ends(level)
                     low = difference - sqrt((mean - low) ** 2 + (earlier_high - earlier_mean) ** 2)
                     high = difference + sqrt((high - mean) ** 2 + (earlier_mean - earlier_low) ** 2)
-                elif is_adjusted or was_adjusted:
-                    # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
-                    own, other = (np.array(list(totals.values())) / count for totals in [later, earlier])
-                    both = np.array([[later[deal] / count - mean, earlier[deal] / count - earlier_mean] for deal in shared])
-                    covariance = both.prod(axis=1).sum() * len(both) / (len(both) - 1) / (len(own) * len(other))
-                    error = sqrt(scipy.stats.sem(own) ** 2 + scipy.stats.sem(other) ** 2 - 2 * covariance)
-                    half = t_factor(level, len(shared)) * error
-                    low, high = difference - half, difference + half
                 else:
-                    assert len(shared) == len(later) == len(earlier)
                     one, other = (np.array([totals[deal] / count for deal in shared]) for totals in [later, earlier])
-                    low, high = Hall.of_difference(one, other, 2 * count).interval(t_factor(level, len(shared)))
+                    results = count * (len(later) + len(earlier)) / len(shared)
+                    hall = Hall.of_difference(one, other, results, is_adjusted and was_adjusted)
+                    hall.mean = difference
+                    if is_adjusted and was_adjusted:
+                        # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
+                        own, rest = (np.array(list(totals.values())) / count for totals in [later, earlier])
+                        covariance = ((one - mean) * (other - earlier_mean)).sum() * len(one) / (len(one) - 1) / (len(own) * len(rest))
+                        variance = scipy.stats.sem(own) ** 2 + scipy.stats.sem(rest) ** 2 - 2 * covariance
+                        hall.second = variance * (len(shared) - 1)
+                    low, high = hall.interval(hall.factor(level))
                 same("interval of runs", row[f"difference_low{suffix}"], low, absolute=1e-7)
                 same("interval of runs", row[f"difference_high{suffix}"], high, absolute=1e-7)
 
 
 def check_sprt(file):
-    """The mean pairwise score on the deals of a test, with and without the luck, and the likelihood ratio of normal variables."""
+    """The mean pairwise score on the deals of a test, with and without the luck, and the likelihood ratio."""
     said = json.loads(file.read_text(encoding="utf-8"))
     tables = defaultdict(list)
     for row in read(file.parent, "players.csv"):
@@ -782,20 +798,12 @@ def check_sprt(file):
     means = np.array([np.mean(adjusted[deal]) for deal in first])
     same("score of a test", said["score"], np.mean([np.mean(raw[deal]) for deal in first]))
     same("adjusted score of a test", said["score_adjusted"], means.mean(), absolute=1e-10)
-    likelihood = lambda elo: scipy.stats.norm.logpdf(
-        means, centre := 1 / (1 + 10 ** (-elo / 400)), sqrt(np.mean((means - centre) ** 2))
-    ).sum()
-    same("likelihood ratio", said["log_likelihood_ratio"], likelihood(said["elo_1"]) - likelihood(said["elo_0"]), relative=1e-7)
-
-
-def t_factor(level, deals):
-    return scipy.stats.t.ppf(0.5 + level / 2, deals - 1)
-
-
-def t_ends(totals, counts, level):
-    values = totals / counts
-    half = t_factor(level, len(values)) * scipy.stats.sem(values)
-    return values.mean() - half, values.mean() + half
+    counts = np.array([len(adjusted[deal]) for deal in first], float)
+    hall = Hall(means * counts, counts, 0, 1, without_luck=True)
+    freedom = hall.freedom()
+    term = lambda elo: np.log1p(hall.against(1 / (1 + 10 ** (-elo / 400))) ** 2 / freedom)
+    ratio = (freedom + 1) / 2 * (term(said["elo_0"]) - term(said["elo_1"]))
+    same("likelihood ratio", said["log_likelihood_ratio"], ratio, relative=1e-7)
 
 
 for file in [Path(name) for name in sys.argv[1:] if name.endswith(".csv")]:
