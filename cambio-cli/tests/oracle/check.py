@@ -738,12 +738,7 @@ def check_comparison(file):
                 totals = adjusted["rank_points"][:, agents.index(row["agent"])] * counts
             hall = Hall(totals, counts, 0, 1, is_adjusted)
             ends = lambda level, hall=hall: hall.interval(hall.factor(level))
-            results[row["run"], row["agent"]] = (
-                dict(zip(deals, totals)),
-                counts[0],
-                is_adjusted,
-                ends,
-            )
+            results[row["run"], row["agent"]] = dict(zip(deals, totals)), counts[0], is_adjusted, ends
             low, high = ends(0.95)
             same("compared mean", row["mean"], totals.sum() / counts.sum(), absolute=1e-7)
             same("compared interval", row["low"], low, absolute=1e-7)
@@ -765,8 +760,8 @@ def check_comparison(file):
                     high = difference + sqrt((high - mean) ** 2 + (earlier_mean - earlier_low) ** 2)
                 else:
                     one, other = (np.array([totals[deal] / count for deal in shared]) for totals in [later, earlier])
-                    results = count * (len(later) + len(earlier)) / len(shared)
-                    hall = Hall.of_difference(one, other, results, is_adjusted and was_adjusted)
+                    each = count * (len(later) + len(earlier)) / len(shared)
+                    hall = Hall.of_difference(one, other, each, is_adjusted and was_adjusted)
                     hall.mean = difference
                     if is_adjusted and was_adjusted:
                         # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
