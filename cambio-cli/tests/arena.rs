@@ -583,3 +583,14 @@ fn calibrate_prints_a_line_for_an_experiment_with_fixed_budgets() {
     assert!(agent("rollout(n=") && agent("ismcts(iterations=") && agent("greedy"), "{printed}{table}");
     assert!(!printed.contains('?'), "{printed}");
 }
+
+/// Regression test: formerly "is not shown to be better than" stood above a score of 0.89.
+#[test]
+fn the_verdict_of_a_sequential_test_names_its_margin() {
+    let folder = folder("margin");
+    let printed = |elo: &str| prints(&folder, &format!("sprt sharp random --rounds {elo} --quiet"));
+    let small = printed("--elo0 300 --elo1 600");
+    assert!(small.contains("sharp is not shown to be 600 Elo better than random: H0 (300 Elo) accepted"), "{small}");
+    let large = printed("--elo0 100 --elo1 200");
+    assert!(large.contains("sharp is more than 100 Elo better than random: H1 (200 Elo) accepted"), "{large}");
+}
