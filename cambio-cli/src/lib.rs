@@ -37,8 +37,6 @@ mod run;
 mod run_check;
 mod run_progress;
 mod say;
-#[cfg(feature = "terminal")]
-mod screen;
 mod seeds;
 #[cfg(feature = "serve")]
 mod serve;
@@ -50,8 +48,6 @@ mod tables;
 mod tune;
 mod units;
 mod verify;
-#[cfg(feature = "terminal")]
-mod watch;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -75,15 +71,9 @@ struct Cli {
 enum Command {
     /// Play a match in the terminal
     #[command(
-        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original --practice\n  cambio play --plain --no-notes --seed 5 --record match.jsonl"
+        after_help = "Examples:\n  cambio play\n  cambio play --against sharp --against greedy --rules original\n  cambio play --no-notes --seed 5 --record match.jsonl"
     )]
     Play(play::Args),
-    /// Step through a match from a run or a record file in the terminal
-    #[command(
-        after_help = "Examples:\n  cambio watch runs/quickstart --match 7\n  cambio watch match.jsonl --round 2 --decision 17"
-    )]
-    #[cfg(feature = "terminal")]
-    Watch(watch::Args),
     /// Start a local web server to play, watch matches and view runs
     #[command(
         after_help = "Examples:\n  cambio serve\n  cambio serve --runs experiments --port 0\n  cambio serve --host 192.168.1.5\n  cambio serve --keep my-tables\n  cambio serve --with 'external(\"python3 bot.py\")'"
@@ -285,8 +275,6 @@ fn run(roster: &Roster, words: Vec<OsString>) -> Exit {
 fn of_command(cli: Cli, roster: &Roster) -> CliResult {
     match cli.command {
         Command::Play(args) => play::run(&args, roster),
-        #[cfg(feature = "terminal")]
-        Command::Watch(args) => watch::run(&args, roster),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, roster),
         Command::Replay(args) => replay::run(&args),
@@ -324,7 +312,7 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
 
 /// The headings of `cambio --help`, each after the name of the first subcommand below it.
 const HEADINGS: [(&str, &str); 5] = [
-    ("play", "Play and watch"),
+    ("play", "Play"),
     ("run", "Experiments"),
     ("tune", "Tuning and testing"),
     ("solve", "Solving and learning"),

@@ -15,12 +15,9 @@ use crate::output::OutputFile;
 use crate::person::{Person, SessionEnd};
 use crate::run::stop_on_signal;
 use crate::say::{say, stdout};
-#[cfg(feature = "terminal")]
-use crate::screen;
 use crate::setting::player;
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Args {
     /// An opponent; repeat the option for up to seven opponents, in the order of the seats
     #[arg(long, value_name = "AGENT", default_value = "heuristic")]
@@ -37,15 +34,6 @@ pub(super) struct Args {
     /// Hide the cards that you have seen, so that you have to remember them
     #[arg(long)]
     no_notes: bool,
-    /// Allow hints (key h) and undo (key u). Requires a terminal
-    #[arg(long, conflicts_with = "plain")]
-    practice: bool,
-    /// The agent that gives the hints of --practice
-    #[arg(long, value_name = "AGENT", default_value = "rollout(n=200)", requires = "practice")]
-    hints: String,
-    /// Ask line by line instead of drawing the table, for pipes and screen readers
-    #[arg(long)]
-    plain: bool,
     /// The seed of the deal: a whole number or any text [default: random]
     #[arg(long, value_name = "SEED")]
     seed: Option<String>,
@@ -76,44 +64,20 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let seed = args.seed.clone().unwrap_or_else(fresh_seed);
     // An interrupt also ends the processes of bots.
     let interrupt = stop_on_signal(Exit::Failed)?;
-    #[cfg(feature = "terminal")]
-    let is_plain = args.plain || !screen::is_there();
-    #[cfg(not(feature = "terminal"))]
-    let is_plain = true;
-    if is_plain && args.practice {
-        return Err("--practice requires a terminal; the prompt does not support hints".into());
-    }
     rules.covers(seats)?;
     let deal = Deal::new(&rules, Key::new(read_seed(&seed)?, 0));
-    let (person, notes, practice) = (args.seat, !args.no_notes, args.practice);
-    let config = SessionConfig { notes, practice, ..SessionConfig::alone(deal, person, opponents) };
+    let person = args.seat;
+    let config = SessionConfig { notes: !args.no_notes, ..SessionConfig::alone(deal, person, opponents) };
     let mut out = stdout();
-    let ending = if is_plain {
-        writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
-        let input = BufReader::new(std::io::stdin());
-        Person::new(input, stdout(), interrupt.clone()).play(Session::new(config))
-    } else {
-        #[cfg(not(feature = "terminal"))]
-        unreachable!("without the feature, a person plays at the prompt");
-        #[cfg(feature = "terminal")]
-        {
-            let adviser = if practice { Some(player(roster, "--hints", &args.hints)?) } else { None };
-            let ending = screen::sit(Session::new(config), adviser, || interrupt.is_cancelled())?;
-            // Do not wait for an agent that is still thinking.
-            cambio_agents::interrupt();
-            ending
-        }
-    };
-    match ending {
+    writeln!(out, "{} at {seats} seats, seed {seed}. You are seat {person}. Type ? for help", rules.name())?;
+    let input = BufReader::new(std::io::stdin());
+    match Person::new(input, stdout(), interrupt).play(Session::new(config)) {
         SessionEnd::Over(session) => {
             let result = session.record()?;
             if let Some(file) = record {
                 file.write(|file| writeln!(file, "{}", result.to_json()))?;
             }
             let end = session.latest(person).end.as_ref();
-            // The full screen with the scores is closed, so print the scores; the prompt has already printed them.
-            let scores = end.filter(|_| !is_plain).into_iter().flat_map(|end| &end.scores);
-            scores.into_iter().try_for_each(|line| writeln!(out, "{line}"))?;
             let rank = end.and_then(|end| Some(end.ranks.as_ref()?[person.index()])).unwrap_or(seats);
             writeln!(out, "your rank: {rank} of {seats}; --seed {seed} deals the same cards again")?;
             Ok(Exit::Done)

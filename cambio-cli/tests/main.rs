@@ -25,7 +25,6 @@ mod s3;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod solving;
-mod terminal;
 mod units;
 
 /// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.

@@ -348,10 +348,8 @@ fn how(run: Run<'_>) -> Vec<String> {
         code("ledger.jsonl")
     ));
     how.push(format!(
-        "To watch matches: {} shows the runs in a folder, and there this page links to the matches; {} shows a match of a run in the \
-         terminal.",
-        code("cambio serve --runs FOLDER"),
-        code("cambio watch DIR")
+        "To watch matches: {} shows the runs in a folder, and there this page links to the matches.",
+        code("cambio serve --runs FOLDER")
     ));
     how
 }
