@@ -123,7 +123,6 @@ class Run:
             self(f"report {out} --dry --format {form}")
         self(f"verify {out} {verify}")
         self(f"plan --detect 0.02 --run {out}")
-        self(f"export {out} --out {out}-parquet", optional="parquet")
 
     def replay(self, out):
         self(f"replay {out}/records.jsonl")

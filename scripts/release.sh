@@ -61,7 +61,7 @@ sed "s/^version=.*/version=v$version/" scripts/install.sh > "$new/install.sh"
 say "the wheel"
 python3 -m venv --clear "$target/wheel"
 "$target/wheel/bin/pip" install --quiet 'maturin>=1.16,<2'
-(cd cambio-py && "$target/wheel/bin/maturin" build --quiet --profile dist --locked --features parquet --out "$new")
+(cd cambio-py && "$target/wheel/bin/maturin" build --quiet --profile dist --locked --out "$new")
 "$target/wheel/bin/pip" install --quiet "$new"/*.whl
 (cd / && "$target/wheel/bin/python" -c 'import cambio_game; print(cambio_game.evaluate("greedy", "random", deals=20))')
 

@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// The page that compares several folders, replaced if it exists; - is standard output; default: comparison.html
     #[arg(long, value_name = "FILE", conflicts_with = "dry")]
     html: Option<PathBuf>,
-    /// Also write each plot of the page into this folder, as SVG and, with the feature `png`, as PNG
+    /// Also write each plot of the page into this folder, as SVG
     #[arg(long, value_name = "DIR", conflicts_with = "dry")]
     plots: Option<PathBuf>,
     /// Instead of the tables, print the differences of all other agents from this agent, with simultaneous intervals
@@ -101,18 +101,8 @@ impl Args {
         std::fs::create_dir_all(folder).map_err(FileError::unwritable(folder))?;
         let plots = plots(page);
         say!("wrote {} in {}", count(plots.len() as u64, "plot"), folder.display());
-        let file = |plot: &Plot, extension: &str| folder.join(format!("{}.{extension}", plot.name));
-        plots.iter().try_for_each(|plot| write_whole(&file(plot, "svg"), plot.svg.as_bytes()))?;
-        #[cfg(feature = "png")]
-        for plot in &plots {
-            let file = file(plot, "png");
-            let png = plot.png().map_err(std::io::Error::other).map_err(FileError::unwritable(&file))?;
-            write_whole(&file, &png)?;
-        }
-        if cfg!(not(feature = "png")) {
-            say!("only SVG files are written; for PNG files, build the command with the feature `png`");
-        }
-        Ok(())
+        let write = |plot: &Plot| write_whole(&folder.join(format!("{}.svg", plot.name)), plot.svg.as_bytes());
+        Ok(plots.iter().try_for_each(write)?)
     }
 }
 

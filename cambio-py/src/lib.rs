@@ -75,7 +75,7 @@ mod _cambio {
     #[pymodule_export]
     use super::small_game::{_strategies, PySmallGame};
     #[pymodule_export]
-    use super::tournament::{_columns, _command, _open, _run, _verify, _write_parquet};
+    use super::tournament::{_columns, _command, _open, _run, _verify};
     #[pymodule_export]
     use super::units::{
         _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,

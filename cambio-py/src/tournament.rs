@@ -418,22 +418,6 @@ pub(crate) fn _verify(
     checked.map_err(|error: RunError| refused(error))
 }
 
-/// Writes the rows of a run folder as Parquet files into a new folder, like `cambio export`.
-#[pyfunction]
-pub(crate) fn _write_parquet(py: Python<'_>, folder: PathBuf, out: PathBuf) -> PyResult<()> {
-    #[cfg(feature = "parquet")]
-    return py
-        .detach(|| cambio_sim::write_parquet(&StoredRun::open(&folder)?, &out))
-        .map_err(|error: RunError| refused(error));
-    #[cfg(not(feature = "parquet"))]
-    {
-        let _ = (py, folder, out);
-        let how =
-            "install a released wheel, or add `--config-settings=build-args=\"--features parquet\"` to `pip install`";
-        Err(error::RunError::new_err(format!("this package was built without the feature `parquet`; {how}")))
-    }
-}
-
 /// The identity of a run, and its derived files by name.
 pub(crate) fn about<'py>(py: Python<'py>, stored: &StoredRun, derived: &Derived) -> PyResult<Bound<'py, PyDict>> {
     let about = PyDict::new(py);

@@ -363,26 +363,6 @@ def test_a_fault_of_a_library_agent_has_no_cause() -> None:
     assert caught.value.__cause__ is None and caught.value.record is None, "refused before the first match"
 
 
-def test_rows_are_written_as_parquet(tmp_path: Path) -> None:
-    spec = tmp_path / "spec.toml"
-    spec.write_text('seed = 1\ndeals = 3\nrules = "classic"\nseats = 2\nagents = ["random", "greedy"]\n')
-    run = cambio.run(spec, tmp_path / "run")
-    try:
-        run.write_parquet(tmp_path / "parquet")
-    except cambio.RunError as error:
-        assert "was built without the feature `parquet`" in str(error)
-        pytest.skip(str(error))
-    for name in ("matches", "rounds", "players"):
-        assert (tmp_path / "parquet" / f"{name}.parquet").read_bytes().startswith(b"PAR1")
-    polars = pytest.importorskip("polars")
-    found = polars.read_parquet(tmp_path / "parquet/players.parquet")
-    assert found["total"].to_list() == run.rows("players").to_polars()["total"].to_list()
-    with pytest.raises(cambio.RunError, match="exists"):
-        run.write_parquet(tmp_path / "parquet")
-    with pytest.raises(cambio.RunError, match="this run has no folder"):
-        cambio.evaluate("greedy", "random", deals=1).write_parquet(tmp_path / "other")
-
-
 def test_a_factory_is_a_class_and_not_its_instance() -> None:
     for call in (
         lambda: cambio.evaluate(First(), "greedy"),

@@ -6,9 +6,6 @@ const STYLE: &str = include_str!("../templates/plot.css");
 const PAGE_STYLE: &str = include_str!("../templates/style.css");
 /// The space around a plot.
 const MARGIN: f64 = 10.0;
-/// The size of a PNG file, in pixels for each unit of the drawing: 300 dpi at a width of 10 cm.
-#[cfg(feature = "png")]
-const SCALE: f32 = 3.0;
 
 /// A plot as a separate file.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,48 +56,4 @@ pub fn plots(page: &str) -> Vec<Plot> {
         Some(Plot { name, svg })
     };
     page.split("<svg ").skip(1).filter_map(plot).collect()
-}
-
-#[cfg(feature = "png")]
-impl Plot {
-    /// The plot as a PNG file. Text is drawn with a sans-serif font of this machine, so the bytes depend on the machine.
-    ///
-    /// # Errors
-    /// If this machine has no font.
-    ///
-    /// # Panics
-    /// If `svg` was replaced by a text that is not valid SVG.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
-        use std::sync::{Arc, LazyLock};
-
-        use resvg::usvg::fontdb::{Database, Family, Query};
-        use resvg::{tiny_skia, usvg};
-
-        static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
-            let mut fonts = Database::new();
-            fonts.load_system_fonts();
-            let query = Query { families: &[Family::SansSerif], ..Query::default() };
-            if fonts.query(&query).is_none() {
-                // The usual sans-serif font is missing. Take another one, if possible.
-                let names = fonts.faces().filter_map(|face| Some((face.monospaced, &face.families.first()?.0)));
-                let other = names.min_by_key(|(is_mono, name)| (*is_mono, !name.contains("Sans"), name.len(), *name));
-                let other = other.map(|(_, name)| name.clone());
-                if let Some(name) = other {
-                    fonts.set_sans_serif_family(name);
-                }
-            }
-            Arc::new(fonts)
-        });
-        if FONTS.is_empty() {
-            return Err(
-                "PNG files need a font, and this machine has none; install one, for example fonts-dejavu-core".into()
-            );
-        }
-        let options = usvg::Options { fontdb: FONTS.clone(), ..usvg::Options::default() };
-        let tree = usvg::Tree::from_str(&self.svg, &options).expect("plots are valid SVG");
-        let size = tree.size().to_int_size().scale_by(SCALE).expect("plots are not empty");
-        let mut image = tiny_skia::Pixmap::new(size.width(), size.height()).expect("plots are not empty");
-        resvg::render(&tree, tiny_skia::Transform::from_scale(SCALE, SCALE), &mut image.as_mut());
-        image.encode_png().map_err(|error| error.to_string())
-    }
 }

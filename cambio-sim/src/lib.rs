@@ -59,8 +59,6 @@ pub use rows::{BehaviourRow, LuckShare};
 pub use run::{
     Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify, verify_with,
 };
-#[cfg(feature = "parquet")]
-pub use store::write_parquet;
 pub use store::{RunFolder, StoredRun};
 
 /// The version of the program, its git revision, and its Cargo profile.

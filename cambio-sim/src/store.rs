@@ -8,12 +8,8 @@
 mod folder;
 mod ledger;
 mod manifest;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod stored;
 
-#[cfg(feature = "parquet")]
-pub use self::parquet::write_parquet;
 pub use folder::RunFolder;
 pub(crate) use ledger::{BatchEntry, LONGEST_LINE, packed, row_files, unpacked_all};
 pub(crate) use manifest::{Build, Programs, refuse_other};

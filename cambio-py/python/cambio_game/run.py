@@ -291,18 +291,6 @@ class Run:
         except (OSError, ValueError, TypeError, csv.Error) as error:
             raise RunError(f"`{self.path / name}.csv` cannot be read: {error}; `verify` checks the whole run") from None
 
-    def write_parquet(self, out: str | PathLike[str]) -> None:
-        """Writes the rows of a run folder into a new folder, as `matches.parquet`, `rounds.parquet` and `players.parquet`.
-
-        Released wheels can do this. A package that was built from the sources needs the feature `parquet`. Raises `RunError` without
-        it, if the run has no folder, or if `out` exists.
-
-            >>> cambio.Run.open("runs/quickstart").write_parquet("parquet/quickstart")
-        """
-        if self.path is None:
-            raise RunError("this run has no folder; play it with `run(spec, out)`")
-        _cambio._write_parquet(self.path, Path(out))
-
     @property
     def report(self) -> str:
         """The HTML of `report.html`."""
