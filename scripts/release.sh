@@ -54,6 +54,7 @@ fi
 name=cambio-v$version-$system
 mkdir "$new/$name"
 cp "$program" README.md RULES.md PROTOCOL.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$new/$name"
+cargo run --quiet --locked --package cambio-cli --example manual -- "$new/$name/manual"
 tar -C "$new" -czf "$new/$name.tar.gz" "$name"
 rm -r "${new:?}/$name"
 sed "s/^version=.*/version=v$version/" scripts/install.sh > "$new/install.sh"

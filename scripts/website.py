@@ -7,7 +7,7 @@
 The site works from any host and any path, and offline after the first match. `build` compiles `cambio-web` to WebAssembly; it needs
 the Rust target wasm32-unknown-unknown, which `rustup target add wasm32-unknown-unknown` installs. The pages are those of
 `cambio serve`. The page of runs shows published runs, whose matches the reader's browser can check: `build` plays one of a second,
-`cambio-web/site/levels.toml`, and `--run FILE` adds another one, which `cambio export RUN --format site --out FILE` writes.
+`cambio-web/site/levels.toml`, and `--run FILE` adds another one, which `cambio report RUN --site FILE` writes.
 """
 
 import argparse

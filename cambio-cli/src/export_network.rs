@@ -1,8 +1,8 @@
-//! `cambio export-network`.
+//! `cambio learn --export`: the weights of a network for other libraries.
 
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 use cambio_agents::{FloatNetwork, Network, WordEnum as _};
 use cambio_core::Rules;
@@ -15,34 +15,26 @@ use crate::exit::{CliResult, Exit};
 use crate::output::{OutputFile, is_stdout};
 
 /// The maximum size of a network file.
-const MOST: u64 = 1 << 26;
+const MAX_BYTES: u64 = 1 << 26;
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// A network file, or the name of a bundled network, such as classic or faessler-many
-    network: String,
-    /// The file to write, which must not exist; - is standard output
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-}
-
-pub(super) fn run(args: &Args) -> CliResult {
-    if is_stdout(&args.out) && std::io::stdout().is_terminal() {
+/// Writes a network file, or the bundled network of this name, as safetensors.
+pub(super) fn write(name: &str, out: &Path) -> CliResult {
+    if is_stdout(out) && std::io::stdout().is_terminal() {
         return Err("--out must be a file, because a terminal cannot show a network".into());
     }
-    let out = OutputFile::reserve(&args.out)?;
-    let bytes: Cow<'static, [u8]> = match bundled(&args.network) {
+    let out = OutputFile::reserve(out)?;
+    let bytes: Cow<'static, [u8]> = match bundled(name) {
         Some(bytes) => bytes.into(),
-        None => read_bytes(args.network.as_ref(), MOST)
+        None => read_bytes(name.as_ref(), MAX_BYTES)
             .map_err(|error| {
-                let name = excerpt(&args.network);
+                let name = excerpt(name);
                 format!(
-                    "cannot read {name}: {error}; NETWORK must be a file, or a bundled network such as classic-many"
+                    "cannot read {name}: {error}; --export must be a file, or a bundled network such as classic-many"
                 )
             })?
             .into(),
     };
-    let (network, facts) = Network::from_bytes(&bytes).map_err(|error| format!("{}: {error}", args.network))?;
+    let (network, facts) = Network::from_bytes(&bytes).map_err(|error| format!("{}: {error}", excerpt(name)))?;
     let inputs = network.inputs();
     let (count, width, second) = (inputs.count(), FloatNetwork::WIDTH, FloatNetwork::SECOND);
     let floats = network.floats();

@@ -14,6 +14,7 @@ use cambio_report::of_learning;
 use cambio_sim::{RunError, read_rules};
 
 use crate::exit::{CliResult, Exit};
+use crate::export_network;
 use crate::progress::ProgressDisplay;
 use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::{say, stdout};
@@ -25,7 +26,7 @@ const BOUND: &str = "bound.csv";
 const MOST_NETWORK: u64 = 1 << 30;
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "resume"]).required(true).multiple(true)))]
+#[command(group(clap::ArgGroup::new("what").args(["recipe", "exploit", "clone", "outcome", "export", "resume"]).required(true).multiple(true)))]
 pub(super) struct Args {
     /// The recipe file: what to learn, against which agents, and for how long
     #[arg(value_name = "RECIPE")]
@@ -49,6 +50,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "RECIPE",
         conflicts_with_all = ["recipe", "exploit", "clone", "resume", "rules", "from", "matches", "seed"])]
     outcome: Option<PathBuf>,
+    /// Train nothing; write the weights of a network as safetensors, for other libraries: a network file, or the name of a
+    /// bundled network, such as classic or faessler-many. --out is the file
+    #[arg(long, value_name = "NETWORK",
+        conflicts_with_all = ["recipe", "exploit", "clone", "outcome", "resume", "rules", "from", "matches", "seed"])]
+    export: Option<String>,
     /// With --clone: the name of the agent in the records [default: the only agent in the records]
     #[arg(long, value_name = "NAME", requires = "clone")]
     agent: Option<String>,
@@ -84,6 +90,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
+    if let Some(network) = &args.export {
+        return export_network::write(network, &args.out);
+    }
     let cancel = stop_on_signal(Exit::Interrupted)?;
     if let Some(recipe) = &args.outcome {
         return train_outcome(args, recipe, roster, &cancel);

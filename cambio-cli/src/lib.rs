@@ -17,7 +17,6 @@ mod comparison;
 mod duel;
 mod exit;
 mod exploit;
-mod export;
 #[cfg(feature = "learn")]
 mod export_network;
 #[cfg(feature = "learn")]
@@ -37,11 +36,13 @@ mod run;
 mod run_check;
 mod run_progress;
 mod say;
+mod schema;
 mod seeds;
 #[cfg(feature = "serve")]
 mod serve;
 mod setting;
-mod shell;
+#[cfg(feature = "report")]
+mod site;
 mod solve;
 mod sprt;
 mod tables;
@@ -95,27 +96,17 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Print tables, rewrite the report, compare runs, or export plots
+    /// Print tables, rewrite the report, compare runs, or list costly decisions
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
-                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots"
+                      cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots\n  \
+                      cambio report runs/quickstart --review review --matches 40"
     )]
     #[cfg(feature = "report")]
     Report(report::Args),
     /// Check the files of a run and replay some or all of its matches
     #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
     Verify(verify::Args),
-    /// List the costliest decisions of a run's agents, with replays
-    #[command(
-        after_help = "Examples:\n  cambio review runs/quickstart --out review\n  cambio review runs/quickstart --matches 40 --sample 1 --out more\n\nThe command replays a random sample of matches and analyses every decision,\nas the viewer does. This takes seconds for each round. The output depends only\non the run and the options."
-    )]
-    #[cfg(feature = "report")]
-    Review(review::Args),
-    /// Write the rows of a run in another format
-    #[command(
-        after_help = "Examples:\n  cambio export runs/quickstart --out parquet/quickstart\n  cambio export runs/quickstart --format site --out quickstart.json"
-    )]
-    Export(export::Args),
     /// Estimate the deals, time and price that a comparison needs
     #[command(
         override_usage = "cambio plan [OPTIONS] --detect <EFFECT> --run <DIR>\n       cambio plan [OPTIONS] --detect <EFFECT> --deviation <SIGMA>\n       cambio plan [OPTIONS] --within <HALF-WIDTH> --cost <DIR>",
@@ -171,17 +162,11 @@ enum Command {
     Exploit(exploit::Args),
     /// Train a network by self-play, to beat an agent, or to imitate one
     #[command(
-        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume",
-        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
+        override_usage = "cambio learn [OPTIONS] --out <DIR> <RECIPE>\n       cambio learn [OPTIONS] --out <DIR> --exploit <SPEC>\n       cambio learn [OPTIONS] --out <DIR> --clone <RECORDS>...\n       cambio learn [OPTIONS] --out <DIR> --resume\n       cambio learn --out <FILE> --export <NETWORK>",
+        after_help = "Examples:\n  cambio learn experiments/learn/classic.toml --out runs/classic\n  cambio learn --out runs/classic --resume\n  cambio learn --exploit sharp --out runs/responder\n  cambio learn --clone match.jsonl --agent greedy --out runs/clone\n  cambio learn --export classic --out classic.safetensors\n\nThe agent learned(\"runs/classic/network.net\") plays with the trained network."
     )]
     #[cfg(feature = "learn")]
     Learn(learn::Args),
-    /// Write a network's weights as safetensors, for other libraries
-    #[command(
-        after_help = "Examples:\n  cambio export-network classic --out classic.safetensors\n  cambio export-network runs/classic/network.net --out mine.safetensors"
-    )]
-    #[cfg(feature = "learn")]
-    ExportNetwork(export_network::Args),
     /// List the agents and their parameters, or check an agent
     #[command(
         after_help = "Examples:\n  cambio agents\n  cambio agents greedy\n  cambio agents --check 'external(\"python3 bot.py\")' --rules classic"
@@ -196,13 +181,7 @@ enum Command {
     #[command(
         after_help = "Examples:\n  cambio schema > experiment.schema.json\n  cambio schema --rows\n  cambio schema --rows --format json > columns.json\n  cambio schema --records > record.schema.json"
     )]
-    Schema(shell::SchemaArgs),
-    /// Print shell completions
-    #[command(after_help = "Example:\n  cambio completions bash > cambio.bash")]
-    Completions(shell::CompletionArgs),
-    /// Write manual pages into a folder
-    #[command(after_help = "Example:\n  cambio man target/man")]
-    Man(shell::ManArgs),
+    Schema(schema::Args),
 }
 
 /// Runs the command line with a roster: the agents of `cambio-agents` and your own.
@@ -281,11 +260,8 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         Command::Run(args) => run::run(&args, roster),
         Command::Match(args) => duel::run(&args, roster),
         #[cfg(feature = "report")]
-        Command::Report(args) => report::run(&args),
+        Command::Report(args) => report::run(&args, roster),
         Command::Verify(args) => verify::run(&args, roster),
-        #[cfg(feature = "report")]
-        Command::Review(args) => review::run(&args, roster),
-        Command::Export(args) => export::run(&args),
         Command::Plan(args) => plan::run(&args, roster),
         Command::Units(args) => units::run(&args, roster),
         #[cfg(feature = "cluster")]
@@ -300,13 +276,9 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         Command::Exploit(args) => exploit::run(&args, roster),
         #[cfg(feature = "learn")]
         Command::Learn(args) => learn::run(&args, roster),
-        #[cfg(feature = "learn")]
-        Command::ExportNetwork(args) => export_network::run(&args),
         Command::Agents(args) => agents::run(&args, roster),
         Command::Rules(args) => rules::run(&args),
-        Command::Schema(args) => shell::schema(&args),
-        Command::Completions(args) => shell::completions(&args, Cli::command()),
-        Command::Man(args) => shell::man(&args, Cli::command()),
+        Command::Schema(args) => schema::run(&args),
     }
 }
 
@@ -319,8 +291,8 @@ const HEADINGS: [(&str, &str); 5] = [
     ("agents", "Files and set-up"),
 ];
 
-/// The command line. An invalid negative number is reported as a value out of range, not as an unknown option.
-fn command() -> clap::Command {
+/// The command line, for programs that write completions or manual pages. An invalid negative number is reported as a value out of range, not as an unknown option.
+pub fn command() -> clap::Command {
     let command = Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
     });

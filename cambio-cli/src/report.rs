@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use cambio_agents::Roster;
 use cambio_exec::{FileError, read_text, write_whole};
 use cambio_report::{Plot, Run, Tuning, of_comparison, of_run, of_tuning, plots};
 use cambio_sim::tune::{ResponsePoint, TuningOutcome, TuningResult};
@@ -11,9 +12,11 @@ use cambio_sim::{Comparison, RunError, StoredRun, derive};
 use crate::comparison;
 use crate::exit::{CliResult, Exit};
 use crate::output::write_page;
+use crate::review;
 use crate::run_check::tell_if_partial;
 use crate::say::{count, plain_lines, say, stdout};
 use crate::setting::{check_difference, positive};
+use crate::site;
 use crate::tables::{self, Format};
 use crate::tune;
 
@@ -42,9 +45,15 @@ pub(super) struct Args {
     /// payoff. With --baseline, only pairs with this agent
     #[arg(long, value_name = "MARGIN", value_parser = positive)]
     margin: Option<f64>,
+    /// Write the run to this file, which must not exist, for the site without a server (scripts/website.py): readers replay its
+    /// matches in their browsers and compare them with the results
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
+    site: Option<PathBuf>,
+    #[command(flatten)]
+    review: review::Args,
 }
 
-pub(super) fn run(args: &Args) -> CliResult {
+pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let [folder] = &args.folders[..] else { return compared(args) };
     if args.html.is_some() {
         return Err(
@@ -62,6 +71,12 @@ pub(super) fn run(args: &Args) -> CliResult {
         return tuned(args, folder);
     }
     let stored = StoredRun::open(folder)?;
+    if let Some(out) = &args.review.review {
+        return review::run(&args.review, &stored, out, roster);
+    }
+    if let Some(out) = &args.site {
+        return site::write(&stored, out);
+    }
     tell_if_partial(&stored)?;
     let plan = &stored.plan;
     let index = |baseline: &String| {
@@ -91,7 +106,13 @@ pub(super) fn run(args: &Args) -> CliResult {
 impl Args {
     /// The option that needs the folder of a run, if there is one.
     fn of_a_run(&self) -> Option<&'static str> {
-        self.margin.map(|_| "--margin").or(self.baseline.as_ref().map(|_| "--baseline"))
+        let given = [
+            ("--margin", self.margin.is_some()),
+            ("--baseline", self.baseline.is_some()),
+            ("--site", self.site.is_some()),
+            ("--review", self.review.review.is_some()),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
 
     /// Writes a page, and its plots if they are wanted.

@@ -1,4 +1,4 @@
-//! `cambio review`.
+//! `cambio report --review`: the costliest decisions of a run, with replays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -18,27 +18,27 @@ use crate::progress::ProgressDisplay;
 use crate::run::{stop_on_signal, threads};
 use crate::say::{count, plain, say, stdout};
 
+/// The number of decisions that are listed for each agent and kind of decision.
+const LISTED_DECISIONS: usize = 3;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run folder
-    folder: PathBuf,
-    /// The number of matches in the random sample
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    /// List the costliest decisions of the agents instead: analyse every decision in a random sample of matches, as the viewer
+    /// does, and write a page and a replay of each match into this folder, which must not exist. Takes seconds for each round,
+    /// and starts the bots of the run
+    #[arg(long, value_name = "DIR", conflicts_with = "dry")]
+    pub(super) review: Option<PathBuf>,
+    /// With --review: the number of matches in the random sample
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "review", value_parser = clap::value_parser!(u64).range(1..=1000))]
     matches: u64,
-    /// The number of the sample: another number gives other matches
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// With --review: the number of the sample; another number gives other matches
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "review")]
     sample: u64,
-    /// The number of decisions that are listed for each agent and kind of decision
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
-    most: u64,
-    /// The folder for the page and a replay of each match; it must not exist
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// The number of threads; 0 means one for each core. The result does not depend on this number
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
+    /// With --review: the number of threads; 0 means one for each core. The result does not depend on this number
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads, requires = "review")]
     threads: usize,
-    /// Do not show progress
-    #[arg(long, short)]
+    /// With --review: do not show progress
+    #[arg(long, short, requires = "review")]
     quiet: bool,
 }
 
@@ -77,17 +77,17 @@ struct ListedDecision {
     is_costly: bool,
 }
 
-pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let stored = StoredRun::open(&args.folder)?;
+/// Reviews a sample of the matches of `stored`, and writes the pages into the folder `out`.
+pub(super) fn run(args: &Args, stored: &StoredRun, out: &Path, roster: &Roster) -> CliResult {
     let title = if stored.plan.name.is_empty() { "A Cambio experiment" } else { &stored.plan.name };
-    let sample: Vec<(u64, StoredMatch)> = sample(&stored, args)?.into_iter().collect();
+    let sample: Vec<(u64, StoredMatch)> = sample(stored, args)?.into_iter().collect();
     let of = sample.len() as u64;
     let executor = Executor::new(args.threads)?.with_cancel(stop_on_signal(Exit::Failed)?);
     let progress = ProgressDisplay::matches(of, args.quiet);
     let mut reviewed: Vec<ReviewedMatch> = Vec::new();
     let work = |index: u64, worker: &Worker<'_>| {
         let (number, which) = &sample[index as usize];
-        let reviewed = review_match(which, &args.folder, roster, &|| !worker.is_stopped());
+        let reviewed = review_match(which, stored.path(), roster, &|| !worker.is_stopped());
         worker.count(1);
         reviewed.map_err(|error| format!("match {number}: {error}")).transpose()
     };
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     progress.finish();
     done.map_err(|stopped| stopped.or("interrupted without a result".to_owned()))?;
     let numbered = || sample.iter().map(|(number, _)| *number).zip(&reviewed);
-    let groups = groups(numbered(), args.most as usize);
+    let groups = groups(numbered());
     let decisions: usize = reviewed.iter().flat_map(|one| &one.rounds).map(|round| round.costs().count()).sum();
     let facts = format!(
         "{} of {}, sample {}; analysed: {} with a choice.",
@@ -112,14 +112,14 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
         args.sample,
         count(decisions as u64, "decision")
     );
-    build_aside(&args.out, |folder| {
+    build_aside(out, |folder| {
         for (number, ReviewedMatch { page, .. }) in numbered() {
             write_whole(&folder.join(format!("match-{number}.html")), page.as_bytes())?;
         }
         write_whole(&folder.join("index.html"), page(title, &facts, &groups).as_bytes())
     })?;
     print(&groups, &facts)?;
-    say!("open {}", args.out.join("index.html").display());
+    say!("open {}", out.join("index.html").display());
     Ok(Exit::Done)
 }
 
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
 fn sample(stored: &StoredRun, args: &Args) -> Result<BTreeMap<u64, StoredMatch>, Box<dyn std::error::Error>> {
     let all = stored.matches();
     if all == 0 {
-        return Err(format!("{} has no matches yet", args.folder.display()).into());
+        return Err(format!("{} has no matches yet", stored.path().display()).into());
     }
     let mut numbers = BTreeSet::new();
     let begin = format!("cambio review {} {}", stored.plan.run_id(), args.sample);
@@ -172,7 +172,7 @@ fn review_match(
 }
 
 /// The costliest decisions by agent and kind, the groups with the greatest sum of costs first.
-fn groups<'r>(reviewed: impl Iterator<Item = (u64, &'r ReviewedMatch)>, most: usize) -> Vec<DecisionGroup> {
+fn groups<'r>(reviewed: impl Iterator<Item = (u64, &'r ReviewedMatch)>) -> Vec<DecisionGroup> {
     let mut groups: BTreeMap<(&str, &'static str), Vec<ListedDecision>> = BTreeMap::new();
     for (number, ReviewedMatch { agents, rounds, .. }) in reviewed {
         for (round, progress) in rounds.iter().enumerate() {
@@ -200,7 +200,7 @@ fn groups<'r>(reviewed: impl Iterator<Item = (u64, &'r ReviewedMatch)>, most: us
             format!("{} with a choice; mean cost {mean:.2} wins in 100.", count(decisions.len() as u64, "decision"));
         decisions.sort_by(|one, other| other.mean.total_cmp(&one.mean));
         decisions.retain(|one| one.is_costly);
-        decisions.truncate(most);
+        decisions.truncate(LISTED_DECISIONS);
         (!decisions.is_empty()).then(|| DecisionGroup { agent: agent.to_owned(), kind, facts, decisions, sum })
     };
     let mut groups: Vec<DecisionGroup> = groups.into_iter().filter_map(group).collect();

@@ -290,7 +290,6 @@ fn where_nobody_can_be_told_the_command_still_ends_in_order() {
         (&["rules", "classic"], "> /dev/full 2>&1", 1),
         (&["agents"], "> /dev/full", 1),
         (&["schema"], "> /dev/full", 1),
-        (&["completions", "bash"], "> /dev/full", 1),
         (&["run", "spec.toml", "--out", "run"], "> /dev/full 2> /dev/full", 1),
         (&["report", "run"], "> /dev/full", 1),
         (&["replay", "spec.toml"], "> /dev/full", 1),

@@ -161,7 +161,7 @@ fn what_cannot_be_learned_is_one_sentence() {
 #[test]
 fn the_weights_of_a_network_are_exported() {
     let folder = folder("export-network");
-    prints(&folder, "export-network classic-many --out one.safetensors");
+    prints(&folder, "learn --export classic-many --out one.safetensors");
     let bytes = fs::read(folder.join("one.safetensors")).unwrap();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
     let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -187,18 +187,18 @@ fn the_weights_of_a_network_are_exported() {
     }
     // A network file gives the same bytes as the name of the network.
     fs::write(folder.join("own.net"), file).unwrap();
-    prints(&folder, "export-network own.net --out two.safetensors");
+    prints(&folder, "learn --export own.net --out two.safetensors");
     assert!(fs::read(folder.join("two.safetensors")).unwrap() == bytes);
 
-    let found = fails(&folder, 1, "export-network classic --out one.safetensors");
+    let found = fails(&folder, 1, "learn --export classic --out one.safetensors");
     assert!(found.contains("one.safetensors already exists; choose another file"), "{found}");
-    let found = fails(&folder, 1, "export-network none --out none.safetensors");
+    let found = fails(&folder, 1, "learn --export none --out none.safetensors");
     assert!(
         found.contains("cannot read none: ") && found.contains("a bundled network such as classic-many"),
         "{found}"
     );
     fs::write(folder.join("text.net"), "text").unwrap();
-    let found = fails(&folder, 1, "export-network text.net --out none.safetensors");
+    let found = fails(&folder, 1, "learn --export text.net --out none.safetensors");
     assert!(found.contains("text.net: this is not a network of format 2"), "{found}");
     assert!(!folder.join("none.safetensors").exists());
 }

@@ -7,7 +7,6 @@ mod cli;
 mod command;
 mod comparison;
 mod durability;
-mod export;
 mod figures;
 mod folder;
 mod foreign;
@@ -24,6 +23,7 @@ mod review;
 mod s3;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
+mod site;
 mod solving;
 mod units;
 

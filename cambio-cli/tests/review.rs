@@ -1,4 +1,4 @@
-//! `cambio review` and `cambio replay --html --analysis`.
+//! `cambio report --review` and `cambio replay --html --analysis`.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ fn costly_decisions_of_a_run_are_listed_with_replays_whatever_the_number_of_thre
     let folder = folder("review");
     let spec = "seed = 5\ndeals = 6\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\nrecords = true\n";
     play(&folder, "run", spec);
-    let text = prints(&folder, "review run --matches 2 --quiet --threads 2 --out one");
+    let text = prints(&folder, "report run --matches 2 --quiet --threads 2 --review one");
     assert!(text.starts_with("2 matches of 12, sample 0; analysed: "), "{text}");
     assert!(text.contains("\nrandom, a snap window: "), "{text}");
-    assert_eq!(prints(&folder, "review run --matches 2 --quiet --threads 1 --out other"), text);
+    assert_eq!(prints(&folder, "report run --matches 2 --quiet --threads 1 --review other"), text);
     let page = fs::read_to_string(folder.join("one/index.html")).unwrap();
     assert_eq!(page, fs::read_to_string(folder.join("other/index.html")).unwrap());
 

@@ -41,7 +41,7 @@ def test_the_forward_pass_of_the_book_has_the_outputs_of_the_library(
     assert COMMAND
     monkeypatch.chdir(tmp_path)
     for exported in {"classic", name}:
-        subprocess.run([COMMAND, "export-network", exported, "--out", f"{exported}.safetensors"], check=True)
+        subprocess.run([COMMAND, "learn", "--export", exported, "--out", f"{exported}.safetensors"], check=True)
     code = re.search(r"```python\n(import cambio_game as cambio\nimport numpy.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert code
     package = ModuleType("safetensors.numpy")

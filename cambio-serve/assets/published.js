@@ -1,5 +1,5 @@
 // Published runs on the site without a server: their results, and a check of random matches in this browser.
-// `cambio export --format site` writes the file of a run.
+// `cambio report --site` writes the file of a run.
 import { h } from "./cards.js";
 import { ask } from "./transport.js";
 

@@ -1,6 +1,7 @@
-//! `cambio export`.
+//! `cambio report --site`: a run as one file for the site without a server (scripts/website.py), on which readers replay matches of
+//! the run in their browsers and compare them with the results.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cambio_core::rng::Seed;
 use cambio_core::rules::PRESETS;
@@ -10,60 +11,10 @@ use cambio_view::Catalogue;
 use serde_json::json;
 
 use crate::exit::{CliResult, Exit};
-use crate::output::{OutputFile, is_stdout};
-use crate::say::say;
+use crate::output::OutputFile;
 
 /// The maximum number of matches in a file for the site, because a page loads the whole file: 24 bytes for each match.
-const MOST: u64 = 200_000;
-
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The run folder
-    folder: PathBuf,
-    /// The format of the files
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    /// The folder for the exported files, with the format `site` the file; it must not exist. The file - is standard
-    /// output
-    #[arg(long, value_name = "DIR|FILE")]
-    out: PathBuf,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-enum Format {
-    /// matches.parquet, rounds.parquet and players.parquet; requires a program with the Cargo feature `parquet`
-    #[default]
-    Parquet,
-    /// A JSON file for the site without a server (scripts/website.py), on which readers replay matches of the run in
-    /// their browsers and compare them with the results
-    Site,
-}
-
-pub(super) fn run(args: &Args) -> CliResult {
-    let stored = StoredRun::open(&args.folder)?;
-    match args.format {
-        Format::Parquet if is_stdout(&args.out) => return Err("--out must be a folder, found `-`".into()),
-        Format::Parquet => parquet(&stored, &args.out)?,
-        Format::Site => return site(&stored, &args.out),
-    }
-    say!("wrote {}", args.out.display());
-    let extent = stored.extent();
-    if !extent.is_whole() {
-        say!("note: the run is not complete; {} of {} batches are exported", extent.batches, extent.of);
-    }
-    Ok(Exit::Done)
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(stored: &StoredRun, out: &Path) -> Result<(), cambio_sim::RunError> {
-    cambio_sim::write_parquet(stored, out)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: &StoredRun, _: &Path) -> Result<(), &'static str> {
-    Err("this program was built without the feature `parquet`; \
-         `cargo install --profile dist --path cambio-cli --features parquet` builds a program with it")
-}
+const MAX_MATCHES: u64 = 200_000;
 
 /// A table of a run as its matches can be played again. `rules` is the name of a preset, which is changed so that a match has one
 /// round if `one_round` is true, or a rule file. A lineup is the indices of its agents, a seating the place in the lineup of the agent
@@ -83,7 +34,7 @@ fn published(cell: &Cell) -> serde_json::Value {
 
 /// Writes a run as one file: the facts from which its matches can be played again, and the winners and the fingerprint of each match,
 /// ordered by table, deal, lineup and seating.
-fn site(stored: &StoredRun, out: &Path) -> CliResult {
+pub(super) fn write(stored: &StoredRun, out: &Path) -> CliResult {
     let file = OutputFile::reserve(out)?;
     let plan = &stored.plan;
     // The agents of the page: this program may have other agents.
@@ -97,9 +48,9 @@ fn site(stored: &StoredRun, out: &Path) -> CliResult {
         let why = if stored.is_complete() { "faults removed the others" } else { "`cambio run --resume` continues it" };
         return Err(format!("the run must have all its {all} matches, found {matches}; {why}").into());
     }
-    if matches > MOST {
+    if matches > MAX_MATCHES {
         return Err(
-            format!("the run must have at most {MOST} matches, found {matches}; publish a run of fewer deals").into()
+            format!("the run must have at most {MAX_MATCHES} matches, found {matches}; publish a run of fewer deals").into()
         );
     }
     let key = stored.playable(&roster)?.key(0);

@@ -1,7 +1,6 @@
-//! `cambio schema`, `cambio completions` and `cambio man`: files for shells and editors.
+//! `cambio schema`.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 #[cfg(feature = "learn")]
 use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
@@ -12,7 +11,7 @@ use crate::say::{say, stdout};
 use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct SchemaArgs {
+pub(super) struct Args {
     /// Print the columns of all CSV files instead: name, type, unit and meaning
     #[arg(long)]
     rows: bool,
@@ -35,19 +34,7 @@ enum Format {
     Md,
 }
 
-#[derive(Debug, clap::Args)]
-pub(super) struct CompletionArgs {
-    /// The shell for which the completions are printed
-    shell: clap_complete::Shell,
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct ManArgs {
-    /// The folder for the pages; it is created if it does not exist
-    folder: PathBuf,
-}
-
-pub(super) fn schema(args: &SchemaArgs) -> CliResult {
+pub(super) fn run(args: &Args) -> CliResult {
     let mut out = stdout();
     if args.records {
         out.write_all(cambio_core::record::SCHEMA.as_bytes())?;
@@ -102,20 +89,4 @@ fn write_markdown(tables: &[DocumentedTable], out: &mut impl Write) -> std::io::
         write!(out, "{}", markdown_table(&["name", "type", "unit", "meaning"], columns.iter().map(line)))?;
     }
     Ok(())
-}
-
-pub(super) fn completions(args: &CompletionArgs, mut command: clap::Command) -> CliResult {
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut command, "cambio", &mut text);
-    stdout().write_all(&text)?;
-    Ok(Exit::Done)
-}
-
-pub(super) fn man(args: &ManArgs, command: clap::Command) -> CliResult {
-    std::fs::create_dir_all(&args.folder)
-        .map_err(|error| format!("cannot create {}: {error}", args.folder.display()))?;
-    clap_mangen::generate_to(command, &args.folder)
-        .map_err(|error| format!("cannot write to {}: {error}", args.folder.display()))?;
-    say!("wrote the pages into {}", args.folder.display());
-    Ok(Exit::Done)
 }

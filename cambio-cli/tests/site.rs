@@ -1,0 +1,67 @@
+//! `cambio report --site`: the file that it writes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::command::{cambio, done, play, said};
+use crate::folder::folder;
+
+const SMALL: &str = "seed = 5\ndeals = 20\nrules = ['faessler']\nseats = [2]\nagents = ['random', 'greedy']\n";
+
+/// A folder with a small run in it.
+fn with_a_run(name: &str) -> PathBuf {
+    let folder = folder(name);
+    play(&folder, "run", SMALL);
+    folder
+}
+
+#[test]
+#[cfg(not(feature = "zstd"))]
+fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() {
+    let folder = with_a_run("compressed");
+    let lock = folder.join("run/spec.lock.json");
+    let text = fs::read_to_string(&lock).unwrap();
+    fs::write(&lock, text.replace("\"compress\":false", "\"compress\":true")).unwrap();
+    for words in ["report run", "verify run"] {
+        let output = cambio(&folder, words);
+        assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
+        let sentence =
+            "cannot read run: its rows are compressed, but this program was built without the feature `zstd`";
+        assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
+    }
+}
+
+#[test]
+fn a_run_for_the_site_has_a_row_for_each_match_and_agents_of_the_page_only() {
+    let folder = with_a_run("site");
+    done(&folder, "report run --site run.json");
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let run: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&run["seed"], &run["deals"]), (&"5".into(), &20.into()));
+    assert_eq!(run["agents"], serde_json::json!(["random", "greedy"]));
+    let table = serde_json::json!({
+        "name": "faessler", "rules": "faessler", "one_round": false, "lineups": [[0, 1]], "seatings": [[0, 1], [1, 0]],
+    });
+    assert_eq!(run["tables"], serde_json::json!([table]));
+    let rows: Vec<&str> = run["rows"].as_array().unwrap().iter().map(|row| row.as_str().unwrap()).collect();
+    let matches = fs::read_to_string(folder.join("run/matches.csv")).unwrap();
+    let columns = matches.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    assert_eq!(rows, columns.map(|column| format!("{} {}", column[8], column[9])).collect::<Vec<_>>());
+    assert!(said(&cambio(&folder, "report run --site run.json")).contains("already exists"));
+
+    for (agent, sentence) in [
+        ("oracle", "agent `oracle` sees hidden cards"),
+        ("rollout(time_ms=1)", "agent `rollout(time_ms=1)` has a time budget, which does not work in a browser"),
+    ] {
+        let spec = format!(
+            "seed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\nanalysis = true\nagents = ['greedy', '{agent}']\n"
+        );
+        fs::write(folder.join("other.toml"), spec).unwrap();
+        let _ = fs::remove_dir_all(folder.join("other"));
+        done(&folder, "run other.toml --quiet --out other");
+        let output = cambio(&folder, "report other --site other.json");
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains(&format!("a page cannot replay this run: {sentence}")), "{}", said(&output));
+        assert!(!folder.join("other.json").exists());
+    }
+}
