@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, stored: &StoredRun, out: &Path, roster: &Roster) 
     let mut reviewed: Vec<ReviewedMatch> = Vec::new();
     let work = |index: u64, worker: &Worker<'_>| {
         let (number, which) = &sample[index as usize];
-        let reviewed = review_match(which, stored.path(), roster, &|| !worker.is_stopped());
+        let reviewed = review_match(which, &stored.path, roster, &|| !worker.is_stopped());
         worker.count(1);
         reviewed.map_err(|error| format!("match {number}: {error}")).transpose()
     };
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, stored: &StoredRun, out: &Path, roster: &Roster) 
 fn sample(stored: &StoredRun, args: &Args) -> Result<BTreeMap<u64, StoredMatch>, Box<dyn std::error::Error>> {
     let all = stored.matches();
     if all == 0 {
-        return Err(format!("{} has no matches yet", stored.path().display()).into());
+        return Err(format!("{} has no matches yet", stored.path.display()).into());
     }
     let mut numbers = BTreeSet::new();
     let begin = format!("cambio review {} {}", stored.plan.run_id(), args.sample);
