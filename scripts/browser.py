@@ -13,7 +13,7 @@ match and an analysis; two pages of one table; two friends at one table, from th
 hints and undo; a guided match played only with keys; calls and risky snaps need a confirmation; the cards and the choices
 are in the window for two to eight seats; no hidden card is in the page; widths of 400 and 1280 pixels, light and dark,
 without overflow; the size of the cards on a phone, also beside a result; no serious finding of axe-core; deep links and keys of the viewer; a record with
-unknown cards or strange fields; strange stored settings; fast clicks; the win chance over a round; the page of
+strange fields; strange stored settings; fast clicks; the win chance over a round; the page of
 `cambio replay --html`, opened from disk, with its size and loading time. The checks of the site without a server (`scripts/website.py`)
 need the Rust target wasm32-unknown-unknown: a whole match with its replay, keys, reloading, hints and undo,
 the check of a published run, and offline.
@@ -974,30 +974,6 @@ class Checks:
         page.context.close()
         return title
 
-    def unknown_cards(self):
-        """The example of the book opens in its writer's view, and the analysis judges only the writer's decisions."""
-        book = (ROOT / "book/src/records.md").read_text()
-        file = self.folder / "unknown.jsonl"
-        file.write_text(re.search(r"file=round.jsonl\n(.*?)```", book, re.DOTALL).group(1))
-        for width in (1280, 400):
-            page = self.page(width)
-            page.goto(f"{self.address}watch.html")
-            page.set_input_files("input[type=file]", file)
-            page.wait_for_selector(".caption")
-            expect("are made up" in page.text_content(".notice"), page.text_content(".notice"))
-            view = page.input_value(".controls select >> nth=0")
-            expect(view == "a", f"the page begins with the view {view}")
-            page.click("text=Analyse this round")
-            until(page, "document.querySelector('.chances progress').hidden", seconds=180)
-            found = page.text_content(".chances")
-            expect("judges 8 of 14 decisions" in found and "(me 8)" in found, found)
-            expect("Luck of the deal" not in found, found)
-            page.click(".blunders a >> nth=0")
-            until(page, "document.querySelector('.legend .better')")
-            self.is_well(page, "a record with unknown cards")
-            page.context.close()
-        return "8 of 14 decisions are judged"
-
     def strange_settings(self):
         """Whatever the browser has stored, the pages open with valid settings, and a whole setting is kept."""
         keys = [
@@ -1642,7 +1618,6 @@ def main():
                     checks.pages_at_both_widths,
                     checks.watching,
                     checks.two_bots,
-                    checks.unknown_cards,
                     checks.strange_settings,
                     checks.a_restart_of_the_server,
                     checks.one_click_one_table,
@@ -1674,7 +1649,6 @@ def main():
                         site.hints_and_taking_back,
                         site.links_and_the_daily_deal,
                         site.two_bots,
-                        site.unknown_cards,
                         site.strange_settings,
                         site.the_guide_goes_on,
                         site.a_published_run,

@@ -31,9 +31,6 @@ pub(super) struct Args {
     /// Print the records with missing results filled in; the outcomes go to standard error
     #[arg(long)]
     fill: bool,
-    /// Replace unknown cards (`?`) by other cards of the deck at random, by this seed; with --fill or --html, to use the result
-    #[arg(long, value_name = "SEED")]
-    complete: Option<u64>,
     /// With --fill: add the field x-legal to each round, with the legal choices at every decision
     #[arg(long, requires = "fill")]
     legal: bool,
@@ -64,7 +61,7 @@ enum Format {
 const HOPELESS: u64 = 10;
 
 /// The maximum number of bytes in a line.
-pub(crate) const LINE: u64 = 1 << 26;
+const LINE: u64 = 1 << 26;
 
 pub(super) fn run(args: &Args) -> CliResult {
     let mut input: Box<dyn BufRead> = if args.file == Path::new("-") {
@@ -86,7 +83,7 @@ pub(super) fn run(args: &Args) -> CliResult {
             continue;
         }
         if page.is_some() && number == args.line {
-            replay = Some(read(&line, args.complete).and_then(|record| Ok((Replay::of(&record)?, record))));
+            replay = Some(read(&line).and_then(|record| Ok((Replay::of(&record)?, record))));
         }
         let (checked, fault) = check(&line, args, &mut out)?;
         match &checked {
@@ -180,14 +177,9 @@ impl Outcome<'_> {
     }
 }
 
-/// Reads a record. With a seed, replaces its unknown cards.
-pub(crate) fn read(line: &[u8], complete: Option<u64>) -> Result<Record, InvalidRecord> {
+fn read(line: &[u8]) -> Result<Record, InvalidRecord> {
     let flaw = |error| InvalidRecord { round: None, decision: None, what: format!("not UTF-8: {error}") };
-    let record = Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())?;
-    match complete {
-        Some(seed) => record.complete(seed),
-        None => Ok(record),
-    }
+    Record::read(std::str::from_utf8(line).map_err(flaw)?.trim())
 }
 
 /// The record of a line with its results filled in, and the fault with which the match stopped.
@@ -195,7 +187,7 @@ type Checked = (Result<Record, InvalidRecord>, Option<String>);
 
 /// Replays one line.
 fn check(line: &[u8], args: &Args, out: &mut impl Write) -> std::io::Result<Checked> {
-    let record = match read(line, args.complete) {
+    let record = match read(line) {
         Ok(record) => record,
         Err(flaw) => return Ok((Err(flaw), None)),
     };

@@ -7,7 +7,7 @@ use cambio_learn::{AgreedRow, CurveRow, JudgedRow};
 use cambio_sim::{DocumentedColumn, DocumentedTable, Experiment, documented_tables};
 
 use crate::exit::{CliResult, Exit};
-use crate::say::{say, stdout};
+use crate::say::stdout;
 use crate::tables::markdown_table;
 
 #[derive(Debug, clap::Args)]

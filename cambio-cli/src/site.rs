@@ -49,9 +49,10 @@ pub(super) fn write(stored: &StoredRun, out: &Path) -> CliResult {
         return Err(format!("the run must have all its {all} matches, found {matches}; {why}").into());
     }
     if matches > MAX_MATCHES {
-        return Err(
-            format!("the run must have at most {MAX_MATCHES} matches, found {matches}; publish a run of fewer deals").into()
-        );
+        return Err(format!(
+            "the run must have at most {MAX_MATCHES} matches, found {matches}; publish a run of fewer deals"
+        )
+        .into());
     }
     let key = stored.playable(&roster)?.key(0);
     let mut rows = Vec::new();

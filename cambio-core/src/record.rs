@@ -2,11 +2,9 @@
 
 pub(crate) mod replay;
 pub(crate) mod save;
-pub(crate) mod unknown;
 
 pub use replay::replay;
 pub use save::RestoreError;
-pub use unknown::MadeUp;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,17 +19,8 @@ use crate::{Action, Card, Rules, Score, Seat, Spot, Standing, State};
 /// The format's name and version.
 pub const FORMAT: &str = "cambio-record/1";
 
-/// The label of an unknown card in a deck or in a new stock.
-pub const UNKNOWN: &str = "?";
-
 /// The JSON Schema (draft 2020-12) of one record.
 pub const SCHEMA: &str = include_str!("../record.schema.json");
-
-/// The extra field of a round with the places of the cards that were unknown in its deck, counted from 0: see [`Record::complete`].
-pub const FILLED: &str = "x-filled";
-
-/// The extra field of a round with the places of the unknown cards in each of its new stocks.
-pub(crate) const FILLED_STOCKS: &str = "x-filled-stocks";
 
 /// The extra field with the fingerprint of a round. Readers may ignore it.
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";

@@ -1,4 +1,4 @@
-//! Support for tests: a random player, records with unknown cards, and a conformance check for agents and bots.
+//! Support for tests: a random player, and a conformance check for agents and bots.
 
 mod relabel;
 
@@ -6,7 +6,6 @@ pub use relabel::Relabelling;
 
 use crate::engine::Setup;
 use crate::play::{Failure, Fault, MatchError, RoundResult};
-use crate::record::UNKNOWN;
 use crate::rng::{Bounded as _, Key, Purpose, Seed, Stream};
 use crate::rules::PRESETS;
 use crate::rules::knob::MatchEnd;
@@ -32,39 +31,6 @@ impl Agent for RandomAgent {
         let choices = view.choices();
         Ok(choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices"))
     }
-}
-
-/// The record of a match in its first round as the player in this seat would write it down: the cards that the seat has not
-/// seen are unknown (`?`). Only cards with one copy are made unknown, because the label of another card has several places
-/// in the deck.
-///
-/// # Panics
-/// If the match is not in its first round, or the pile has become the stock: then the places in the deck say nothing about the
-/// cards on the table.
-///
-/// # Examples
-/// ```
-/// use cambio_core::{Playing, Rules, Seat, rng::Key, testing::written_by};
-///
-/// let playing = Playing::new(&Rules::preset("classic").unwrap(), 2, Key::new(7, 0)).unwrap();
-/// let deck = &written_by(&playing, Seat::A).rounds[0].deck;
-/// // Seat a has seen its two lower cards.
-/// assert!(deck[0] == "?" && deck[4] != "?");
-/// ```
-pub fn written_by(playing: &Playing, seat: Seat) -> Record {
-    let (state, view) = (playing.state(), playing.state().observe(seat));
-    let rules = playing.rules();
-    let mut record = playing.save(&vec!["agent"; playing.seats()]);
-    assert!(record.rounds.len() == 1 && state.table().reshuffles() == 0, "the match is in its first stock");
-    let spots = state.table().occupied().iter_from(seat).filter(|&spot| view.face(spot).is_none());
-    let held = if view.held().is_none() { state.held() } else { None };
-    let unseen = spots.filter_map(|spot| state.face(spot)).chain(state.stock()).chain(held);
-    for card in unseen.filter(|&card| rules.copies_of(card) == 1) {
-        let mut deck = record.rounds[0].deck.iter_mut();
-        let label = deck.find(|label| *label == rules.label(card)).expect("the deck has every card");
-        UNKNOWN.clone_into(label);
-    }
-    record
 }
 
 /// What [`check_agent`] plays, and how much.

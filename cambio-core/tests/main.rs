@@ -23,5 +23,4 @@ mod snaps;
 mod table;
 mod tensors;
 mod turns;
-mod unknown_cards;
 mod windows;

@@ -115,15 +115,6 @@ impl PyRecord {
         replay(&self.record, &mut ()).map(|record| PyRecord { record }).map_err(error::record)
     }
 
-    /// Returns the record with its unknown cards (the label `?`, or the end of a deck that is too short) replaced by the other cards of
-    /// the deck, in a random order that follows from `seed`. What a player saw stays the same if the record has all cards that this
-    /// player saw. Raises `RecordError` if no filling fits the decisions.
-    #[pyo3(signature = (*, seed = Arg::default()), text_signature = "($self, *, seed=0)")]
-    fn complete(&self, seed: Arg<'_>) -> PyResult<PyRecord> {
-        let seed = seed.given().map_or(Ok(0), |seed| args::whole(seed, "seed", 0, u64::MAX))?;
-        self.record.complete(seed).map(|record| PyRecord { record }).map_err(error::record)
-    }
-
     /// Iterates over pairs of an observation and the decision that its seat made. Raises the same errors as `verify`.
     fn replay<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (taken, log, keys) = (Vec::new(), RoundLog::default(), SeatKeys::when(false, 2));

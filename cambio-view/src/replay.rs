@@ -118,12 +118,6 @@ pub struct Replay {
     /// Whether the match is longer than the replay, which has at most 50,000 frames.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
-    /// Whether some cards are made up, because the record did not have them.
-    #[serde(rename = "made_up", skip_serializing_if = "std::ops::Not::not")]
-    pub has_made_up: bool,
-    /// The seat that evidently wrote a record with made-up cards: the only one that saw none of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub writer: Option<char>,
 }
 
 /// The names in the record of a match of several people; empty if there are none.
@@ -196,16 +190,8 @@ impl Replay {
         distinct.dedup();
         let ranks = record.fields.get("ranks").and_then(Value::as_array);
         let is_practice = record.fields.get(PERSON).is_some_and(|person| person["practice"] == true);
-        let made_up = record.made_up();
-        let has_made_up = !made_up.is_empty();
-        let saw_none = |seat: &&Seat| made_up.iter().all(|round| !round.seen_by.contains(**seat));
-        let writer = match Seat::ALL[..seats].iter().filter(saw_none).collect::<Vec<_>>()[..] {
-            [writer] if has_made_up => Some(writer.letter()),
-            _ => None,
-        };
         let title = excerpt(&distinct.join(" against ")).up_to(TITLE).to_string()
-            + if is_practice { " (practice)" } else { "" }
-            + if has_made_up { " (some cards are unknown and filled in at random)" } else { "" };
+            + if is_practice { " (practice)" } else { "" };
         Ok(Replay {
             title,
             rules: rules.name(),
@@ -219,8 +205,6 @@ impl Replay {
             flaw,
             fault: record.fault().map(str::to_owned),
             is_cut,
-            has_made_up,
-            writer,
         })
     }
 

@@ -316,11 +316,7 @@ struct ReplayAnswer<'a> {
     at: Option<(usize, usize)>,
 }
 
-/// The seed of the made-up cards that replace the unknown cards of a record.
-const FILLING: u64 = 1;
-
 /// The replay of a record as JSON, with the record, and with the round and the decision that the page opens, both counted from 1.
-/// Unknown cards of the record are replaced by made-up cards, which are the same each time.
 ///
 /// # Errors
 /// If the record has an error before the first table that could be shown.
@@ -328,12 +324,7 @@ const FILLING: u64 = 1;
 /// # Panics
 /// Does not panic: a replay is plain data.
 pub fn replay_in_json(record: &Record, at: Option<(usize, usize)>) -> Result<String, RequestError> {
-    let complete = record.complete(FILLING);
-    let shown = complete.as_ref().unwrap_or(record);
-    // The error of the completion says more than that cards are unknown.
-    let flaw = complete.as_ref().err();
-    let mut replay = Replay::of(shown).map_err(|error| RequestError::invalid(flaw.unwrap_or(&error)))?;
-    replay.flaw = flaw.map(ToString::to_string);
-    let answer = ReplayAnswer { replay: &replay, record: &shown.to_json(), at };
+    let replay = Replay::of(record).map_err(|error| RequestError::invalid(&error))?;
+    let answer = ReplayAnswer { replay: &replay, record: &record.to_json(), at };
     Ok(serde_json::to_string(&answer).expect("a replay is plain data"))
 }

@@ -3,7 +3,6 @@
 
 use cambio_agents::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 use cambio_core::play::RoundResult;
-use cambio_core::record::MadeUp;
 use cambio_core::text::excerpt;
 use cambio_core::{Action, Card, Event, Observer, Phase, Record, Seat, Standing, State, replay};
 use serde::Serialize;
@@ -31,14 +30,10 @@ struct ReviewedDecision {
     action: String,
     #[serde(skip)]
     phase: Phase,
-    /// Whether the decision is not judged, because its seat had seen a made-up card.
-    #[serde(rename = "made_up")]
-    is_made_up: bool,
     /// The seat's chance to win before the decision, given its knowledge; `None` if there was no other legal decision, or if
     /// the chance is too uncertain.
     own: Option<MeanEstimate>,
-    /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision, or if
-    /// it depends on made-up cards.
+    /// The cost given the seat's knowledge, and the cost given all cards; `None` if there was no other legal decision.
     known: Option<RegretView>,
     open: Option<RegretView>,
     blunder: bool,
@@ -67,14 +62,10 @@ pub struct DecisionCost<'r> {
 #[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct ReviewProgress {
     decisions: Vec<ReviewedDecision>,
-    /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome. Empty if made-up
-    /// cards are in play.
+    /// The win chance of each seat after the deal and after each decision. The last entry is the actual outcome.
     chances: Vec<Vec<MeanEstimate>>,
-    /// The parts of the result, when all decisions are reviewed; `None` if made-up cards are in play.
+    /// The parts of the result, when all decisions are reviewed.
     parts: Option<ResultParts>,
-    /// Whether made-up cards are in play: see [`MadeUp`].
-    #[serde(rename = "made_up")]
-    is_made_up: bool,
     of: usize,
     /// The policy of the playouts, and the number of playouts for each chance.
     player: &'static str,
@@ -96,7 +87,6 @@ impl ReviewProgress {
             decisions: Vec::new(),
             chances: Vec::new(),
             parts: None,
-            is_made_up: false,
             of,
             player: "learned",
             playouts,
@@ -124,8 +114,6 @@ struct RoundReviewer<'a> {
     playouts: u32,
     at: usize,
     reviewer: Option<Reviewer>,
-    /// The made-up cards, if any are in play. Then only the decisions of seats that have not seen them are reviewed.
-    made_up: Option<MadeUp>,
     /// The chances before the deal, and the reviews of the decisions.
     before: Vec<MeanEstimate>,
     reviews: Vec<DecisionReview>,
@@ -155,9 +143,7 @@ impl Observer for RoundReviewer<'_> {
             self.progress.player = reviewer.player();
             self.progress.one_round = reviewer.is_of_a_round();
             self.progress.least = reviewer.blunder();
-            if self.made_up.is_none() {
-                self.before = reviewer.before_deal(standing);
-            }
+            self.before = reviewer.before_deal(standing);
         }
     }
 
@@ -172,36 +158,23 @@ impl Observer for RoundReviewer<'_> {
             return;
         }
         let Some(reviewer) = &mut self.reviewer else { return };
-        let decision = self.progress.decisions.len();
-        let is_made_up = self.made_up.as_ref().is_some_and(|made_up| made_up.seen_before[decision].contains(seat));
-        let review = if is_made_up {
-            reviewer.decides(state);
-            None
-        } else {
-            Some(reviewer.review(state, action))
-        };
-        let known = review.as_ref().and_then(|review| review.known);
+        let review = reviewer.review(state, action);
         self.progress.decisions.push(ReviewedDecision {
             by: seat.letter(),
             action: action.to_string(),
             phase: state.table().phase(),
-            is_made_up,
-            own: review.as_ref().and_then(|review| review.own_chance),
-            known: known.map(RegretView::from),
-            open: None,
-            blunder: review.as_ref().is_some_and(|review| review.is_blunder(self.progress.least)),
+            own: review.own_chance,
+            known: review.known.map(RegretView::from),
+            open: review.open.map(RegretView::from),
+            blunder: review.is_blunder(self.progress.least),
         });
-        // Chances and costs with all cards on the table.
-        if let (Some(review), None) = (review, &self.made_up) {
-            self.progress.decisions[decision].open = review.open.map(RegretView::from);
-            self.progress.chances.push(review.chances.clone());
-            self.reviews.push(review);
-        }
+        self.progress.chances.push(review.chances.clone());
+        self.reviews.push(review);
         self.stopped = !(self.tell)(&self.progress);
     }
 
     fn round_ends(&mut self, state: &State, _: &RoundResult) {
-        let is_due = self.at == self.round && !self.stopped && self.made_up.is_none();
+        let is_due = self.at == self.round && !self.stopped;
         if let Some(reviewer) = self.reviewer.as_ref().filter(|_| is_due) {
             let outcome = reviewer.outcome(state);
             self.progress.chances.push(outcome.iter().map(|&mean| MeanEstimate { mean, error: 0.0 }).collect());
@@ -214,10 +187,6 @@ impl Observer for RoundReviewer<'_> {
 /// to continue; if not, the result is `None`. An error in the record ends the review and is stored in
 /// [`ReviewProgress::trouble`].
 ///
-/// If made-up cards are in play in the round ([`Record::made_up`]), the review contains only what does not depend on them: the costs
-/// of decisions and the chances by what each player knew, for seats that have seen no made-up card. It is then the same for all
-/// completions of a record.
-///
 /// # Panics
 /// If the record has no such round.
 pub fn review(
@@ -227,21 +196,10 @@ pub fn review(
     tell: &mut dyn FnMut(&ReviewProgress) -> bool,
 ) -> Option<ReviewProgress> {
     let of = record.rounds[round - 1].decisions.len();
-    let made_up = record.made_up().into_iter().nth(round - 1).filter(|made_up| made_up.in_play);
-    let progress = ReviewProgress { is_made_up: made_up.is_some(), ..ReviewProgress::new(of, playouts) };
+    let progress = ReviewProgress::new(of, playouts);
     let (before, reviews) = (Vec::new(), Vec::new());
-    let mut watcher = RoundReviewer {
-        round,
-        playouts,
-        at: 0,
-        reviewer: None,
-        made_up,
-        before,
-        reviews,
-        progress,
-        tell,
-        stopped: false,
-    };
+    let mut watcher =
+        RoundReviewer { round, playouts, at: 0, reviewer: None, before, reviews, progress, tell, stopped: false };
     // An error after the reviewed round is ignored.
     let flaw = replay(record, &mut watcher).err().filter(|_| watcher.progress.decisions.len() < of);
     let RoundReviewer { mut progress, stopped, .. } = watcher;

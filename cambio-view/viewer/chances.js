@@ -1,7 +1,7 @@
 // The review panel: win chances over a round, costs of decisions, blunders and luck. The server computes a review in the background; a page
 // from disk contains the reviews.
 import { h, LETTERS, s } from "./cards.js";
-import { apportioned, compared, hundreds, judged, judgedOf, number, percentOf, split, summary } from "./parts.js";
+import { apportioned, compared, hundreds, judged, number, percentOf, split, summary } from "./parts.js";
 import { castOf, choiceOf, deedOf, nameOf, ownerOf } from "./story.js";
 
 // The interval in milliseconds at which the progress is requested.
@@ -87,7 +87,6 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     bar.hidden = !review || review.over;
     const isBegun = review?.chances.length > 0 || review?.decisions.length > 0;
     for (const part of [graph, marks, readout, found, choose]) part.hidden = !isBegun;
-    choose.hidden ||= review.made_up;
     state.classList.toggle("trouble", Boolean(problem ?? review?.trouble));
     if (!review) state.textContent = problem ?? "See each player's chance to win, the cost of every decision, and the blunders.";
     else if (review.trouble) state.textContent = review.trouble;
@@ -120,7 +119,7 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
 
   function draw(review) {
     const { chances, decisions, of, parts } = review;
-    const isOwn = review.made_up || kind.value === "own";
+    const isOwn = kind.value === "own";
     const width = Math.max(graph.clientWidth, 260);
     const x = (d) => EDGE.left + ((width - EDGE.left - right) * d) / Math.max(of, 1);
     const y = (share) => EDGE.top + (HEIGHT - EDGE.top - EDGE.bottom) * (1 - share);
@@ -177,22 +176,22 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   // Describes the decision that led to the current table.
   function read(review) {
     const { chances, decisions, of, playouts } = review;
-    const isOwn = review.made_up || kind.value === "own";
+    const isOwn = kind.value === "own";
     const here = chances[at[1]];
     const decision = decisions[at[1] - 1];
-    if (!here && !(review.made_up && (decision || at[1] === 0))) { readout.textContent = "This decision is not analysed yet."; return; }
+    if (!here) { readout.textContent = "This decision is not analysed yet."; return; }
     const cost = (words, regret) => (regret === null ? "" : regret.uncertain ? `${words}, the cost is too uncertain to say: few possible deals explain how the others played. ` : regret.best === decision.action || regret.mean <= 0 ? `${words}, no better choice was found. ` : `${words}, “${choiceOf(decision.by, regret.best, cast)}” would win ${hundreds(regret)} more games in 100${regret.mean > regret.half ? "" : ", which may be chance"}. `);
     const nothing = decision && decision.known === null && decision.open === null;
-    const verdict = !decision ? "" : decision.made_up ? `Not judged, because ${name(decision.by)} had seen made-up cards. ` : nothing ? decision.action === "pass" ? "Guessed snaps are not judged, and there was no other choice. " : "There was no other choice. " : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
+    const verdict = !decision ? "" : nothing ? decision.action === "pass" ? "Guessed snaps are not judged, and there was no other choice. " : "There was no other choice. " : cost(`With what ${name(decision.by)} could know`, decision.known) + cost("With all cards on the table visible", decision.open);
     const luck = decision && !isOwn && luckAfter(review, at[1] - 1);
-    const percents = here && apportioned(here.map(({ mean }) => mean), 100);
+    const percents = apportioned(here.map(({ mean }) => mean), 100);
     // Why the two costs differ, if one of them says that the decision was good.
     const isClear = (regret) => regret && !regret.uncertain && regret.best !== decision.action && regret.mean > regret.half;
     const isGood = (regret) => regret && !regret.uncertain && (regret.best === decision.action || regret.mean <= 0);
     const why = !decision ? "" : isGood(decision.known) && isClear(decision.open) ? "So the decision was good, but the hidden cards lay badly for it. "
       : isClear(decision.known) && isGood(decision.open) ? "So the decision was bad, but the hidden cards lay well for it. " : "";
     readout.replaceChildren(
-      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), !here || isOwn ? ". " : `. Then the chances to win in % were: ${percents.map((percent, seat) => `${name(seat)} ${at[1] === of ? percent : percentOf(here[seat], percent, playouts)}`).join(", ")}. `,
+      h("b", {}, decision ? deedOf(decision.by, decision.action, cast) : "The deal"), isOwn ? ". " : `. Then the chances to win in % were: ${percents.map((percent, seat) => `${name(seat)} ${at[1] === of ? percent : percentOf(here[seat], percent, playouts)}`).join(", ")}. `,
       decision?.blunder ? h("b", { class: "bad" }, "A blunder. ") : "",
       verdict + why,
       decision?.own ? `With what ${name(decision.by)} could know, ${ownerOf(decision.by, cast)} chance before it was ${percentOf(decision.own, number(100 * decision.own.mean, 0), playouts)} %. ` : "",
@@ -200,8 +199,8 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
   }
 
   function write(review) {
-    const { decisions, made_up: isMadeUp, player, playouts, one_round: isRound, least, of } = review;
-    const isOwn = isMadeUp || kind.value === "own";
+    const { decisions, player, playouts, one_round: isRound, least, of } = review;
+    const isOwn = kind.value === "own";
     const numbered = decisions.map((decision, place) => ({ ...decision, d: place + 1 }));
     const costly = numbered.filter((decision) => costOf(decision) && (!person || decision.by === person))
       .sort((one, other) => other.known.mean - one.known.mean).slice(0, COSTLIEST);
@@ -211,7 +210,6 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
     };
     const win = isRound ? "win the round" : "win the match";
     found.replaceChildren(
-      isMadeUp ? h("p", { class: "notice" }, `Some cards of this round are made up. ${judgedOf(decisions, cast)} Luck and the chances with all cards are left out.`) : "",
       h("p", { class: "facts" }, `The chance to ${win} from each position if all players continue like ${player}: the mean of at least ${playouts} simulated games with a shuffled stock and ${isOwn ? "cards on the table that fit what the player had seen" : "the real cards on the table"}. The bands are 95 % intervals.`,
         player === "learned" ? "" : " (No network supports these rules.)", isRound ? "" : " The value of the totals after a round is estimated from rounds that heuristic plays."),
       h("h3", {}, person ? "Your costliest decisions" : "The costliest decisions"),
@@ -222,9 +220,9 @@ export function chances(film, viewer, { ask, record, reviews = [], keep }) {
       ...(decisions.length < of ? [] : summary(review, cast)),
       h("details", {}, h("summary", {}, "What are costs and blunders?"),
         h("div", { class: "scroll" }, h("table", { class: "costs" },
-          h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].slice(0, isMadeUp ? 2 : 3).map((head) => h("th", { scope: "col" }, head)))),
+          h("thead", {}, h("tr", {}, ...["player", "cost with what the player could know", "cost if all cards were visible"].map((head) => h("th", { scope: "col" }, head)))),
           h("tbody", {}, ...cast.people.map((_, seat) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: `key s${seat}` }, name(seat))),
-            h("td", {}, sum(seat, "known")), isMadeUp ? null : h("td", {}, sum(seat, "open"))))))),
+            h("td", {}, sum(seat, "known")), h("td", {}, sum(seat, "open"))))))),
         h("p", {}, "The cost of a decision is how many more games in 100 the best alternative would win. The table adds up the costs of each player that could be judged. A sum can exceed 100, because the same win can be missed at several decisions. “With what the player could know” averages over possible deals that fit what the player saw, weighted by how likely the other players' decisions are in them. “If all cards were visible” uses the real cards on the table for this one decision (regret against an oracle). The best alternative is chosen and measured in different simulations, so a cost can be slightly below 0 by chance."),
         h("p", {}, `A blunder costs at least ${number(100 * least, 0)} wins in 100 with what the player could know, even at the low end of the 95 % interval.`)));
   }

@@ -26,14 +26,6 @@ const sum = (estimates) => ({ mean: estimates.reduce((all, one) => all + one.mea
 // The cost of a decision with what the player could know, if it is certain.
 export const judged = ({ known }) => (known && !known.uncertain ? known : null);
 
-// How many decisions of a round with made-up cards are judged, and of whom, in a sentence.
-export function judgedOf(decisions, cast) {
-  const real = decisions.filter((decision) => !decision.made_up);
-  const seats = [...new Set(real.map(({ by }) => by))].sort();
-  return `The analysis judges ${real.length} of ${counted(decisions.length, "decision")}: ${seats.length === 0 ? "every player had seen made-up cards."
-    : `those of players who had seen no made-up card (${listed(seats.map((seat) => `${nameOf(seat, cast)} ${real.filter(({ by }) => by === seat).length}`))}).`}`;
-}
-
 // The parts of each seat in whole percent of a win. The players share one win, so each row has a fixed sum. The rest contains the
 // rounding errors of the column.
 function rounded(parts) {
@@ -95,8 +87,7 @@ export function summary({ decisions, parts, least }, { people, you }) {
     const found = [[blunders, "blunder"], [mistakes, "mistake"]].flatMap(([some, word]) => (some.length ? [counted(some.length, word)] : []));
     const wrong = [...blunders, ...mistakes];
     const others = certain.filter((decision) => !wrong.includes(decision));
-    const unjudged = decisions.filter((decision) => decision.by === letter && decision.made_up).length;
-    const verdict = certain.length === 0 ? (unjudged ? "" : "No decision could be judged.")
+    const verdict = certain.length === 0 ? "No decision could be judged."
       : certain.every(({ known }) => known.mean === 0) ? `In ${counted(certain.length, "decision")} with a choice, the analysis found no better choice.`
       : wrong.length === 0 ? `${counted(certain.length, "decision")} with a choice: none was clearly a mistake; ${together(certain)}.`
       : `${listed(found)} cost ${cost(wrong)} wins in 100.${others.length === 0 ? "" : ` None of the other ${counted(others.length, "decision")} with a choice was clearly a mistake${others.every(({ known }) => known.mean === 0) ? "" : `; ${together(others)}`}.`}`;
@@ -104,7 +95,6 @@ export function summary({ decisions, parts, least }, { people, you }) {
     const isUnjudged = certain.length > 0 && open > 0;
     return h("li", {}, h("span", { class: `key s${seat}`, title: spec }, letter === you ? "You" : name), ": ", verdict,
       isUnjudged ? ` ${counted(open, "decision")} could not be judged.` : "",
-      unjudged ? ` ${counted(unjudged, "decision")} not judged: cards are made up.` : "",
       parts ? ` Luck of the deal and the draws: ${signed(all[seat].deal + all[seat].draws)} ± ${number(100 * sum([parts.deal[seat], parts.draws[seat]]).half, 0)}.` : "");
   };
   return [h("h3", {}, "Each player in this round"), h("ul", { class: "summary" }, ...people.map(line)),

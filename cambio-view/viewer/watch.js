@@ -10,9 +10,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const places = [];
   film.rounds.forEach((round, r) => round.frames.forEach((_, d) => places.push([r, d])));
   let at = 0;
-  // The view at the beginning: all cards, or if cards are made up, those that their writer has seen.
-  const first = film.writer ?? "all";
-  let view = first;
+  let view = "all";
   let timer = null;
   let drawn = -1;
   // Whether the board shows the cards before the decision, with arrows, and whether it shows the end of a round instead.
@@ -42,7 +40,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
   const scores = h("ul", { class: "scores" });
   const seers = h("ul", { class: "lines seers" });
   const reasons = h("div", { class: "reasons", role: "status" });
-  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.made_up || film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
+  const asked = h("select", { onchange: () => reasons.replaceChildren() }, h("option", { value: "" }, film.agents.includes("person") ? "the bot, or learned for a person" : "the bot that decided"),
     ...["learned", "lookahead", "rollout", "ismcts"].map((name) => h("option", { value: name }, name)));
   const why = h("button", { type: "button", onclick: understand, title: "Show how a bot rates the choices here (key: w)" }, "Explain this decision");
   const before = h("input", { type: "checkbox", checked: isBefore, onchange: flip });
@@ -72,7 +70,6 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     h("p", { class: "facts" }, `${film.rules}, ${film.rounds.length} ${film.rounds.length === 1 ? "round" : "rounds"}, ${places.length - film.rounds.length} decisions`,
       !film.ranks.length ? "" : film.ranks.every((rank) => rank === 1 || rank === Math.max(...film.ranks)) ? `; won by ${listed(players.flatMap(({ name }, index) => (film.ranks[index] === 1 ? [name === "You" ? "you" : name] : [])))}`
         : `; final places: ${film.ranks.map((rank, index) => `${players[index].name} ${rank}`).join(", ")}`, ...bots.map(({ name, spec }) => `; ${name} is ${spec}`)),
-    film.made_up ? h("p", { class: "notice" }, `This record does not have all cards. The missing cards are made up. ${film.writer ? `The view of ${name(film.writer)} has only real cards.` : ""}`) : "",
     film.is_cut ? h("p", { class: "trouble" }, "The match is too long: only its first part is shown.") : "",
     film.fault ? h("p", { class: "trouble" }, `The match stopped with a fault: ${film.fault}`) : "",
     film.flaw ? h("p", { class: "trouble" }, `The record has an error. The match is shown up to this error: ${film.flaw}`) : "",
@@ -146,7 +143,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     const entry = transcript.children[d];
     entry.firstChild.setAttribute("aria-current", "step");
     transcript.scrollTop = entry.offsetTop - transcript.clientHeight / 2;
-    const hash = `#round=${r + 1}&decision=${d}${view === first ? "" : `&view=${view}`}`;
+    const hash = `#round=${r + 1}&decision=${d}${view === "all" ? "" : `&view=${view}`}`;
     if (hasAddress && location.hash !== hash) history.replaceState(null, "", hash);
     panel?.moved(r, d);
     if (at === places.length - 1) stop();
@@ -239,7 +236,7 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     if (!explain || !by) return;
     const was = at;
     const player = film.agents[LETTERS.indexOf(by)];
-    const agent = asked.value || (film.made_up || player === "person" ? "learned" : player);
+    const agent = asked.value || (player === "person" ? "learned" : player);
     reasons.replaceChildren(h("p", {}, `${agent} thinks…`));
     try {
       const found = await explain(r + 1, d, agent);
@@ -288,10 +285,9 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
         h("td", {}, classes[truth]), h("td", {}, percent(shares[truth])), inferred ? h("td", {}, `${(100 * even[truth]).toFixed(1)} %`) : "");
     };
     const isInferred = unseen.some((one) => one.inferred);
-    const real = film.made_up ? "card, which may be made up" : "real card";
     return [
-      h("p", {}, `Each row is a card that ${doing(seat, "has", cast)} not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the ${real}.`),
-      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", real, "its chance", ...(isInferred ? ["by the seen cards alone"] : [])].map((head) => h("th", { scope: "col" }, head)))),
+      h("p", {}, `Each row is a card that ${doing(seat, "has", cast)} not seen, and shows how likely each rank is, from ${classes[0]} on the left to ${classes.at(-1)} on the right, ${isInferred ? "if the other players decide like learned" : `given the cards that ${seat} has seen`}. Stronger colour means more likely. The frame marks the real card.`),
+      h("table", { class: "beliefs" }, h("thead", {}, h("tr", {}, ...["card", "how likely is each rank?", "real card", "its chance", ...(isInferred ? ["by the seen cards alone"] : [])].map((head) => h("th", { scope: "col" }, head)))),
         h("tbody", {}, ...unseen.map(strip)))];
   }
 
@@ -358,6 +354,6 @@ export function watch(root, film, { explain, chances, playOn } = {}) {
     go(place(Number(asked.get("round") ?? 1) - 1, Number(asked.get("decision") ?? 0)), false);
   }
   addEventListener("hashchange", follow);
-  see(first);
+  see("all");
   follow();
 }

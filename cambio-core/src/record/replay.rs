@@ -8,9 +8,7 @@ use crate::engine::chance::{Chance, Race, RaceOrder};
 use crate::play::RoundResult;
 use crate::play::observer::Observer;
 use crate::play::round::Round;
-use crate::record::{
-    FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, UNKNOWN, brief, results, scores,
-};
+use crate::record::{FINGERPRINT, Fingerprinter, InvalidRecord, Record, RoundRecord, TRACE, brief, results, scores};
 use crate::text::excerpt;
 use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 
@@ -22,14 +20,33 @@ use crate::{Action, Card, Choices, Match, Rules, RulesSpec, Score, Seat, State};
 /// The first error: an illegal decision, an impossible deck, a missing or left-over chance outcome, or a wrong result.
 /// The error contains the round, the decision, the expectation and the value found.
 pub fn replay<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
-    replay_with(record, observer, false)
+    let (rules, seats) = table_of(record)?;
+    check_header(record, seats)?;
+    let starter = first_starter(&rules, seats, record.rounds.first())?;
+    let mut game = Match::new(&rules, seats, starter).map_err(|error| InvalidRecord::new(error.to_string()))?;
+    let mut filled = record.clone();
+    let mut stopped = false;
+    for (number, round) in filled.rounds.iter_mut().enumerate() {
+        let flaw = |what: &str| Err(InvalidRecord::new(what).in_round(number + 1));
+        if game.is_over() {
+            return flaw("unexpected round: the match is over");
+        }
+        if stopped {
+            return flaw("unexpected round: the previous round has not ended");
+        }
+        match replay_round(&game, round, observer).map_err(|flaw| flaw.in_round(number + 1))? {
+            Some(result) => game.add(&result),
+            None => stopped = true,
+        }
+    }
+    if game.is_over() {
+        observer.match_ends(&game);
+    }
+    let ranks: Vec<usize> = game.ranks().collect();
+    check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
+    check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;
+    Ok(filled)
 }
-
-/// Like [`replay`], but replaces unknown cards of new stocks by the other cards of the pile.
-pub(super) fn replay_filling<W: Observer>(record: &Record, observer: &mut W) -> Result<Record, InvalidRecord> {
-    replay_with(record, observer, true)
-}
-
 /// The rules and the number of seats of a record.
 pub(super) fn table_of(record: &Record) -> Result<(Rules, usize), InvalidRecord> {
     let rules = record.fields.get("rules").unwrap_or(&Value::Null);
@@ -48,35 +65,6 @@ pub(super) fn table_of(record: &Record) -> Result<(Rules, usize), InvalidRecord>
         }
     };
     Ok((rules, seats))
-}
-
-fn replay_with<W: Observer>(record: &Record, observer: &mut W, fills: bool) -> Result<Record, InvalidRecord> {
-    let (rules, seats) = table_of(record)?;
-    check_header(record, seats)?;
-    let starter = first_starter(&rules, seats, record.rounds.first())?;
-    let mut game = Match::new(&rules, seats, starter).map_err(|error| InvalidRecord::new(error.to_string()))?;
-    let mut filled = record.clone();
-    let mut stopped = false;
-    for (number, round) in filled.rounds.iter_mut().enumerate() {
-        let flaw = |what: &str| Err(InvalidRecord::new(what).in_round(number + 1));
-        if game.is_over() {
-            return flaw("unexpected round: the match is over");
-        }
-        if stopped {
-            return flaw("unexpected round: the previous round has not ended");
-        }
-        match replay_round(&game, round, observer, fills).map_err(|flaw| flaw.in_round(number + 1))? {
-            Some(result) => game.add(&result),
-            None => stopped = true,
-        }
-    }
-    if game.is_over() {
-        observer.match_ends(&game);
-    }
-    let ranks: Vec<usize> = game.ranks().collect();
-    check_scores(&mut filled.fields, "totals", game.totals(), game.is_over())?;
-    check(&mut filled.fields, "ranks", &Value::from(ranks), game.is_over())?;
-    Ok(filled)
 }
 
 /// Checks the types of the fields about the origin of the record. Each of them may be missing.
@@ -159,8 +147,6 @@ struct RecordedChance<'a> {
     races: usize,
     reshuffles: usize,
     flaw: Option<String>,
-    /// Whether unknown cards of a new stock are replaced by the other cards of the pile.
-    fills: bool,
 }
 
 impl RecordedChance<'_> {
@@ -185,18 +171,7 @@ impl Chance for RecordedChance<'_> {
             return self.fail(format!("missing reshuffle {number}: expected the pile without its top card, shuffled"));
         };
         self.reshuffles += 1;
-        let mut labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        if self.fills {
-            labels.resize(stock.len().max(labels.len()), UNKNOWN);
-        }
-        let is_unknown = |label: &str| self.fills && label == UNKNOWN;
-        for &label in labels.iter().filter(|label| !is_unknown(label)) {
-            *due.entry(label).or_default() -= 1;
-        }
-        for label in labels.iter_mut().filter(|label| is_unknown(label)) {
-            if let Some((card, _)) = due.iter().find(|(_, copies)| **copies > 0) {
-                *label = card;
-            }
+        for label in labels {
             *due.entry(label).or_default() -= 1;
         }
         if let Some((label, copies)) = due.iter().find(|(_, copies)| **copies != 0) {
@@ -235,7 +210,6 @@ fn replay_round<W: Observer>(
     game: &Match,
     filled: &mut RoundRecord,
     observer: &mut W,
-    fills: bool,
 ) -> Result<Option<RoundResult>, InvalidRecord> {
     let round = filled.clone();
     let setup = game.setup();
@@ -251,11 +225,6 @@ fn replay_round<W: Observer>(
             )));
         }
     }
-    if round.deck.iter().any(|label| label == UNKNOWN) {
-        return Err(InvalidRecord::new(
-            "the deck has unknown cards (`?`); `--complete` or `Record::complete` replaces them",
-        ));
-    }
     if round.deck.len() != rules.deck().len() {
         let (found, due) = (round.deck.len(), rules.deck().len());
         return Err(InvalidRecord::new(format!("impossible deck: `{}` has {due} cards, found {found}", rules.name())));
@@ -268,7 +237,7 @@ fn replay_round<W: Observer>(
     let deck = deck.collect::<Result<Vec<Card>, InvalidRecord>>()?;
     let mut fingerprinter = Fingerprinter::default();
     let mut observer = (&mut fingerprinter, observer);
-    let mut script = RecordedChance { rules: &rules, round: &round, races: 0, reshuffles: 0, flaw: None, fills };
+    let mut script = RecordedChance { rules: &rules, round: &round, races: 0, reshuffles: 0, flaw: None };
     let mut steps = Round::begin(&game.standing(), &deck, &mut script, &mut observer)
         .map_err(|error| InvalidRecord::new(error.to_string()))?;
     let trace = read_trace(filled)?;
