@@ -6,7 +6,7 @@
 //!
 //! From weak to strong:
 //!
-//! - [`Random`] decides at random.
+//! - [`RandomAgent`](cambio_core::testing::RandomAgent) decides at random.
 //! - [`Greedy`] remembers every card that it saw and does not look ahead.
 //! - [`Heuristic`] scores each decision by expected points, and can forget cards. [`Preset`] lists its presets.
 //! - [`Ismcts`] searches a tree of information sets. Its textbook forms are weak in this game; it is strong if the other
@@ -87,7 +87,7 @@ pub use playout::PlayoutKnowledge;
 pub use policy::{
     Blueprint, BlueprintHistory, Learned, LearnedParams, NetworkPolicy, Policy, PolicyAgent, PublicHistory,
 };
-pub use random::{Random, RandomParams};
+pub use random::RandomParams;
 pub use review::{DecisionReview, MeanEstimate, Regret, ResultParts, Reviewer};
 pub use rollout::{Rollout, RolloutParams};
 pub use roster::{AgentSpec, Roster, RosterEntry, SpecError, roster};

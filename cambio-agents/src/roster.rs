@@ -17,7 +17,7 @@ use crate::lookahead::{Lookahead, LookaheadParams};
 use crate::oracle::Oracle;
 use crate::params::{NoParams, WordEnum as _};
 use crate::policy::{Learned, LearnedParams};
-use crate::random::Random;
+use crate::random::RandomParams;
 use crate::rollout::Rollout;
 pub use entry::RosterEntry;
 pub use spec::{AgentSpec, SpecError};
@@ -40,7 +40,7 @@ pub struct Roster {
 pub fn roster() -> Roster {
     let heuristic = |params: &HeuristicParams| Heuristic::new(params);
     let mut entries = vec![
-        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", Random::new),
+        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", RandomParams::agent),
         RosterEntry::new(
             "greedy",
             "Remembers every card it saw, keeps and snaps cards to lower its expected sum, and calls at a threshold.",

@@ -1,7 +1,8 @@
 //! Agents decide with the probabilities that they state.
 
-use cambio_agents::{Learned, Network, Random, RandomParams};
+use cambio_agents::{Learned, Network};
 use cambio_core::rng::Key;
+use cambio_core::testing::RandomAgent;
 use cambio_core::{Action, Agent, AgentError, Briefing, MatchSetup, Notice, Observation, Phase, Rules, play_match};
 
 /// Counts how often an agent passes in a window and takes the first of its choices elsewhere, and adds up how often it
@@ -87,6 +88,6 @@ fn a_network_of_values_states_the_probabilities_0_and_1() {
 #[test]
 fn a_random_player_decides_with_the_probabilities_that_it_states() {
     for pass in [None, Some(0.9), Some(0.3)] {
-        decides_as_it_states(|| Random::new(&RandomParams { pass }));
+        decides_as_it_states(|| pass.map_or_else(RandomAgent::default, RandomAgent::passing));
     }
 }

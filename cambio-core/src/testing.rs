@@ -11,13 +11,26 @@ use crate::rules::PRESETS;
 use crate::rules::knob::MatchEnd;
 use crate::{
     Action, Agent, AgentError, Briefing, Card, Event, Knowledge, Match, MatchResult, MatchSetup, Notice, Observation,
-    Observer, Players, Playing, Record, Recorder, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
+    Observer, Phase, Players, Record, Recorder, Rules, Score, Seat, Sighting, Standing, State, Table, play_match,
 };
 
 /// An agent that chooses uniformly among the legal decisions.
 #[derive(Clone, Debug, Default)]
 pub struct RandomAgent {
+    /// The probability of passing in a snap window, in multiples of 2⁻³⁰; `None` if a pass is as likely as every other decision.
+    pass: Option<u32>,
     stream: Option<Stream>,
+}
+
+/// The denominator of [`RandomAgent::pass`].
+const PASS_SCALE: u32 = 1 << 30;
+
+impl RandomAgent {
+    /// An agent that passes in snap windows with this probability, which is rounded to the nearest 2⁻³⁰, and otherwise chooses uniformly.
+    pub fn passing(probability: f64) -> RandomAgent {
+        let pass = (probability.clamp(0.0, 1.0) * f64::from(PASS_SCALE)).round() as u32;
+        RandomAgent { pass: Some(pass), stream: None }
+    }
 }
 
 impl Agent for RandomAgent {
@@ -29,7 +42,22 @@ impl Agent for RandomAgent {
     fn decide(&mut self, view: &Observation<'_>) -> Result<Action, AgentError> {
         let stream = self.stream.as_mut().expect("a match begins with a briefing");
         let choices = view.choices();
+        if let (Some(pass), Phase::Window) = (self.pass, view.table().phase())
+            && stream.chance(pass, PASS_SCALE)
+        {
+            return Ok(Action::Pass);
+        }
         Ok(choices.nth(stream.below(choices.len() as u32) as usize).expect("the number is below the choices"))
+    }
+
+    fn probabilities(&mut self, view: &Observation<'_>) -> Result<Option<Vec<f64>>, AgentError> {
+        let choices = view.choices();
+        let passes = match (self.pass, view.table().phase()) {
+            (Some(pass), Phase::Window) => f64::from(pass) / f64::from(PASS_SCALE),
+            _ => 0.0,
+        };
+        let uniform = (1.0 - passes) / choices.len() as f64;
+        Ok(Some(choices.iter().map(|choice| if choice == Action::Pass { passes + uniform } else { uniform }).collect()))
     }
 }
 

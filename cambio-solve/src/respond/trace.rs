@@ -102,25 +102,9 @@ impl RoundTrace {
 
     /// The decision of `seat` that explains the sightings from `at` on; `None` if there are not enough sightings.
     pub(super) fn decision(&self, state: &State, seat: Seat, at: usize) -> Option<Action> {
-        let next = self.sightings.get(at);
         match state.table().phase() {
             Phase::Window | Phase::Chain => self.declared(state, seat, at),
-            phase => match *next? {
-                Event::Drew { .. } => Some(Action::Draw),
-                Event::Took { .. } => Some(Action::Take),
-                Event::Called { seat: caller } if caller == seat => Some(Action::Call),
-                Event::Dropped { .. } => Some(Action::Drop),
-                Event::Kept { spot, .. } => Some(Action::Keep(spot)),
-                Event::Looked { spot, .. } if phase == Phase::Start => Some(Action::Cheat(spot)),
-                Event::Looked { spot, .. } => Some(Action::Look(spot)),
-                Event::Swapped { one, other, .. } => Some(Action::swap(one, other)),
-                Event::Shown { spot, .. } => Some(Action::Show(spot)),
-                Event::Skipped { .. } => Some(Action::Skip),
-                Event::Gave { from, .. } => Some(Action::Give(from)),
-                Event::Peeked { spot, .. } => Some(Action::Peek(spot)),
-                _ if phase == Phase::Close => Some(Action::End),
-                _ => None,
-            },
+            _ => state.table().implied(self.sightings.get(at)?),
         }
     }
 
