@@ -80,7 +80,7 @@ def publish(cambio, folder, files):
         run = f"{name}/run"
         for words in [
             ["run", "--quiet", ROOT / "cambio-web/site/levels.toml", "--out", run],
-            ["export", run, "--format", "site", "--out", folder / "levels.json"],
+            ["report", run, "--site", folder / "levels.json"],
         ]:
             subprocess.run([cambio, *words], check=True, stdout=subprocess.DEVNULL)
     for file in files:

@@ -15,6 +15,7 @@ use cambio_sim::{RunError, read_rules};
 
 use crate::exit::{CliResult, Exit};
 use crate::export_network;
+use crate::output::is_stdout;
 use crate::progress::ProgressDisplay;
 use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::{say, stdout};
@@ -32,7 +33,7 @@ pub(super) struct Args {
     #[arg(value_name = "RECIPE")]
     recipe: Option<PathBuf>,
     /// The folder for the network and its learning curve; without --resume it must not exist
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
     /// Continue the interrupted training in the folder
     #[arg(long)]
@@ -92,6 +93,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(network) = &args.export {
         return export_network::write(network, &args.out);
+    }
+    if is_stdout(&args.out) {
+        return Err("--out must not be `-`, a standard stream: give a file or a folder, such as `./-`".into());
     }
     let cancel = stop_on_signal(Exit::Interrupted)?;
     if let Some(recipe) = &args.outcome {

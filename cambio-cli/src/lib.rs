@@ -174,7 +174,7 @@ enum Command {
     Agents(agents::Args),
     /// Print a rule system as TOML, or check a rule file
     #[command(
-        after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml\n\nA rule file sets all fields, or `base = \"classic\"` and the fields that differ. The tables [points] and [powers] at\nits end change single cards, by label or rank: `6h = -3`, `K = \"look own\"`, `7 = \"\"` for no power."
+        after_help = "Examples:\n  cambio rules classic > mine.toml\n  cambio rules --check mine.toml\n\nA rule file sets all fields, or `base = \"classic\"` and the fields that differ.\nThe tables [points] and [powers] at its end change single cards, by label or\nrank: `6h = -3`, `K = \"look own\"`, `7 = \"\"` for no power."
     )]
     Rules(rules::Args),
     /// Print the schema of experiments or records, or all columns

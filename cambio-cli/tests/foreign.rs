@@ -316,7 +316,7 @@ fn files_of_other_systems_and_names_that_are_no_text_are_read() {
         assert_orderly(&output, &name);
         assert!(output.status.success(), "{name:?}: {}", said(&output));
         rows.push(fs::read(folder.join(&out).join("matches.csv")).unwrap());
-        for words in [&["verify"][..], &["report"], &["export", "--out", "e"]] {
+        for words in [&["verify"][..], &["report"], &["report", "--site", "e"]] {
             let words: Vec<&OsStr> = words.iter().map(OsStr::new).chain([out.as_os_str()]).collect();
             assert_orderly(&tried(&folder, &words), &words);
         }
@@ -359,7 +359,7 @@ fn no_value_of_any_flag_makes_it_panic_or_wait() {
     let lines = [
         "run spec.toml --out out --quiet",
         "report run --dry",
-        "export run --out out",
+        "report run --site site.json",
         "verify run",
         "sprt random random --deals 20 --rounds --quiet",
         "plan --detect 0.5 --deviation 0.1",
@@ -474,7 +474,8 @@ fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() 
         for words in [
             "run spec.toml -q --out",
             "run spec.toml -q --resume --out",
-            "export run --out",
+            "report run --site",
+            "report run --review",
             "tune --agent greedy(call_at=?) --range 0..1 --deals 2 --validate 0 -q --out",
             "sprt random random --deals 10 -q --out",
             "solve --game mini-m0 --iterations 1 -q --save",
@@ -563,10 +564,9 @@ fn no_command_prints_control_characters_from_outside() {
         &["report", NAME, "--dry", "--format", "md"],
         &["report", NAME, NAME, "--html", "-"],
         &["verify", NAME],
-        &["review", NAME, "--matches", "1", "--out", "review"],
-        &["export", NAME, "--format", "site", "--out", "-"],
+        &["report", NAME, "--matches", "1", "--review", "review"],
+        &["report", NAME, "--site", "-"],
         &["plan", "--detect", "0.1", "--run", NAME],
-        &["watch", NAME],
         &["replay", &records],
         &["replay", &records, "--format", "json"],
         &["replay", "record", "--fill"],
@@ -594,8 +594,8 @@ fn a_dash_is_standard_output_and_never_a_file() {
     for (words, other, apart) in [
         ("replay run/records.jsonl --html -", "page.html", "4 passed, 0 failed"),
         ("report run run --html -", "page.html", "classic, 2 seats"),
-        ("export run --format site --out -", "run.json", ""),
-        ("export-network classic --out -", "a.net", ""),
+        ("report run --site -", "run.json", ""),
+        ("learn --export classic --out -", "a.net", ""),
         ("solve --game mini-m0 --save - -q", "m0.strategy", "exploitability"),
         ("solve --game mini-m0 --efg - -q", "m0.efg", "exploitability"),
         ("exploit --game mini-m0 --agent greedy --save - -q", "m0.strategy", "exploitability"),
@@ -622,7 +622,7 @@ fn a_dash_is_standard_output_and_never_a_file() {
         "exploit --game mini-m0 --strategy -",
         "units begin spec.toml --store -",
         "match greedy random --out -",
-        "man -",
+        "report run --review -",
     ] {
         let refused = refusal(&folder, words);
         assert!(refused.contains("must not be `-`, a standard stream") && refused.lines().count() == 1, "{refused}");
@@ -707,12 +707,10 @@ fn security_lists_every_command_that_starts_bots() {
         &["units", "merge", "--store", "store", "--out", "merged", "-q"],
         &["run", "theirs/spec.toml", "--out", "run", "-q"],
         &["verify", "theirs/run"],
-        &["review", "theirs/run", "--matches", "1", "--out", "review"],
-        &["watch", "theirs/run"],
+        &["report", "theirs/run", "--review", "review", "--matches", "1"],
         &["report", "theirs/run"],
         &["report", "theirs/run", "theirs/run"],
-        &["export", "theirs/run", "--format", "site", "--out", "site.json"],
-        &["export", "theirs/run", "--out", "parquet"],
+        &["report", "theirs/run", "--site", "site.json"],
         &["plan", "--detect", "0.1", "--run", "theirs/run"],
         &["plan", "--within", "0.1", "--cost", "theirs/run"],
         &["sprt", "greedy", BOT, "--run", "theirs/run"],
@@ -721,8 +719,8 @@ fn security_lists_every_command_that_starts_bots() {
         &["learn", "--clone", "theirs/run/records.jsonl", "--agent", BOT, "--out", "learned", "--matches", "1"],
     ] {
         if started(&folder, words).1.is_some() {
-            let length = if words[0] == "units" { 2 } else { 1 };
-            starts.push(words[..length].join(" "));
+            let command = if words[0] == "units" { words[..2].join(" ") } else { words[0].to_owned() };
+            starts.push(command + if words.contains(&"--review") { " --review" } else { "" });
         }
     }
     starts.sort();

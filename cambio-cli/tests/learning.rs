@@ -160,7 +160,7 @@ fn what_cannot_be_learned_is_one_sentence() {
 
 #[test]
 fn the_weights_of_a_network_are_exported() {
-    let folder = folder("export-network");
+    let folder = folder("export");
     prints(&folder, "learn --export classic-many --out one.safetensors");
     let bytes = fs::read(folder.join("one.safetensors")).unwrap();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;

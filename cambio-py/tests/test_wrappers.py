@@ -258,7 +258,6 @@ def test_only_the_parallel_environment_is_parallelizable() -> None:
         (lambda **named: cambio.TextPlayer(str, **named), ("attempts", "rules", "otherwise")),
         (cambio.Game, ("seats", "seed", "deal", "agent_seed")),
         (lambda **named: cambio.VectorGame(1, **named), ("seats", "seed", "first_deal", "agent_seed", "threads")),
-        (lambda **named: cambio.Game().record().complete(**named), ("seed",)),
     ],
 )
 def test_options_of_functions_are_checked(call: Callable[..., Any], names: tuple[str, ...]) -> None:

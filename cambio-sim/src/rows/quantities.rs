@@ -1,7 +1,7 @@
 //! The quantities that are measured for each agent in each match.
 //!
 //! A line of `quantities!` declares a quantity: its name, type and meaning. The macro derives the counter ([`Counts`]),
-//! the column of `players.csv` and of Parquet files, and the sum over matches ([`QuantitySums`]). `impl Counts` below counts it.
+//! the column of `players.csv`, and the sum over matches ([`QuantitySums`]). `impl Counts` below counts it.
 //! A line of `behaviour!` declares a column of `behaviour.csv`, computed from the sums ([`BehaviourRow`]), and its label
 //! in reports ([`MEASURES`]). Columns have the order of the lines.
 
