@@ -50,9 +50,10 @@ def clustered(rows, by, value):
     mean = pl.col("total").sum().over(by) / pl.col("n").sum().over(by)
     squares = (pl.col("residual") ** 2).sum()
     count = pl.len()
-    skewness = (pl.col("residual") ** 3).sum() / squares**1.5 * count.sqrt()
+    deviation = pl.col("own") - pl.col("own").mean()
+    variance = (deviation**2).mean()
     out = (
-        deals.with_columns(mean=mean)
+        deals.with_columns(mean=mean, own=pl.col("total") / pl.col("n"))
         .with_columns(residual=pl.col("total") - pl.col("mean") * pl.col("n"))
         .group_by(by)
         .agg(
@@ -60,26 +61,32 @@ def clustered(rows, by, value):
             matches=pl.col("n").sum(),
             mean=pl.col("mean").first(),
             error=(count / (count - 1) * squares).sqrt() / pl.col("n").sum(),
-            skewness=skewness,
+            skewness=(deviation**3).mean() / variance**1.5,
+            # Near 1 if few deals differ from the others (kurtosis), as between agents that play nearly alike.
+            alike=(1 - 4 * variance**2 / (deviation**4).mean()).fill_nan(0.0).clip(0, 1),
         )
     )
-    quantile = student.ppf(0.975, out["deals"].to_numpy() - 1)
+    freedom = (out["deals"] * (1 - out["alike"]) - 1).clip(1, None)
+    quantile = student.ppf(0.975, freedom.to_numpy())
     out = out.with_columns(half=pl.col("error") * pl.Series(quantile), t=pl.Series(quantile))
-    return out.with_columns(low=hall_end(0.0, 1), high=hall_end(1.0, -1)).drop("t", "skewness").sort(by)
+    return out.with_columns(low=hall_end(0.0, 1), high=hall_end(1.0, -1)).drop("t", "skewness", "alike").sort(by)
 
 
 def hall_end(bound, sign):
-    """An end of the interval of a mean between 0 and 1, as in summary.csv: Hall's (1992) with an unseen deal of weight 1/4 on the
-    side of the bound. If all deals agree, a share of them may have been different (Wilson 1927)."""
-    mean, error, deals, t = (pl.col(name) for name in ("mean", "error", "deals", "t"))
+    """An end of the interval of a mean between 0 and 1, as in summary.csv: Hall's (1992) with an unseen deal on the side of the
+    bound, which weighs at least 1/4, and more if few deals differ. If all deals agree, a share of them may have been different (Wilson 1927)."""
+    mean, error, deals, t, alike = (pl.col(name) for name in ("mean", "error", "deals", "t", "alike"))
     second = error**2 * (deals - 1)
-    third = pl.col("skewness") * second**1.5
-    distance = (bound - mean) / (pl.col("matches") / deals).sqrt()
-    shift = distance / 4 / (deals + 0.25)
+    independent = (deals / pl.col("matches")).sqrt()
+    distance = (bound - mean) * (independent + (1 - independent) * alike**2 / 2)
+    is_longer = pl.col("skewness") * distance > 0
+    third = pl.when(is_longer).then(alike * pl.col("skewness") * second**1.5).otherwise(0.0)
+    weight = pl.max_horizontal(alike**2, pl.lit(0.25))
+    shift = weight * distance / (deals + weight)
     rest = distance - shift
-    wider = (deals * (second + shift**2) + rest**2 / 4) / (deals + 0.25)
-    skewed = (deals * (third - 3 * shift * second - shift**3) + rest**3 / 4) / (deals + 0.25)
-    slope = skewed / wider**1.5 / (3 * (deals + 0.25).sqrt())
+    wider = (deals * (second + shift**2) + weight * rest**2) / (deals + weight)
+    skewed = (deals * (third - 3 * shift * second - shift**3) + weight * rest**3) / (deals + weight)
+    slope = skewed / wider**1.5 / (3 * (deals + weight).sqrt())
     root = 1 + 3 * slope * (sign * t - slope / 2)
     end = mean - (wider / (deals - 1)).sqrt() * (root.sign() * root.abs() ** (1 / 3) - 1) / slope
     agreed = mean + t**2 / (t**2 + deals) * (bound - mean)

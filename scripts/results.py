@@ -101,7 +101,7 @@ class Run:
     """A command, and the stored part of its output."""
 
     def __init__(self, page, declared):
-        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "files", "play"}
+        unknown = set(declared) - {"name", "command", "reduced", "keep", "experiment", "files", "play", "stale"}
         if unknown:
             raise Wrong(f"{page}: a run has no field {', '.join(sorted(unknown))}")
         self.page = page
@@ -114,6 +114,8 @@ class Run:
         words = [word for word in self.full.split() if word.startswith("experiments/") and word.endswith(".toml")]
         self.experiment = declared.get("experiment", words[0] if words else None)
         self.files = declared.get("files", [])
+        # Why the stored files are kept although the program has changed. The page must contain this sentence.
+        self.stale = declared.get("stale")
         self.folder = KEPT / self.name
         self.facts = None
         if (self.folder / "facts.json").is_file():
@@ -172,6 +174,10 @@ class Run:
             yield f"the command of the run {self.name} has changed in {self.page}; play the run again"
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
             yield f"{self.experiment} has changed since the run {self.name}; play the run again"
+        if self.stale:
+            if " ".join(self.stale.split()) not in " ".join((TEMPLATES / self.page).read_text(encoding="utf-8").split("+++")[2].split()):
+                yield f"{self.page} must say of the run {self.name}: {self.stale}"
+            return
         made, now = self.facts.get("inputs", {}), self.inputs()
         for path in sorted(made.keys() | now.keys()):
             # None stands for a program of an old run whose content was not recorded.

@@ -1,7 +1,7 @@
 //! Child processes, open pipes and slow bots do not block other bots, and they end with the run.
 #![cfg(target_os = "linux")]
 
-use crate::command::{command, has, interrupt, said};
+use crate::command::{command, has, interrupt, said, table};
 use crate::folder::folder;
 use std::fs;
 use std::path::Path;
@@ -158,12 +158,16 @@ fn a_served_agent_plays_as_it_does_without_a_process() {
             let spec = format!("seed = 1\ndeals = 3\n{table}\nagents = {agents}\n");
             let _ = fs::remove_dir_all(folder.join("run"));
             crate::command::play(&folder, "run", spec);
-            ["matches.csv", "rounds.csv", "players.csv"]
-                .map(|file| fs::read_to_string(folder.join("run").join(file)).unwrap())
+            ["matches.csv", "rounds.csv", "players.csv"].map(|file| {
+                let mut rows = table(&folder.join("run").join(file));
+                // A bot does not report its lapses.
+                rows.iter_mut().for_each(|row| drop(row.remove("lapses")));
+                rows
+            })
         };
         let rows = play(agent);
-        assert!(rows[2].contains(",other,"));
-        assert_eq!(play(&served(agent)), rows, "{agent} on {rules}");
+        assert!(rows[2].iter().any(|row| row["agent"] == "other"));
+        assert!(play(&served(agent)) == rows, "{agent} on {rules}");
     }
     let found = said(&command(&folder, "verify run --all").output().unwrap());
     assert!(found.contains("verified"), "{found}");

@@ -218,7 +218,11 @@ fn errors_in_an_experiment_name_the_field_and_the_fix() {
         ("deals", "-1", "line 2: field `deals` must be a whole number from 0 to 18446744073709551615, found -1"),
         ("seats", "[2, 'four']", "field `seats` must be a whole number of at least 0, found 'four'"),
         ("agents", "'greedy'", "line 5: field `agents` must be a list, found 'greedy'"),
-        ("agents", "[\n  'greedy',\n  3,\n]", "line 7: field `agents` must be a text in quotes, found 3"),
+        (
+            "agents",
+            "[\n  'greedy',\n  3,\n]",
+            "line 5: field `agents` must be a list of specs and of tables { spec, name }, found [",
+        ),
         ("records", "'yes'", "field `records` must be true or false, found 'yes'"),
         ("payoff", "'luck'", "field `payoff` must be one of `rank_points`, `win`, `points`, `margin`, found 'luck'"),
         ("lineups", "'each'", "{ focal, field } or { pools }, found 'each'"),
@@ -315,8 +319,7 @@ fn an_agent_that_cannot_play_is_refused_before_play() {
         "sprt greedy learned --rules odd.toml",
         "tune --agent greedy(call_at=?) --range 3..4 --field learned --rules odd.toml --deals 8 --out out",
     ] {
-        let exit = if words.starts_with("tune") { 1 } else { 2 };
-        let refused = fails(&folder, exit, &format!("{words} --quiet"));
+        let refused = fails(&folder, 2, &format!("{words} --quiet"));
         assert!(refused.contains("that can play `odd` at 2 seats, found `learned`: "), "{words}: {refused}");
     }
     for words in [format!("match greedy {bot}"), format!("sprt greedy {bot}")] {
