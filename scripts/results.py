@@ -175,7 +175,9 @@ class Run:
         if self.experiment and self.facts["experiment"] != experiment(self.experiment):
             yield f"{self.experiment} has changed since the run {self.name}; play the run again"
         if self.stale:
-            if " ".join(self.stale.split()) not in " ".join((TEMPLATES / self.page).read_text(encoding="utf-8").split("+++")[2].split()):
+            if " ".join(self.stale.split()) not in " ".join(
+                (TEMPLATES / self.page).read_text(encoding="utf-8").split("+++")[2].split()
+            ):
                 yield f"{self.page} must say of the run {self.name}: {self.stale}"
             return
         made, now = self.facts.get("inputs", {}), self.inputs()

@@ -127,7 +127,6 @@ impl PyAgent {
         }
         let mut memory = self.memory()?;
         let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
-        let streams = streams.unwrap_or_else(|| default_streams(&agent)).into();
         let decided = py.detach(|| {
             let mut players = seated(agent, observation, seed, 0)?;
             let action = decision_of(&mut players, observation)?;
@@ -229,6 +228,7 @@ impl PyAgent {
         }
         let mut memory = self.memory()?;
         let agent = memory.asked.take().unwrap_or_else(|| LibraryAgent::new(&self.spec));
+        let streams = streams.unwrap_or_else(|| default_streams(&agent)).into();
         let (known, agent) =
             py.detach(|| answers(agent, observation, seed, streams)).map_err(|failure| self.fault(&failure))?;
         memory.asked = Some(agent);

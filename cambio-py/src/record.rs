@@ -7,7 +7,6 @@ use pyo3::types::PyTuple;
 use serde_json::Value;
 
 use crate::action::PyAction;
-use crate::args::Arg;
 use crate::keys::SeatKeys;
 use crate::observation::PyObservation;
 use crate::rules::{PyRules, hash_of};

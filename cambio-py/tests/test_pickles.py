@@ -6,10 +6,10 @@ import random
 from typing import Any
 
 import pytest
+from test_refusals import JUNK, methods, raised
 
 import cambio_game as cambio
 from conftest import amount, choose
-from test_refusals import JUNK, methods, raised
 
 
 def midway(rules: Any, seats: int, seed: int, decisions: int) -> cambio.Game:
@@ -63,13 +63,13 @@ def test_changed_pickles_never_panic() -> None:
         make, args = thing.__reduce__()
         args = changed(tuple(args), dice)
         found: list[Any] = []
-        if raised(lambda: found.append(make(*args))) is None:  # noqa: B023
+        if raised(lambda: found.append(make(*args))) is None:
             restored += 1
             for name in methods(type(found[0])):
                 if name in ("save", "write", "reset", "__getitem__", "__class_getitem__"):
                     continue
                 for given in ((), (0,), ("a1",), (dice.choice(JUNK),)):
-                    used += raised(lambda: getattr(found[0], name)(*given)) is None  # noqa: B023
+                    used += raised(lambda: getattr(found[0], name)(*given)) is None
             assert repr(found[0])
     assert restored > 100 and used > 1000, (restored, used)
 

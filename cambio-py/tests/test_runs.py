@@ -396,7 +396,9 @@ def test_results_are_printed_in_the_payoff(tmp_path: Path) -> None:
         ("win", "win_share", "wins a match"),
     ]:
         spec = tmp_path / f"{payoff}.toml"
-        spec.write_text(f"seed = 1\ndeals = 20\npayoff = '{payoff}'\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'random']\n")
+        spec.write_text(
+            f"seed = 1\ndeals = 20\npayoff = '{payoff}'\nrules = ['classic']\nseats = [2]\nagents = ['greedy', 'random']\n"
+        )
         found = cambio.run(spec, tmp_path / payoff)
         row = found.summary[0]
         mean, low, high = (f"{row[name]:.3f}" for name in (column, f"{column}_low", f"{column}_high"))

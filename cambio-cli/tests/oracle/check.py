@@ -119,7 +119,9 @@ class Hall:
         limit = self.mean + side * 20 if self.without_luck else bound
         if self.mean == limit or -side * self.statistic(limit, bound) <= factor:
             return limit
-        return scipy.optimize.brentq(lambda at: -side * self.statistic(at, bound) - factor, self.mean, limit, xtol=1e-15, rtol=1e-14)
+        return scipy.optimize.brentq(
+            lambda at: -side * self.statistic(at, bound) - factor, self.mean, limit, xtol=1e-15, rtol=1e-14
+        )
 
     def interval(self, factor=None):
         factor = self.factor(0.95) if factor is None else factor
@@ -766,7 +768,9 @@ def check_comparison(file):
                     if is_adjusted and was_adjusted:
                         # With clusters that only one run has, the variance of the difference is that of two overlapping samples.
                         own, rest = (np.array(list(totals.values())) / count for totals in [later, earlier])
-                        covariance = ((one - mean) * (other - earlier_mean)).sum() * len(one) / (len(one) - 1) / (len(own) * len(rest))
+                        covariance = (
+                            ((one - mean) * (other - earlier_mean)).sum() * len(one) / (len(one) - 1) / (len(own) * len(rest))
+                        )
                         variance = scipy.stats.sem(own) ** 2 + scipy.stats.sem(rest) ** 2 - 2 * covariance
                         hall.second = variance * (len(shared) - 1)
                     low, high = hall.interval(hall.factor(level))
