@@ -154,14 +154,16 @@ fn a_served_agent_plays_as_it_does_without_a_process() {
     {
         let play = |agent: &str| {
             let agents = format!("['greedy', {{ spec = '''{agent}''', name = 'other' }}]");
-            let table = format!("rules = '{rules}'\nseats = {seats}\nluck = 'off'");
-            let spec = format!("seed = 1\ndeals = 3\n{table}\nagents = {agents}\n");
+            let place = format!("rules = '{rules}'\nseats = {seats}\nluck = 'off'");
+            let spec = format!("seed = 1\ndeals = 3\n{place}\nagents = {agents}\n");
             let _ = fs::remove_dir_all(folder.join("run"));
             crate::command::play(&folder, "run", spec);
             ["matches.csv", "rounds.csv", "players.csv"].map(|file| {
                 let mut rows = table(&folder.join("run").join(file));
                 // A bot does not report its lapses.
-                rows.iter_mut().for_each(|row| drop(row.remove("lapses")));
+                for row in &mut rows {
+                    row.remove("lapses");
+                }
                 rows
             })
         };
