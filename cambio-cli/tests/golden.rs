@@ -75,6 +75,7 @@ fn a_run_of_format_2_is_reported_verified_and_replayed() {
     assert!(report.contains("classic, 2 seats, 2 deals"), "{report}");
     let found = done(&place, "verify run-2 --all");
     assert!(found.contains("verified: 1 of 1 batches, 8 matches; 1 batch replayed"), "{found}");
+    assert!(!found.contains("not checked"), "{found}");
     let found = done(&place, "replay run-2/records.jsonl");
     assert!(found.contains("8 passed, 0 failed"), "{found}");
     // Later versions may add columns, and compute figures with other last digits.

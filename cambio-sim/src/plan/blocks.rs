@@ -202,9 +202,13 @@ impl Plan {
         self.cells.iter().any(|cell| cell.baseline.is_some())
     }
 
-    /// The number of the agent with this label.
-    pub fn agent(&self, label: &str) -> Option<usize> {
-        self.agents.iter().position(|agent| agent.label == label)
+    /// The number of the agent with this label, or with this spec if it has a name.
+    pub fn agent(&self, text: &str) -> Option<usize> {
+        let has_spec = |agent: &PlannedAgent| {
+            agent.spec == text || agent.spec.split_once(" = ").is_some_and(|named| named.1 == text)
+        };
+        let labelled = self.agents.iter().position(|agent| agent.label == text);
+        labelled.or_else(|| self.agents.iter().position(has_spec))
     }
 
     /// The number of the cell with these rules and seats.
