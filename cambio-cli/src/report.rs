@@ -50,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dry", "review"])]
     site: Option<PathBuf>,
     #[command(flatten)]
-    review: review::Args,
+    review: review::ReviewArgs,
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {

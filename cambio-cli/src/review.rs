@@ -22,7 +22,7 @@ use crate::say::{count, plain, say, stdout};
 const LISTED_DECISIONS: usize = 3;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ReviewArgs {
     /// List the costliest decisions of the agents instead: analyse every decision in a random sample of matches, as the viewer
     /// does, and write a page and a replay of each match into this folder, which must not exist. Takes seconds for each round,
     /// and starts the bots of the run
@@ -78,7 +78,7 @@ struct ListedDecision {
 }
 
 /// Reviews a sample of the matches of `stored`, and writes the pages into the folder `out`.
-pub(super) fn run(args: &Args, stored: &StoredRun, out: &Path, roster: &Roster) -> CliResult {
+pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Roster) -> CliResult {
     let title = if stored.plan.name.is_empty() { "A Cambio experiment" } else { &stored.plan.name };
     let sample: Vec<(u64, StoredMatch)> = sample(stored, args)?.into_iter().collect();
     let of = sample.len() as u64;
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Args, stored: &StoredRun, out: &Path, roster: &Roster) 
 }
 
 /// Chooses matches of a run at random, with their numbers. The choice depends only on the run and the number of the sample.
-fn sample(stored: &StoredRun, args: &Args) -> Result<BTreeMap<u64, StoredMatch>, Box<dyn std::error::Error>> {
+fn sample(stored: &StoredRun, args: &ReviewArgs) -> Result<BTreeMap<u64, StoredMatch>, Box<dyn std::error::Error>> {
     let all = stored.matches();
     if all == 0 {
         return Err(format!("{} has no matches yet", stored.path.display()).into());

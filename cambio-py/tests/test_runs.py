@@ -321,7 +321,7 @@ def test_a_run_folder_has_rows_and_other_names(tmp_path: Path) -> None:
     assert scores[0] == scores[1] and {"strong"} < {row["agent"] for row in found.rows()}
     assert cambio.Run.open(tmp_path / "named" / "run").rows("matches") == found.rows("matches")
     (tmp_path / "plain" / "run" / "rounds.csv").unlink()
-    with pytest.raises(cambio.RunError, match="the rows of the run cannot be read"):
+    with pytest.raises(cambio.RunError, match="rounds.csv` cannot be read"):
         again.rows("rounds")
 
 

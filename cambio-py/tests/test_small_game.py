@@ -397,7 +397,7 @@ def test_strategy_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(cambio.CambioError, match="cannot be read"):
         cambio.StrategyPolicy(tmp_path / "none.txt", "mini-m0")
     path.write_text("a b c")
-    with pytest.raises(cambio.CambioError, match="is not a strategy file"):
+    with pytest.raises(cambio.CambioError, match="not a strategy file"):
         cambio.StrategyPolicy(path, "mini-m0")
     assert observation("classic").strategy_key is None
 
