@@ -232,7 +232,7 @@ fn every_command_finds_a_manifest_and_an_experiment_that_are_not_what_was_writte
             "report whole",
             "report whole --dry",
             "verify whole",
-            "export whole --out exported",
+            "report whole --site exported",
             "plan --detect 0.01 --run whole",
         ] {
             let output = cambio(&folder, words);
