@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::exit::{CliResult, Exit};
 use crate::progress::ProgressDisplay;
-use crate::run::{stop_on_signal, threads};
+use crate::run::{refuse_existing, stop_on_signal, threads};
 use crate::say::{count, plain, say, stdout};
 
 /// The number of decisions that are listed for each agent and kind of decision.
@@ -79,6 +79,7 @@ struct ListedDecision {
 
 /// Reviews a sample of the matches of `stored`, and writes the pages into the folder `out`.
 pub(super) fn run(args: &ReviewArgs, stored: &StoredRun, out: &Path, roster: &Roster) -> CliResult {
+    refuse_existing(out)?;
     let title = if stored.plan.name.is_empty() { "A Cambio experiment" } else { &stored.plan.name };
     let sample: Vec<(u64, StoredMatch)> = sample(stored, args)?.into_iter().collect();
     let of = sample.len() as u64;

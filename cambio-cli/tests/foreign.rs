@@ -475,7 +475,6 @@ fn nothing_is_written_where_nothing_may_be_written_and_nothing_is_overwritten() 
             "run spec.toml -q --out",
             "run spec.toml -q --resume --out",
             "report run --site",
-            "report run --review",
             "tune --agent greedy(call_at=?) --range 0..1 --deals 2 --validate 0 -q --out",
             "sprt random random --deals 10 -q --out",
             "solve --game mini-m0 --iterations 1 -q --save",
