@@ -96,7 +96,7 @@ enum Command {
         after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
     )]
     Match(duel::Args),
-    /// Print tables, rewrite the report, compare runs, or review decisions
+    /// Print tables, rewrite the report, compare or review runs
     #[command(
         after_help = "Examples:\n  cambio report runs/quickstart\n  cambio report runs/quickstart --dry --format md\n  \
                       cambio report runs/before runs/after --html comparison.html\n  cambio report runs/quickstart --plots plots\n  \
