@@ -161,7 +161,9 @@ def markdown_links():
             if not goal.exists():
                 yield f"{page.relative_to(ROOT)}: the target of {link} does not exist"
             elif parts.fragment and goal.suffix == ".md":
-                text = re.sub(r"\{\{#include ([^}:]*)[^}]*\}\}", lambda found: (goal.parent / found[1]).read_text(), goal.read_text())
+                text = re.sub(
+                    r"\{\{#include ([^}:]*)[^}]*\}\}", lambda found: (goal.parent / found[1]).read_text(), goal.read_text()
+                )
                 text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
                 if parts.fragment not in {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}:
                     yield f"{page.relative_to(ROOT)}: the target of {link} has no such heading"
