@@ -199,7 +199,7 @@ impl DecisionReview {
 /// Reviews the decisions of a finished match.
 ///
 /// Pass every round to [`Reviewer::round_begins`], every event to [`Reviewer::event`], and every decision, before it is
-/// carried out, to [`Reviewer::review`], or to [`Reviewer::decides`] without a review. Chances are averages over the
+/// carried out, to [`Reviewer::review`]. Chances are averages over the
 /// order of the stock. In a snap window, seats that have already declared decide again in the playouts.
 ///
 /// # Determinism
@@ -321,11 +321,8 @@ impl Reviewer {
         }
     }
 
-    /// Adds a decision without a review, before it is carried out in this state.
-    ///
-    /// # Panics
-    /// If no seat is to act.
-    pub fn decides(&mut self, state: &State) {
+    /// Adds a decision before it is carried out in this state.
+    fn decides(&mut self, state: &State) {
         let actor = state.actor().expect("a seat is to act");
         self.at.1 += 1;
         for (inference, seat) in self.seats.iter_mut().zip(Seat::ALL) {
@@ -335,7 +332,7 @@ impl Reviewer {
         }
     }
 
-    /// Reviews the decision `taken` in this state, and calls [`Reviewer::decides`].
+    /// Reviews the decision `taken` in this state, before it is carried out.
     ///
     /// # Panics
     /// If no seat is to act, or the state does not belong to the match.
