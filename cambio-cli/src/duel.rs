@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::{Experiment, RunFolder, Unit};
+use cambio_core::text::duration;
+use cambio_exec::Executor;
+use cambio_sim::{Experiment, RunFolder, Unit, equal_time};
 
-use crate::exit::CliResult;
-use crate::run::{play, refuse_existing, tell_seating};
-use crate::setting::{SettingArgs, from_here, in_any_folder};
+use crate::exit::{CliResult, Exit};
+use crate::run::{play, refuse_existing, stop_on_signal, tell_seating};
+use crate::say::say;
+use crate::seeds::seed_of;
+use crate::setting::{SettingArgs, from_here, in_any_folder, positive};
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -23,6 +27,10 @@ pub(super) struct Args {
     /// Write the rows, tables and report to this folder, which must not exist
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace the question mark of each agent, as in 'rollout(n=?)', by the whole number with which a decision takes this
+    /// many milliseconds on this machine, on average over a match
+    #[arg(long, value_name = "MS", value_parser = positive)]
+    equal_time: Option<f64>,
     /// The output format of the tables
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -30,25 +38,55 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     let SettingArgs { rounds, threads, quiet, .. } = args.setting;
+    if let Some(out) = &args.out {
+        refuse_existing(out)?;
+    }
     let rules = in_any_folder(args.setting.rules())?;
+    let agents = match (args.equal_time, args.agents.iter().find(|agent| agent.contains("=?"))) {
+        (Some(ms), _) => with_equal_time(args, &rules, ms / 1000.0, roster)?,
+        (None, Some(agent)) => {
+            return Err(format!("`{agent}` has a question mark; --equal-time finds its number").into());
+        }
+        (None, None) => args.agents.clone(),
+    };
     let experiment = Experiment {
-        name: args.agents.join(" against "),
+        name: agents.join(" against "),
         seed: Some(args.setting.seed("match")),
         deals: args.deals,
         unit: if rounds { Unit::Rounds } else { Unit::Match },
         luck: args.setting.luck,
-        ..Experiment::at(&rules, args.setting.seats(), &args.agents)
+        ..Experiment::at(&rules, args.setting.seats(), &agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
     let toml = from_here(experiment.clone())?.to_toml();
     let experiment = Experiment { records: args.out.is_some(), ..experiment };
     let plan = experiment.plan(roster, Path::new("."))?.with_toml(toml);
-    if let Some(out) = &args.out {
-        refuse_existing(out)?;
-    }
     if !quiet {
         tell_seating(&experiment, &plan);
     }
     let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
     play(&plan, folder, threads, quiet, args.format)
+}
+
+/// The agents with budgets that take `seconds` per decision. Prints what was found.
+fn with_equal_time(
+    args: &Args,
+    rules: &str,
+    seconds: f64,
+    roster: &Roster,
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let table = Experiment { seed: Some(seed_of("equal-time")), ..Experiment::at(rules, args.setting.seats(), &[""]) };
+    let executor = Executor::new(1)?.with_cancel(stop_on_signal(Exit::Interrupted)?);
+    let measured = |spec: &str, taken: f64| {
+        if !args.setting.quiet {
+            say!("{spec}: {} per decision", duration(taken));
+        }
+    };
+    let mut agents = Vec::new();
+    for agent in &args.agents {
+        let (spec, taken) = equal_time(agent, seconds, &table, roster, &executor, &measured)?;
+        say!("{} per decision: {spec}", duration(taken));
+        agents.push(spec);
+    }
+    Ok(agents)
 }

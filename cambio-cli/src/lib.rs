@@ -10,8 +10,6 @@ mod advantage;
 mod agents;
 #[cfg(feature = "learn")]
 mod bench;
-mod budget;
-mod calibrate;
 #[cfg(feature = "report")]
 mod comparison;
 mod duel;
@@ -93,7 +91,7 @@ enum Command {
     Run(run::Args),
     /// Play agents against each other without an experiment file
     #[command(
-        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200"
+        after_help = "Examples:\n  cambio match greedy sharp\n  cambio match learned sharp 'greedy(call_at=7)' --seats 3 --deals 200\n  cambio match 'rollout(n=?)' 'ismcts(iterations=?)' --equal-time 5"
     )]
     Match(duel::Args),
     /// Print tables, rewrite the report, compare or review runs
@@ -107,10 +105,10 @@ enum Command {
     /// Check the files of a run and replay some or all of its matches
     #[command(after_help = "Examples:\n  cambio verify runs/quickstart\n  cambio verify runs/quickstart --all")]
     Verify(verify::Args),
-    /// Estimate the deals, time and price that a comparison needs
+    /// Estimate the deals that a comparison needs
     #[command(
-        override_usage = "cambio plan [OPTIONS] --detect <EFFECT> --run <DIR>\n       cambio plan [OPTIONS] --detect <EFFECT> --deviation <SIGMA>\n       cambio plan [OPTIONS] --within <HALF-WIDTH> --cost <DIR>",
-        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4\n  cambio plan --cost runs/quickstart --within 0.005 --machines 100"
+        override_usage = "cambio plan [OPTIONS] --detect <EFFECT> --run <DIR>\n       cambio plan [OPTIONS] --detect <EFFECT> --deviation <SIGMA>",
+        after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4"
     )]
     Plan(plan::Args),
     /// Run an experiment on many machines through a shared store
@@ -129,11 +127,6 @@ enum Command {
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
     )]
     Tune(tune::Args),
-    /// Find the budgets that give searches the same time per decision
-    #[command(
-        after_help = "Examples:\n  cambio calibrate 'rollout(n=?)' 'ismcts(iterations=?)' --ms 5\n  cambio calibrate 'lookahead(worlds=?,proposals=200)' learned --ms 2 --seats 4\n\nThe output is a line for an experiment file. The budgets in it are numbers of\niterations, so that runs stay reproducible."
-    )]
-    Calibrate(calibrate::Args),
     /// Play two agents until a sequential test shows which is better
     #[command(after_help = "Example:\n  cambio sprt 'greedy(call_at=7)' greedy --elo1 20")]
     Sprt(sprt::Args),
@@ -267,7 +260,6 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         #[cfg(feature = "cluster")]
         Command::Cluster(args) => units::cluster::run(&args, roster),
         Command::Tune(args) => tune::run(&args, roster),
-        Command::Calibrate(args) => calibrate::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),
         #[cfg(feature = "learn")]

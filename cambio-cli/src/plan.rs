@@ -11,17 +11,16 @@ use cambio_stats::Interval;
 use cambio_stats::planning::clusters_needed;
 use itertools::Itertools as _;
 
-use crate::budget;
 use crate::exit::{CliResult, Exit};
 use crate::say::{count, stdout};
 use crate::setting::{check_difference, positive, probability};
 
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("spread").args(["run", "deviation", "cost"]).required(true)))]
+#[command(group(clap::ArgGroup::new("spread").args(["run", "deviation"]).required(true)))]
 pub(super) struct Args {
     /// The difference in payoff to detect, such as 0.01 rank points
-    #[arg(long, value_name = "EFFECT", value_parser = positive, required_unless_present = "cost")]
-    detect: Option<f64>,
+    #[arg(long, value_name = "EFFECT", value_parser = positive)]
+    detect: f64,
     /// A run folder, which gives the standard deviation for every pair of its agents
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
@@ -40,8 +39,6 @@ pub(super) struct Args {
     /// The probability of finding a difference of size EFFECT
     #[arg(long, default_value_t = 0.8, value_parser = probability)]
     power: f64,
-    #[command(flatten)]
-    target: budget::BudgetTarget,
 }
 
 /// The maximum number of lineups of a table that are listed.
@@ -61,10 +58,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    if let Some(folder) = &args.target.cost {
-        return budget::run(&args.target, folder);
-    }
-    let detect = args.detect.ok_or("--detect is required")?;
+    let detect = args.detect;
     let mut out = stdout();
     let what = format!("to detect {} with power {} at level {}", detect, args.power, args.alpha);
     if let Some(deviation) = args.deviation {

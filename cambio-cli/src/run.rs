@@ -1,6 +1,7 @@
 //! `cambio run`.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use cambio_agents::Roster;
 use cambio_core::rng::Seed;
@@ -72,7 +73,11 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
 /// Returns a token that is cancelled by an interrupt (Ctrl-C). Matches then stop soon, and the processes of bots end. A
 /// second interrupt ends the command at once, with the exit code `exit`.
 pub(super) fn stop_on_signal(exit: Exit) -> Result<CancelToken, ctrlc::Error> {
-    let token = CancelToken::new();
+    static TOKEN: OnceLock<CancelToken> = OnceLock::new();
+    if let Some(token) = TOKEN.get() {
+        return Ok(token.clone());
+    }
+    let token = TOKEN.get_or_init(CancelToken::new).clone();
     let interrupted = token.clone();
     ctrlc::set_handler(move || {
         if !interrupted.cancel() {

@@ -563,17 +563,18 @@ fn a_tournament_needs_no_file_and_plays_what_one_with_a_file_plays() {
 }
 
 #[test]
-fn calibrate_prints_a_line_for_an_experiment_with_fixed_budgets() {
-    let folder = folder("calibrate");
-    let printed = prints(&folder, "calibrate rollout(n=?) ismcts(iterations=?) greedy --ms 0.1 --quiet");
-    let lines: Vec<&str> = printed.lines().collect();
-    assert_eq!(lines[0], "# time per decision on this machine: classic, 2 seats");
-    assert!(lines[1..4].iter().all(|line| line.starts_with("# ") && line.contains("s  ")), "{printed}");
-    let rest = "seed = 1\ndeals = 1\nrules = ['classic']\nseats = [2]\n";
-    let table = play(&folder, "out", format!("{printed}{rest}"));
-    let agent = |start: &str| lines[4].contains(&format!("\"{start}")) && table.contains(start);
-    assert!(agent("rollout(n=") && agent("ismcts(iterations=") && agent("greedy"), "{printed}{table}");
-    assert!(!printed.contains('?'), "{printed}");
+fn equal_time_finds_budgets_and_plays_with_them() {
+    let folder = folder("equal_time");
+    let words = "match rollout(n=?) ismcts(iterations=?) greedy --equal-time 0.1 --deals 2 --quiet";
+    let output = cambio(&folder, words);
+    let read = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (table, found) = (read(&output.stdout), read(&output.stderr));
+    assert!(output.status.success() && !found.contains('?'), "{found}");
+    for start in ["rollout(n=", "ismcts(iterations=", "greedy"] {
+        assert!(found.contains(&format!(" per decision: {start}")) && table.contains(start), "{found}{table}");
+    }
+    refuses(&folder, "match rollout(epsilon=?) greedy --equal-time 1", "in place of a whole number");
+    refuses(&folder, "match rollout(n=?) greedy", "--equal-time");
 }
 
 /// Regression test: formerly "is not shown to be better than" stood above a score of 0.89.

@@ -710,7 +710,6 @@ fn security_lists_every_command_that_starts_bots() {
         &["report", "theirs/run", "theirs/run"],
         &["report", "theirs/run", "--site", "site.json"],
         &["plan", "--detect", "0.1", "--run", "theirs/run"],
-        &["plan", "--within", "0.1", "--cost", "theirs/run"],
         &["sprt", "greedy", BOT, "--run", "theirs/run"],
         &["replay", "theirs/run/records.jsonl"],
         &["replay", "theirs/run/records.jsonl", "--html", "page.html", "--analysis"],

@@ -181,16 +181,3 @@ fn the_files_for_slurm_and_kubernetes_name_what_they_run() {
         assert_same(&folder.join("one"), &folder.join("many"));
     }
 }
-
-#[test]
-fn a_target_precision_is_priced_from_a_run() {
-    let folder = folder("priced");
-    play(&folder, "small", SPEC);
-    let printed = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.001");
-    assert!(printed.contains(" of one core") && printed.contains("on 1000 cores, play takes "), "{printed}");
-    // With more cores than batches, some cores have no work, because one core plays a whole batch.
-    let few = done(&folder, "plan --machines 100 --cores 10 --cost small --within 0.05");
-    assert!(few.contains("a batch is not split between cores, so at most "), "{few}");
-    assert!(!done(&folder, "plan --cores 1 --cost small --within 0.05").contains("a batch is not split"));
-    assert!(fails(&folder, 1, "plan --cost small").contains("--within"));
-}

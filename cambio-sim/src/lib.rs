@@ -27,6 +27,7 @@ mod comparison;
 mod dictionary;
 pub mod digest;
 mod disk;
+mod equal_time;
 mod exploit;
 mod plan;
 mod play;
@@ -48,6 +49,7 @@ pub use digest::{
     SummaryRow,
 };
 pub use disk::RunError;
+pub use equal_time::{EqualTimeError, equal_time};
 pub use exploit::{LowerBound, ResponderGain};
 pub use plan::{
     Baseline, Block, Cell, Experiment, FaultPolicy, Focal, Lineup, LineupRule, Lineups, LockError, LuckChoice, Payoff,

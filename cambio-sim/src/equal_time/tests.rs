@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_budget_is_found_where_time_is_linear_with_an_offset_and_noise() {
+fn budget_is_found_for_linear_and_noisy_times() {
     for (fixed, each, goal) in [(0.0, 1e-6, 1e-3), (2e-4, 3e-6, 5e-3), (9e-4, 1e-7, 1e-3), (1e-6, 5e-6, 0.2)] {
         let mut count = 0;
         let time = |value: i64| {
@@ -10,7 +10,7 @@ fn the_budget_is_found_where_time_is_linear_with_an_offset_and_noise() {
         };
         let (value, seconds) = budget(&(1..=1_000_000), goal, time).unwrap();
         assert!((seconds / goal - 1.0).abs() <= TOLERANCE, "{value}: {seconds} instead of {goal}");
-        assert!(count <= MOST_MEASUREMENTS, "{count} measurements");
+        assert!(count <= MAX_MEASUREMENTS, "{count} measurements");
     }
     let error = budget(&(1..=100), 1e-3, |value| Ok(value as f64 * 1e-6)).unwrap_err().to_string();
     assert!(error.starts_with("a decision takes 100 µs with the highest value 100, which is shorter"), "{error}");
@@ -19,9 +19,9 @@ fn the_budget_is_found_where_time_is_linear_with_an_offset_and_noise() {
 }
 
 #[test]
-fn a_question_mark_takes_the_place_of_a_whole_number() {
+fn question_mark_replaces_a_whole_number() {
     let roster = cambio_agents::roster();
-    let read = |spec: &str| Search::read(spec, &roster).map_err(|error| error.to_string());
+    let read = |spec: &str| Search::read(spec, &roster);
     let Ok(Search::Budget { spec, range }) = read("lookahead(proposals=200, worlds=?)") else { panic!() };
     assert_eq!((spec.as_str(), range), ("lookahead(worlds=?,proposals=200)", 1..=100_000));
     assert!(matches!(read("greedy"), Ok(Search::Fixed(spec)) if spec == "greedy"));
