@@ -40,17 +40,19 @@ pub struct Roster {
 pub fn roster() -> Roster {
     let heuristic = |params: &HeuristicParams| Heuristic::new(params);
     let mut entries = vec![
-        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", RandomParams::agent),
+        RosterEntry::new("random", "Chooses uniformly among the legal decisions.", RandomParams::agent).fast(),
         RosterEntry::new(
             "greedy",
             "Remembers every card it saw, keeps and snaps cards to lower its expected sum, and calls at a threshold.",
             Greedy::new,
-        ),
+        )
+        .fast(),
         RosterEntry::new(
             "heuristic",
             "The memory heuristic: keeps, takes, snaps, swaps and calls by expected points, and can forget cards.",
             heuristic,
-        ),
+        )
+        .fast(),
         RosterEntry::new(
             "rollout",
             "Searches one ply: samples worlds and plays them out with a blueprint policy in every seat.",
@@ -67,7 +69,8 @@ pub fn roster() -> Roster {
             "Runs a program in any language over standard input and output; see PROTOCOL.md.",
             COMMAND,
             external,
-        ),
+        )
+        .external(),
         RosterEntry::with_files(
             "learned",
             "A network trained by self-play: takes the decision with the highest estimated value. Without a file it uses \
@@ -90,7 +93,7 @@ pub fn roster() -> Roster {
     ];
     for &preset in Preset::ALL.iter().filter(|preset| **preset != Preset::Heuristic) {
         let about = format!("A heuristic. {}", preset.about());
-        entries.push(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic));
+        entries.push(RosterEntry::with_defaults(preset.word(), about, preset.params(), heuristic).fast());
     }
     Roster { entries, folder: Path::new("").into() }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use cambio_agents::{AgentSpec, IsmctsParams, LookaheadParams, RolloutParams, Roster};
+use cambio_agents::{AgentSpec, ParamValue, Roster};
 use cambio_core::rules::{MAX_SEATS, PRESETS};
 use cambio_core::{Record, Rules, RulesSpec, Seat};
 use serde::Serialize;
@@ -13,13 +13,13 @@ use crate::scene::{CardValue, KindView};
 use crate::session::{Session, SessionError};
 use crate::words::rules_in_short;
 
-/// The maximum budgets of a decision. Each of them takes at most some ten seconds.
-const MOST_MILLISECONDS: u32 = 10_000;
-const MOST_ITERATIONS: u32 = 100_000;
-const MOST_WORLDS: u32 = 10_000;
+/// The maximum of a parameter in milliseconds, whose name ends in `_ms`.
+const MAX_MS: i64 = 10_000;
+/// The maximum of every other whole number, such as the iterations of a search. A decision then takes some ten seconds at most.
+const MAX_WHOLE: i64 = 100_000;
 
 /// The maximum number of rule systems that pages may send, because the process keeps each of them in memory.
-const MOST_RULES: usize = 1000;
+const MAX_RULES: usize = 1000;
 
 /// Why a request is rejected: a status code of HTTP and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -192,18 +192,13 @@ impl Catalogue {
             let what = "has a time budget, which does not work in a browser; give a number of iterations instead";
             return Err(RequestError::invalid(format!("agent `{agent}` {what}")));
         }
-        let mut budgets = Vec::new();
-        if let Some(RolloutParams { n, time, .. }) = agent.params() {
-            budgets.extend([("n", *n, MOST_ITERATIONS), ("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS)]);
-        }
-        if let Some(IsmctsParams { iterations, time, .. }) = agent.params() {
-            budgets.push(("iterations", *iterations, MOST_ITERATIONS));
-            budgets.push(("time_ms", time.time_ms.unwrap_or(0), MOST_MILLISECONDS));
-        }
-        if let Some(LookaheadParams { worlds, proposals, .. }) = agent.params() {
-            budgets.extend([("worlds", *worlds, MOST_WORLDS), ("proposals", *proposals, MOST_ITERATIONS)]);
-        }
-        let Some((param, found, most)) = budgets.into_iter().find(|(_, found, most)| found > most) else {
+        let whole = agent.parameters().into_iter().filter_map(|param| match param.default {
+            Some(ParamValue::Whole(found)) => Some((param.name, found)),
+            _ => None,
+        });
+        let mut whole =
+            whole.map(|(name, found)| (name, found, if name.ends_with("_ms") { MAX_MS } else { MAX_WHOLE }));
+        let Some((param, found, most)) = whole.find(|(_, found, most)| found > most) else {
             return Ok(());
         };
         let remedy = match self.host {
@@ -230,8 +225,8 @@ impl Catalogue {
     /// Fails if pages have already sent too many rule systems, and these are new.
     fn count_rules(&self, spec: &RulesSpec) -> Result<(), RequestError> {
         let mut made = self.rules_made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= MOST_RULES && !made.contains(spec) {
-            let sentence = format!("the server has already loaded {MOST_RULES} rule systems; restart it to load more");
+        if made.len() >= MAX_RULES && !made.contains(spec) {
+            let sentence = format!("the server has already loaded {MAX_RULES} rule systems; restart it to load more");
             return Err(RequestError { status: 429, sentence });
         }
         made.insert(spec.clone());

@@ -19,6 +19,8 @@ pub struct RosterEntry {
     pub(super) about: String,
     pub(super) text: Option<Text>,
     pub(super) sees_all: bool,
+    pub(super) is_fast: bool,
+    pub(super) is_external: bool,
     /// The default parameters.
     pub(super) params: Arc<dyn Params>,
     pub(super) make: Arc<Make>,
@@ -54,7 +56,7 @@ impl RosterEntry {
     /// let make = |params: &MineParams| Mine { number: params.number as usize };
     /// let roster = roster().with_entry(RosterEntry::new("mine", "Takes a decision by its number.", make));
     /// let spec = roster.parse("mine(number=2)").unwrap();
-    /// assert_eq!(spec.params::<MineParams>().unwrap().number, 2);
+    /// assert_eq!(spec.parameters()[0].default.unwrap().to_string(), "2");
     /// assert_eq!(
     ///     roster.parse("mine(number=2.5)").unwrap_err().to_string(),
     ///     "agent `mine`: parameter `number` must be a whole number from 0 to 1000, found `2.5`",
@@ -109,7 +111,21 @@ impl RosterEntry {
             let params: &dyn Any = params;
             Box::new(make(text, folder, params.downcast_ref().expect("an entry makes agents from its own parameters")))
         };
-        RosterEntry { name, about, text, sees_all: false, params: Arc::new(defaults), make: Arc::new(make) }
+        let (params, make) = (Arc::new(defaults), Arc::new(make));
+        RosterEntry { name, about, text, sees_all: false, is_fast: false, is_external: false, params, make }
+    }
+
+    /// Marks the agent as one whose decisions take about a microsecond: with such agents, more deals are cheaper than measuring
+    /// the luck of the cards.
+    #[must_use]
+    pub fn fast(self) -> RosterEntry {
+        RosterEntry { is_fast: true, ..self }
+    }
+
+    /// Marks the agent as one that runs in another process.
+    #[must_use]
+    pub fn external(self) -> RosterEntry {
+        RosterEntry { is_external: true, ..self }
     }
 
     /// Marks the agent as one that sees every card, through its [observer](Agent::observer). Such an agent is not a

@@ -10,7 +10,6 @@ use cambio_core::text::{did_you_mean, excerpt};
 use cambio_core::{Agent, AgentError, Deal, Players, Rules, Seat};
 
 use super::entry::RosterEntry;
-use crate::external::ExternalParams;
 use crate::guarded::Guarded;
 use crate::params::{Param, ParamError, ParamValue, Params, Range};
 
@@ -24,11 +23,10 @@ const MOST_NAME: usize = 40;
 /// declaration. A spec may begin with a name, as in `mine = greedy(call_at=7)`; results then show the name.
 ///
 /// ```
-/// use cambio_agents::{RolloutParams, roster};
+/// use cambio_agents::roster;
 ///
 /// let spec = roster().parse("rollout(time_ms=50, n=20)").unwrap();
 /// assert_eq!(spec.to_string(), "rollout(n=20,time_ms=50)");
-/// assert_eq!(spec.params::<RolloutParams>().unwrap().n, 20);
 /// assert!(!spec.is_reproducible());
 ///
 /// let spec = roster().parse("mine=greedy( call_at=7 )").unwrap();
@@ -195,13 +193,29 @@ impl AgentSpec {
 
     /// Whether the agent runs in another process. Such an agent is started before it gets any rules.
     pub fn is_external(&self) -> bool {
-        self.params::<ExternalParams>().is_some()
+        self.entry.is_external
+    }
+
+    /// Whether decisions of the agent take about a microsecond, as [declared](RosterEntry::fast).
+    pub fn is_fast(&self) -> bool {
+        self.entry.is_fast
     }
 
     /// The parameters, if they are of this type.
     pub fn params<P: Params>(&self) -> Option<&P> {
         let params: &dyn Any = &*self.params;
         params.downcast_ref()
+    }
+
+    /// The parameters with their values in this spec, as [`Param::default`].
+    ///
+    /// ```
+    /// let spec = cambio_agents::roster().parse("rollout(n=20)")?;
+    /// assert_eq!(spec.parameters()[0].default.unwrap().to_string(), "20");
+    /// # Ok::<(), cambio_agents::SpecError>(())
+    /// ```
+    pub fn parameters(&self) -> Vec<Param> {
+        self.params.declared()
     }
 
     /// The folder in which relative paths of the agent's text start; empty for the working directory.

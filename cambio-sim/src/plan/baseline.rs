@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cambio_agents::{AgentSpec, GreedyParams, HeuristicParams, Luck, OutcomeModel, RandomParams};
+use cambio_agents::{AgentSpec, Luck, OutcomeModel};
 use cambio_core::Rules;
 use cambio_exec::{FileError, read_bytes, write_whole};
 
@@ -93,11 +93,4 @@ pub(super) fn obstacle(rules: &Rules, agents: &[AgentSpec]) -> Option<String> {
     }
     let seer = agents.iter().find(|agent| agent.sees_all())?;
     Some(format!("`off` with `{seer}`, which sees hidden cards"))
-}
-
-/// Whether an agent plays so fast that more deals are cheaper than measuring the luck.
-pub(super) fn is_fast(agent: &AgentSpec) -> bool {
-    agent.params::<RandomParams>().is_some()
-        || agent.params::<GreedyParams>().is_some()
-        || agent.params::<HeuristicParams>().is_some()
 }

@@ -61,7 +61,7 @@ impl Experiment {
         let is_measured = match (self.luck, baseline::obstacle(rules, agents)) {
             (LuckChoice::On, Some(allowed)) => return Err(PlanError::value("luck", "`on`", allowed)),
             (LuckChoice::On, None) => true,
-            (LuckChoice::Auto, obstacle) => obstacle.is_none() && !agents.iter().all(baseline::is_fast),
+            (LuckChoice::Auto, obstacle) => obstacle.is_none() && !agents.iter().all(AgentSpec::is_fast),
             (LuckChoice::Off, _) => false,
         };
         Ok(is_measured.then(|| Baseline::shipped(rules, seats)))

@@ -10,10 +10,10 @@ fn pages_can_send_a_thousand_rule_systems_in_rule_files_and_records() {
     for limit in 1..=500 {
         catalogue.rules(&format!("base = 'classic'\nturn_limit = {limit}")).unwrap();
     }
-    for limit in 1..=MOST_RULES {
+    for limit in 1..=MAX_RULES {
         record(limit).unwrap();
     }
-    let refused = record(MOST_RULES + 1).unwrap_err();
+    let refused = record(MAX_RULES + 1).unwrap_err();
     let what = "the server has already loaded 1000 rule systems; restart it to load more";
     assert_eq!((refused.status, refused.sentence.as_str()), (429, what));
     assert!(catalogue.rules("base = 'faessler'\nturn_limit = 77").is_err());
