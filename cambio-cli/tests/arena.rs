@@ -318,7 +318,7 @@ fn every_form_of_experiment_is_played_and_checked() {
             assert_eq!(ratings[0]["elo"], "0.0");
         }
         if name == "whole" {
-            assert!(table(&folder.join("whole/ratings.csv")).iter().all(|row| !row["replicator"].is_empty()));
+            assert!(table(&folder.join("whole/ratings.csv")).iter().all(|row| !row["nash"].is_empty()));
         }
     }
     for (spec, sentence) in [

@@ -2,9 +2,7 @@
 
 use std::cmp::Ordering;
 
-use cambio_sim::digest::{
-    ALPHA, BEYOND, Behaviour, CellBehaviour, CellDigest, INDIVIDUALS, RESAMPLES, SEAT_DEALS, is_beyond,
-};
+use cambio_sim::digest::{BEYOND, Behaviour, CellBehaviour, CellDigest, RESAMPLES, SEAT_DEALS, is_beyond};
 use cambio_sim::rows::{MEASURES, Measure};
 use cambio_sim::{BehaviourRow, Derived, Payoff, Plan, PlayedBatches, RatingRow, SeatRow};
 use cambio_stats::histogram::Histogram;
@@ -251,7 +249,7 @@ impl CellReport<'_> {
 
     /// The table of the empirical game, if every composition of agents was played.
     fn shares(&self, rows: &[&RatingRow]) -> Option<ReportTable> {
-        rows.iter().any(|row| row.nash.is_some() || row.replicator.is_some()).then_some(())?;
+        rows.iter().any(|row| row.nash.is_some()).then_some(())?;
         let share = |share: Option<f64>, low: Option<f64>, high: Option<f64>| match (share, low.zip(high)) {
             (None, _) => NONE.to_owned(),
             (Some(share), None) => number(share, 2),
@@ -268,8 +266,6 @@ impl CellReport<'_> {
                     |score| plus_minus(score, row.nash_score_low.zip(row.nash_score_high), 3),
                 ),
                 share(row.nash, row.nash_low, row.nash_high),
-                maybe(row.replicator, 2),
-                share(row.alpha_rank, row.alpha_rank_low, row.alpha_rank_high),
             ];
             TableRow::new(head, cells)
         };
@@ -277,14 +273,13 @@ impl CellReport<'_> {
         Some(ReportTable {
             caption: format!(
                 "The agents as strategies of an empirical game{}: the expected rank points against opponents from {equilibrium} (Nash \
-                 averaging, ½ for its own agents), and the share of each in this equilibrium, after 2,000 time units of replicator \
-                 dynamics, and in the α-rank (α = {ALPHA}, {INDIVIDUALS} individuals), with single 95 % bootstrap intervals over deals. \
+                 averaging, ½ for its own agents), and the share of each in this equilibrium, with single 95 % bootstrap intervals over deals. \
                  All alike: the share is the same in at least 95 % of {} resamples, which is not certainty.",
                 self.plan.with_luck(),
                 grouped(RESAMPLES as u64)
             ),
             corner: "agent",
-            columns: ["against Nash", "Nash share", "replicator", "α-rank"].into_iter().map(String::from).collect(),
+            columns: ["against Nash", "Nash share"].into_iter().map(String::from).collect(),
             rows: self.heads().into_iter().zip(rows).map(row).collect(),
         })
     }

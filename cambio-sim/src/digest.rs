@@ -22,7 +22,7 @@ pub use cell::{CellDigest, SEAT_DEALS};
 pub use derived::Derived;
 pub(crate) use extract::Extract;
 pub use extract::{Behaviour, CellBehaviour};
-pub use shares::{ALPHA, INDIVIDUALS, RESAMPLES};
+pub use shares::RESAMPLES;
 pub use tables::{
     BaselineRow, EquivalenceRow, FaultRow, LeadingDifference, PairRow, PooledRow, RatingRow, SeatRow, SummaryRow,
 };

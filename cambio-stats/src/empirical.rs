@@ -250,14 +250,14 @@ impl EmpiricalGame {
     }
 
     /// The growth rates of the replicator dynamics (Taylor and Jonker 1978): shares grow with payoff above the mean.
-    pub fn replicator_rate(&self, mixture: &[f64]) -> Vec<f64> {
+    fn replicator_rate(&self, mixture: &[f64]) -> Vec<f64> {
         let payoffs = self.payoffs(mixture);
         let mean: f64 = payoffs.iter().zip(mixture).map(|(payoff, share)| payoff * share).sum();
         payoffs.iter().zip(mixture).map(|(payoff, share)| share * (payoff - mean)).collect()
     }
 
     /// The shares after this time of replicator dynamics from equal shares, by the fourth-order Runge–Kutta method.
-    pub fn replicator(&self, time: f64) -> Vec<f64> {
+    fn replicator(&self, time: f64) -> Vec<f64> {
         let step = 0.5;
         let mut shares = vec![1.0 / self.strategies as f64; self.strategies];
         let moved = |shares: &[f64], rate: &[f64], by: f64| -> Vec<f64> {
@@ -325,55 +325,6 @@ impl EmpiricalGame {
         }
         Some(softmax(at.logits).data.into())
     }
-
-    /// The α-rank of a single population (Omidshafiei et al. 2019, "α-Rank: Multi-agent evaluation by evolution", eq. 3
-    /// to 5): the stationary distribution of a population of `individuals` with rare mutants that take over or die out,
-    /// by pairwise comparison of fitness. `None` if a composition of two strategies was not played.
-    ///
-    /// With two players, fitness is the payoff of mutant and resident against each other, which `OpenSpiel` calls local
-    /// selection. With more, it is the mean payoff in a group drawn from the population (Gokhale and Traulsen 2010,
-    /// "Evolutionary games in the multiverse").
-    pub fn alpha_rank(&self, alpha: f64, individuals: u32) -> Option<Vec<f64>> {
-        let size = self.strategies;
-        let mut moves = Matrix::zeros(size, size);
-        for from in 0..size {
-            let mut stay = 1.0;
-            for to in (0..size).filter(|&to| to != from) {
-                let gains = self.gains(from, to, individuals)?;
-                moves[(from, to)] = fixation(gains.map(|gain| alpha * gain)) / (size - 1) as f64;
-                stay -= moves[(from, to)];
-            }
-            moves[(from, from)] = stay;
-        }
-        stationary(&moves)
-    }
-
-    /// The fitness advantage of mutants over residents, for 1, 2, … mutants up to all individuals but one.
-    fn gains(&self, resident: usize, mutant: usize, individuals: u32) -> Option<impl Iterator<Item = f64>> {
-        // By the number of mutants in the game: the payoffs of a resident and of a mutant.
-        let mut tables = vec![(0.5, 0.5); self.players + 1];
-        for (mutants, table) in tables.iter_mut().enumerate().take(self.players).skip(1) {
-            let mut counts = vec![0; self.strategies];
-            (counts[mutant], counts[resident]) = (mutants as u8, (self.players - mutants) as u8);
-            let (_, row) = self.payoffs.iter().find(|(other, _)| *other == counts)?;
-            *table = (row[resident], row[mutant]);
-        }
-        let others = self.players - 1;
-        let fitness = move |mutants: u32| {
-            if others == 1 {
-                return tables[1].1 - tables[1].0;
-            }
-            // The other players are drawn from the rest of the population.
-            let drawn = |of_mutants: u32, count: usize| {
-                let of_residents = individuals - 1 - of_mutants;
-                choose(of_mutants, count) * choose(of_residents, others - count) / choose(individuals - 1, others)
-            };
-            let of_mutant = (0..=others).map(|count| drawn(mutants - 1, count) * tables[count + 1].1);
-            let of_resident = (0..=others).map(|count| drawn(mutants, count) * tables[count].0);
-            of_mutant.sum::<f64>() - of_resident.sum::<f64>()
-        };
-        Some((1..individuals).map(fitness))
-    }
 }
 
 /// The powers of the shares of a mixture, each divided by the factorial of its exponent.
@@ -413,11 +364,6 @@ impl Powers {
         let present = (0..counts.len()).filter(|&strategy| counts[strategy] > 0);
         present.map(|strategy| self.of(strategy, exponent(strategy))).product::<f64>() * self.all
     }
-}
-
-/// The binomial coefficient.
-fn choose(of: u32, count: usize) -> f64 {
-    (0..count as u32).map(|step| (f64::from(of) - f64::from(step)) / f64::from(step + 1)).product()
 }
 
 /// A point on or near the path of logit equilibria.
@@ -486,47 +432,6 @@ fn softmax(mut values: Vector) -> Vector {
     values.apply(|value| *value = libm::exp(*value - most));
     let sum = values.sum();
     values / sum
-}
-
-/// The fixation probability of one mutant, from the fitness advantages u₁, u₂, … of 1, 2, … mutants: 1 / Σ e^−(u₁ + … +
-/// uⱼ) with j from 0 on.
-fn fixation(gains: impl Iterator<Item = f64>) -> f64 {
-    let mut sum = 0.0;
-    let mut exponents = vec![0.0];
-    exponents.extend(gains.map(|gain| {
-        sum -= gain;
-        sum
-    }));
-    let most = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    libm::exp(-most) / exponents.iter().map(|exponent| libm::exp(exponent - most)).sum::<f64>()
-}
-
-/// The stationary distribution of a Markov chain (Grassmann, Taksar and Heyman 1985: elimination without subtraction,
-/// so that probabilities of very different size stay accurate).
-fn stationary(moves: &Matrix) -> Option<Vec<f64>> {
-    let size = moves.nrows();
-    // A tiny probability in place of 0 keeps the chain irreducible.
-    let mut p = Matrix::from_fn(size, size, |from, to| moves[(from, to)].max(1e-300));
-    for last in (1..size).rev() {
-        let out: f64 = (0..last).map(|to| p[(last, to)]).sum();
-        for from in 0..last {
-            p[(from, last)] /= out;
-        }
-        for from in 0..last {
-            for to in 0..last {
-                if from != to {
-                    p[(from, to)] += p[(from, last)] * p[(last, to)];
-                }
-            }
-        }
-    }
-    let mut shares = vec![1.0];
-    for state in 1..size {
-        let share: f64 = (0..state).map(|from| shares[from] * p[(from, state)]).sum();
-        shares.push(share);
-    }
-    let sum: f64 = shares.iter().sum();
-    sum.is_finite().then(|| shares.iter().map(|share| share / sum).collect())
 }
 
 #[cfg(test)]

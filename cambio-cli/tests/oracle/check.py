@@ -644,23 +644,10 @@ def check_game(rows, ratings):
     for row, share, score in zip(ratings, best.x, payoff @ best.x):
         same("Nash", row["nash"], share, absolute=2e-4)
         same("Nash score", row["nash_score"], score, absolute=2e-4)
-    try:
-        from open_spiel.python.egt import alpharank, dynamics
-    except ImportError as error:
-        print(f"skipped: OpenSpiel ({error})")
-        return
-    *_, shares, _, _ = alpharank.compute([payoff], m=50, alpha=100)
-    for row, share in zip(ratings, shares):
-        same("alpha-rank", row["alpha_rank"], share, absolute=1e-6)
-    flow = dynamics.SinglePopulationDynamics(np.stack([payoff, payoff.T]), dynamics.replicator)
-    solved = scipy.integrate.solve_ivp(lambda _, p: flow(p), (0, 2000), np.full(size, 1 / size), rtol=1e-10, atol=1e-14)
-    for row, share in zip(ratings, solved.y[:, -1]):
-        same("replicator", row["replicator"], share, absolute=1e-5)
 
 
 def check_table_game(rows, ratings, seats):
-    """More than two seats: no agent gains by leaving the equilibrium, summed over all orders of the others. The α-rank comes from
-    the hypergeometric distribution and the spanning trees of the chain (Freidlin and Wentzell)."""
+    """More than two seats: no agent gains by leaving the equilibrium, summed over all orders of the others."""
     agents = [row["agent"] for row in ratings]
     size, sums = len(agents), defaultdict(lambda: np.zeros(2))
     for table in games(rows).values():
@@ -680,29 +667,8 @@ def check_table_game(rows, ratings, seats):
     for row, score in zip(ratings, gets):
         same("Nash score", row["nash_score"], score, absolute=1e-6)
 
-    individuals, alpha, moves = 50, 100, np.zeros((size, size))
-    for one, other in itertools.permutations(range(size), 2):
-        exponents = [0.0]
-        for mutants in range(1, individuals):
-            fit = lambda own, of_mutants: sum(
-                scipy.stats.hypergeom(individuals - 1, of_mutants, seats - 1).pmf(count)
-                * payoff((other,) * count + (one,) * (seats - 1 - count) + (own,), own)
-                for count in range(seats)
-            )
-            exponents.append(exponents[-1] - alpha * (fit(other, mutants - 1) - fit(one, mutants)))
-        moves[one, other] = 1 / np.exp(np.array(exponents)).sum() / (size - 1)
-    weights = np.zeros(size)
-    for root in range(size):
-        others = [state for state in range(size) if state != root]
-        for ways in itertools.product(range(size), repeat=size - 1):
-            to = dict(zip(others, ways))
-            ends = lambda state: any((state := to.get(state, root)) == root for _ in range(size))
-            if all(state != way and ends(state) for state, way in to.items()):
-                weights[root] += np.prod([moves[state, way] for state, way in to.items()])
-    for row, share in zip(ratings, weights / weights.sum()):
-        same("alpha-rank at a table", row["alpha_rank"], share, absolute=1e-6)
-        low, high = float(row["alpha_rank_low"]), float(row["alpha_rank_high"])
-        same("interval of a share", 0 <= low <= high <= 1 and float(row["nash_low"]) <= float(row["nash_high"]), 1)
+    for row in ratings:
+        same("interval of a share", 0 <= float(row["nash_low"]) <= float(row["nash_high"]) <= 1, 1)
 
 
 def check_behaviour(rows, behaviour):
@@ -821,7 +787,7 @@ for folder in [Path(name) for name in sys.argv[1:] if Path(name).is_dir()]:
         check_misfit(rows, tables["pairwise"][cell], tables["ratings"][cell], tables["seats"][cell])
         check_ranks(rows, tables["summary"][cell], tables["pairwise"][cell])
         check_ratings(rows, tables["ratings"][cell], tables["seats"][cell])
-        if tables["ratings"][cell][0]["alpha_rank"] != "":
+        if tables["ratings"][cell][0]["nash"] != "":
             if cell[1] == 2:
                 check_game(rows, tables["ratings"][cell])
             else:

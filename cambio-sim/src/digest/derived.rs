@@ -513,10 +513,6 @@ impl CellSums<'_> {
                 nash_score: share(&shares.score),
                 nash_score_low: share(&shares.score_low),
                 nash_score_high: share(&shares.score_high),
-                replicator: share(&shares.replicator),
-                alpha_rank: share(&shares.alpha_rank),
-                alpha_rank_low: share(&shares.alpha_low),
-                alpha_rank_high: share(&shares.alpha_high),
             }
         };
         self.present().iter().map(row).collect()

@@ -7,11 +7,6 @@ use crate::plan::Payoff;
 /// The number of bootstrap resamples for the intervals of an empirical game.
 pub const RESAMPLES: usize = 1000;
 
-/// The selection intensity of the α-rank.
-pub const ALPHA: f64 = 100.0;
-/// The size of the population of the α-rank.
-pub const INDIVIDUALS: u32 = 50;
-
 impl CellSums<'_> {
     /// The agents' shares in the solutions of the empirical game, with bootstrap intervals over deals.
     pub(super) fn shares(&self) -> Shares {
@@ -21,8 +16,6 @@ impl CellSums<'_> {
             return shares;
         };
         shares.nash = game.nash();
-        shares.alpha_rank = game.alpha_rank(ALPHA, INDIVIDUALS);
-        shares.replicator = Some(game.replicator(2000.0));
         let mut rng = resampling(self.plan.seed, streams::GAMES + self.index as u32);
         let games: Vec<_> = (0..RESAMPLES).filter_map(|_| sums.resampled(scale, &mut rng)).collect();
         let solved: Vec<_> = games.iter().filter_map(|game| Some((game.nash()?, game))).collect();
@@ -31,11 +24,8 @@ impl CellSums<'_> {
         shares.score = shares.nash.as_ref().map(|nash| game.payoffs(nash));
         shares.score_low = percentile(&scores, 0.025);
         shares.score_high = percentile(&scores, 0.975);
-        let alpha: Vec<Vec<f64>> = games.iter().filter_map(|game| game.alpha_rank(ALPHA, INDIVIDUALS)).collect();
         shares.nash_low = percentile(&nash, 0.025);
         shares.nash_high = percentile(&nash, 0.975);
-        shares.alpha_low = percentile(&alpha, 0.025);
-        shares.alpha_high = percentile(&alpha, 0.975);
         shares
     }
 }
@@ -49,10 +39,6 @@ pub(super) struct Shares {
     pub(super) score: Option<Vec<f64>>,
     pub(super) score_low: Option<Vec<f64>>,
     pub(super) score_high: Option<Vec<f64>>,
-    pub(super) replicator: Option<Vec<f64>>,
-    pub(super) alpha_rank: Option<Vec<f64>>,
-    pub(super) alpha_low: Option<Vec<f64>>,
-    pub(super) alpha_high: Option<Vec<f64>>,
 }
 
 fn percentile(samples: &[Vec<f64>], level: f64) -> Option<Vec<f64>> {

@@ -232,14 +232,6 @@ table! {
         nash_score_low: Option<f64>,
         /// Upper end of the interval of `nash_score`.
         nash_score_high: Option<f64>,
-        /// The agent's share after 2,000 time units of the replicator dynamics, which start from equal shares.
-        replicator: Option<f64> => "share",
-        /// The agent's share in the α-rank with α = 100 and 50 individuals.
-        alpha_rank: Option<f64> => "share",
-        /// Lower end of the interval of `alpha_rank`, from bootstrap resamples of deals.
-        alpha_rank_low: Option<f64>,
-        /// Upper end of the interval of `alpha_rank`.
-        alpha_rank_high: Option<f64>,
     }
 }
 
