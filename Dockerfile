@@ -4,7 +4,6 @@
 #     docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" cambio run experiments/quickstart.toml --out runs/quickstart
 #
 # `cambio serve` listens only on the loopback address, so it needs the network of the host: `docker run --network host`.
-# Optional features of the command are enabled with, for example, `--build-arg FEATURES=zstd`.
 
 FROM rust:1.95-slim-trixie AS build
 ARG FEATURES=

@@ -89,8 +89,8 @@ class Run:
     def copy(self, name, to):
         shutil.copyfile(ROOT / name, self.folder / to)
 
-    def __call__(self, words, code=0, told="", optional=None):
-        """Runs a command and stores its output. Returns False if the binary lacks the `optional` feature."""
+    def __call__(self, words, code=0, told=""):
+        """Runs a command and stores its output."""
         words = words.split()
         number = len(list(self.said.glob("*.out")))
         done = subprocess.run(
@@ -98,19 +98,15 @@ class Run:
         )
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         name = f"{number:02} {' '.join(words)}".replace("/", "_")[:100]
-        if optional and done.returncode == 1 and f"without the feature `{optional}`" in last[0]:
-            (self.said / f"{name}.out").write_text(f"skipped: built without the feature `{optional}`\n")
-            return False
         (self.said / f"{name}.out").write_bytes(done.stdout)
         (self.said / f"{name}.err").write_bytes(done.stderr)
         if code is not None and done.returncode != code:
             self.errors.append(f"`cambio {' '.join(words)}` ended with {done.returncode}, not {code}: {last[0]}")
-        return True
 
     def run(self, out, spec, words="", threads=1, **more):
         """Plays an experiment into the folder `out`."""
         self.write(f"{out}.toml", spec)
-        return self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
+        self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
 
     def use(self, out, verify="--all"):
         """Runs all commands that read a run folder. Checks that `report` reproduces its files."""
@@ -308,16 +304,6 @@ def threads(run):
     run.use("threads2")
 
 
-def compressed(run):
-    """Compressed rows, if the feature is available."""
-    if run.run(
-        "compressed",
-        f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\ncompress = true\nrecords = true\n",
-        optional="zstd",
-    ):
-        run.use("compressed")
-
-
 def tune(run):
     """Tuning by every method, and a regenerated report."""
     greedy = "tune --agent greedy(call_at=?) --quiet --range"
@@ -438,7 +424,6 @@ CASES = [
     parts,
     resumed,
     threads,
-    compressed,
     tune,
     sprt,
     solving,

@@ -40,10 +40,7 @@ fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>
         return Err(format!("{} {what}", path.display()).into());
     }
     let rows = ["matches.csv", "rounds.csv", "players.csv", "records.jsonl"];
-    let size = |name: &str| {
-        let plain = std::fs::metadata(stored.path.join(name));
-        plain.or_else(|_| std::fs::metadata(stored.path.join(format!("{name}.zst")))).map_or(0, |file| file.len())
-    };
+    let size = |name: &str| std::fs::metadata(stored.path.join(name)).map_or(0, |file| file.len());
     let bytes: u64 = rows.into_iter().map(size).sum();
     Ok((time.as_secs_f64() / matches as f64, bytes as f64 / stored.matches() as f64))
 }

@@ -370,42 +370,6 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
 }
 
 #[test]
-fn a_run_with_former_names_of_columns_is_read_and_resumed() {
-    let folder = played("former", 16);
-    let whole = folder.join("whole");
-    let renamed = |name: &str, names: &[(&str, &str)]| {
-        let path = whole.join(name);
-        let text = fs::read_to_string(&path).unwrap();
-        let (header, rows) = text.split_once('\n').unwrap();
-        let former = |now: &str| {
-            names.iter().find(|(_, name)| *name == now).map_or(now.to_owned(), |(old, _)| (*old).to_owned())
-        };
-        let header = header.split(',').map(former).collect::<Vec<_>>().join(",");
-        fs::write(path, format!("{header}\n{rows}")).unwrap();
-    };
-    renamed("rounds.csv", &[("call_turn", "first_call_turn")]);
-    let players = [("win", "win_share"), ("points_at_calls", "points_at_call_sum"), ("call_turns", "call_turn_sum")];
-    renamed("players.csv", &players);
-    assert!(fs::read_to_string(whole.join("players.csv")).unwrap().contains(",win,rounds,"));
-    done(&folder, "verify whole --all");
-    let before = files(&whole);
-    // The missing rows are appended below the former header.
-    let ledger = fs::read_to_string(whole.join("ledger.jsonl")).unwrap();
-    let lines: Vec<&str> = ledger.split_inclusive('\n').collect();
-    fs::write(whole.join("ledger.jsonl"), lines[..lines.len() - 3].concat()).unwrap();
-    done(&folder, "run spec.toml --out whole --records --resume --quiet");
-    assert!(before == files(&whole));
-    // Tables of the former version are explained and made again.
-    renamed("summary.csv", &[("call_success", "calls_succeeded_share")]);
-    let output = cambio(&folder, "verify whole");
-    let sentence = "summary.csv does not match its rows; revision ";
-    assert!(output.status.code() == Some(4) && said(&output).contains(sentence), "{}", said(&output));
-    done(&folder, "report whole");
-    assert!(before == files(&whole));
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
 fn damage_is_found_and_named_and_derived_files_are_made_again() {
     let folder = played("damage", 16);
     let whole = folder.join("whole");

@@ -22,7 +22,7 @@ use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::{PlayError, Timing};
 use crate::run::{BatchOutput, PlayedBatch, faults_in, play_batches};
-use crate::store::{BatchEntry, RunFolder, StoredRun, unpacked_all};
+use crate::store::{BatchEntry, RunFolder, StoredRun};
 use queue::summed;
 use store::{StoredBatch, UnitWriter};
 
@@ -276,8 +276,7 @@ impl UnitMerge<'_> {
             .ok_or_else(|| RunError::damaged(&at, format!("the sums of batch {number} do not match its blocks")))?;
         let mut faults = Vec::new();
         if plan.faults != FaultPolicy::Stop {
-            let unpacked = unpacked_all(plan, files.clone()).map_err(RunError::unreadable(&at))?;
-            faults = faults_in((plan, &at), &entry, &unpacked)?;
+            faults = faults_in((plan, &at), &entry, &files)?;
         }
         self.digest.add(&blocks, &extract, &faults);
         let files: Vec<(Vec<u8>, u64)> =

@@ -114,7 +114,7 @@ pub struct Plan {
     pub faults: FaultPolicy,
     /// Whether full records are written.
     pub records: bool,
-    /// Whether the rows are compressed.
+    /// Whether the rows are compressed, which this version does not support.
     pub compress: bool,
     /// Whether agents that see hidden cards may take part.
     pub analysis: bool,

@@ -11,7 +11,7 @@ use crate::disk::RunError;
 use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
 use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError, TimeSpent, Timing};
 use crate::rows::RowWriter;
-use crate::store::{BatchEntry, packed};
+use crate::store::BatchEntry;
 
 /// A played batch. After its commit, its memory is reused for a later batch.
 #[derive(Default)]
@@ -155,11 +155,6 @@ impl BatchWriter {
                 put_line(&mut lines, fault);
             }
             files.push(lines);
-        }
-        if plan.compress {
-            for (bytes, _) in &mut files {
-                *bytes = packed(plan, std::mem::take(bytes));
-            }
         }
         files
     }

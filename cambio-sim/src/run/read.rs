@@ -38,7 +38,7 @@ impl<'p> BatchReader<'p> {
         BatchReader { plan, waiting: Vec::new(), bytes: 0, digest: Digest::new(plan) }
     }
 
-    /// Adds the next batch, with uncompressed rows. An error may belong to an earlier batch.
+    /// Adds the next batch, with its rows. An error may belong to an earlier batch.
     pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
         self.bytes += files.iter().map(Vec::len).sum::<usize>();
         self.waiting.push(UnreadBatch { place: place.to_owned(), entry, files });
@@ -85,7 +85,7 @@ impl UnreadBatch {
     }
 }
 
-/// The faults of a batch, as lines of JSON. `files` must be uncompressed.
+/// The faults of a batch, as lines of JSON.
 pub(crate) fn faults_in(
     (plan, place): (&Plan, &Path),
     entry: &BatchEntry,
@@ -124,7 +124,7 @@ fn blocks_in<'p>(
 }
 
 /// Replays the records of a batch without agents, and compares the rows that they give with the stored rows. Returns the number
-/// of records. `files` must be uncompressed.
+/// of records.
 pub(super) fn replay_records(
     (plan, place): (&Plan, &Path),
     secret: Option<&Secret>,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_private, write_whole};
 
-use super::ledger::{BatchEntry, file_name, packed, row_files};
+use super::ledger::{BatchEntry, row_files};
 use super::manifest::{Build, Manifest, Programs, refuse_other};
 use super::stored::StoredRun;
 use crate::disk::RunError;
@@ -90,7 +90,7 @@ impl RunFolder {
         };
         let files = row_files(plan)
             .into_iter()
-            .map(|file| create(&file_name(plan, file.name), &packed(plan, file.header)))
+            .map(|file| create(file.name, &file.header))
             .collect::<Result<Vec<_>, RunError>>()?;
         let ledger = create("ledger.jsonl", b"")?;
         let folder = RunFolder::new((path, plan, spec), (programs, build), files, ledger);

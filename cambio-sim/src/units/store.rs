@@ -508,8 +508,9 @@ impl UnitReader<'_> {
         let mut files = Vec::new();
         for (segment, file) in entry.segments.iter().zip(row_files(plan)) {
             let bytes = self.bytes(segment.bytes)?;
-            let checked = segment.rows(plan, file.name, bytes.as_slice().into()).map(|_| ());
-            checked.map_err(|what| self.bad(format!("the rows of {} in batch {batch} {what}", file.name)))?;
+            segment
+                .check(file.name, &bytes)
+                .map_err(|what| self.bad(format!("the rows of {} in batch {batch} {what}", file.name)))?;
             files.push(bytes);
         }
         let length = self.line()?.and_then(|line| line.parse().ok()).filter(|&length: &u64| length <= MOST_SUMS);
