@@ -6,11 +6,10 @@
 # `cambio serve` listens only on the loopback address, so it needs the network of the host: `docker run --network host`.
 
 FROM rust:1.95-slim-trixie AS build
-ARG FEATURES=
 WORKDIR /cambio
 COPY . .
 # `--locked` uses exactly the dependency versions of Cargo.lock.
-RUN cargo build --profile dist --locked --package cambio-cli --bin cambio --features "$FEATURES" \
+RUN cargo build --profile dist --locked --package cambio-cli --bin cambio \
     && strip target/dist/cambio
 
 FROM debian:trixie-slim

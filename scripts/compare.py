@@ -262,19 +262,6 @@ def faults(run):
     run.must_be_same("whole", "resumed")
 
 
-def parts(run):
-    """Three merged units give the same run as a single process."""
-    spec = f"seed = 20\ndeals = 50\nrules = ['classic', 'faessler']\nseats = [2, 3]\nagents = {AGENTS}\n"
-    run.run("whole", spec, "--records")
-    run("units begin whole.toml --store store --records")
-    for index in [2, 0, 1]:
-        run(f"units play --store store --index {index} --of 3 --quiet --threads {1 + index % 2}")
-    run("units merge --store store --out merged --quiet")
-    run.must_be_same("whole", "merged")
-    # The store contains the build and timings.
-    shutil.rmtree(run.folder / "store")
-
-
 def resumed(run):
     """A truncated run with half a line in its ledger is resumed to the same run."""
     spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
@@ -421,7 +408,6 @@ CASES = [
     oracle,
     bot,
     faults,
-    parts,
     resumed,
     threads,
     tune,

@@ -28,8 +28,8 @@ pub(super) struct BudgetTarget {
     price: f64,
 }
 
-/// The number of bytes that a merge processes per second.
-const MERGE_RATE: f64 = 50e6;
+/// The number of bytes of rows that a driver commits per second.
+const COMMIT_RATE: f64 = 100e6;
 
 /// The mean time of a match in core seconds, and its mean size in bytes.
 fn measured(stored: &StoredRun) -> Result<(f64, f64), Box<dyn std::error::Error>> {
@@ -67,10 +67,10 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
     plan.deals = (deals as u64).max(1);
     let (deals, matches, batches) = (plan.deals, plan.matches(), plan.batch_count());
     let (cores, hours) = (args.machines * args.cores, matches as f64 * seconds / 3600.0);
-    let (busy, merge) = (cores.min(batches), matches as f64 * bytes / MERGE_RATE / 3600.0);
-    // The core with the most batches finishes last.
-    let took = hours / batches as f64 * batches.div_ceil(busy) as f64;
-    let price = args.price * (took * cores as f64 + merge);
+    let (busy, commit) = (cores.min(batches), matches as f64 * bytes / COMMIT_RATE / 3600.0);
+    // The core with the most batches finishes last, unless the driver cannot commit as fast as the cores play.
+    let took = (hours / batches as f64 * batches.div_ceil(busy) as f64).max(commit);
+    let price = args.price * took * cores as f64;
     let price = if price < 0.005 { "below 0.01".to_owned() } else { format!("{price:.2}") };
     let time =
         |hours: f64| if hours < 1.0 { format!("{:.1} seconds", hours * 3600.0) } else { format!("{hours:.2} hours") };
@@ -83,7 +83,7 @@ pub(super) fn run(args: &BudgetTarget, folder: &Path) -> CliResult {
         stored.plan.deals
     )?;
     let machine = count(cores, "core");
-    writeln!(out, "on {machine}, play takes {} and the merge {}; the price is {price}", time(took), time(merge))?;
+    writeln!(out, "on {machine}, the run takes {}; the price is {price}", time(took))?;
     if stored.plan.deals < FEW_DEALS {
         writeln!(out, "a run of fewer than {FEW_DEALS} deals gives a rough estimate")?;
     }

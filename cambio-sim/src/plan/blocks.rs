@@ -197,6 +197,21 @@ impl Plan {
         if self.measures_luck() { format!(", {WITHOUT_LUCK}") } else { String::new() }
     }
 
+    /// The tables and deals of a batch, as text: `classic, 2 seats, deals 0 to 3`.
+    ///
+    /// # Panics
+    /// If the plan has no such batch.
+    pub fn describe(&self, batch: u64) -> String {
+        let blocks = self.batch(batch);
+        let (first, last) = (self.block(blocks.start), self.block(blocks.end - 1));
+        let (one, other) = (first.cell.to_string(), last.cell.to_string());
+        if one == other {
+            format!("{one}, deals {} to {}", first.deal, last.deal)
+        } else {
+            format!("{one}, deal {}, to {other}, deal {}", first.deal, last.deal)
+        }
+    }
+
     /// Whether the run measures the luck of the cards.
     pub fn measures_luck(&self) -> bool {
         self.cells.iter().any(|cell| cell.baseline.is_some())

@@ -65,7 +65,7 @@ fn count_rows(file: &str, rows: &[u8]) -> u64 {
 }
 
 /// The entry of a batch: one line of the ledger.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct BatchEntry {
     pub(crate) batch: u64,
     /// The segments, in the order of [`row_files`].

@@ -14,7 +14,7 @@ use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, Timing};
 
 /// The maximum number of bytes of the lock, the manifest, the experiment file and the times.
-pub(crate) const MOST_TEXT: u64 = 1 << 28;
+const MOST_TEXT: u64 = 1 << 28;
 
 /// A run on disk.
 ///
