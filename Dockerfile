@@ -4,14 +4,12 @@
 #     docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" cambio run experiments/quickstart.toml --out runs/quickstart
 #
 # `cambio serve` listens only on the loopback address, so it needs the network of the host: `docker run --network host`.
-# Optional features of the command are enabled with, for example, `--build-arg FEATURES=zstd`.
 
 FROM rust:1.95-slim-trixie AS build
-ARG FEATURES=
 WORKDIR /cambio
 COPY . .
 # `--locked` uses exactly the dependency versions of Cargo.lock.
-RUN cargo build --profile dist --locked --package cambio-cli --bin cambio --features "$FEATURES" \
+RUN cargo build --profile dist --locked --package cambio-cli --bin cambio \
     && strip target/dist/cambio
 
 FROM debian:trixie-slim

@@ -89,8 +89,8 @@ class Run:
     def copy(self, name, to):
         shutil.copyfile(ROOT / name, self.folder / to)
 
-    def __call__(self, words, code=0, told="", optional=None):
-        """Runs a command and stores its output. Returns False if the binary lacks the `optional` feature."""
+    def __call__(self, words, code=0, told=""):
+        """Runs a command and stores its output."""
         words = words.split()
         number = len(list(self.said.glob("*.out")))
         done = subprocess.run(
@@ -98,19 +98,15 @@ class Run:
         )
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
         name = f"{number:02} {' '.join(words)}".replace("/", "_")[:100]
-        if optional and done.returncode == 1 and f"without the feature `{optional}`" in last[0]:
-            (self.said / f"{name}.out").write_text(f"skipped: built without the feature `{optional}`\n")
-            return False
         (self.said / f"{name}.out").write_bytes(done.stdout)
         (self.said / f"{name}.err").write_bytes(done.stderr)
         if code is not None and done.returncode != code:
             self.errors.append(f"`cambio {' '.join(words)}` ended with {done.returncode}, not {code}: {last[0]}")
-        return True
 
     def run(self, out, spec, words="", threads=1, **more):
         """Plays an experiment into the folder `out`."""
         self.write(f"{out}.toml", spec)
-        return self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
+        self(f"run {out}.toml --out {out} --quiet --threads {threads} {words}", **more)
 
     def use(self, out, verify="--all"):
         """Runs all commands that read a run folder. Checks that `report` reproduces its files."""
@@ -266,19 +262,6 @@ def faults(run):
     run.must_be_same("whole", "resumed")
 
 
-def parts(run):
-    """Three merged units give the same run as a single process."""
-    spec = f"seed = 20\ndeals = 50\nrules = ['classic', 'faessler']\nseats = [2, 3]\nagents = {AGENTS}\n"
-    run.run("whole", spec, "--records")
-    run("units begin whole.toml --store store --records")
-    for index in [2, 0, 1]:
-        run(f"units play --store store --index {index} --of 3 --quiet --threads {1 + index % 2}")
-    run("units merge --store store --out merged --quiet")
-    run.must_be_same("whole", "merged")
-    # The store contains the build and timings.
-    shutil.rmtree(run.folder / "store")
-
-
 def resumed(run):
     """A truncated run with half a line in its ledger is resumed to the same run."""
     spec = f"seed = 21\ndeals = 60\nrules = ['classic', 'original']\nseats = [2, 4]\nagents = {AGENTS}\n"
@@ -306,16 +289,6 @@ def threads(run):
         run(f"run spec.toml --out threads{number} --quiet --threads {number}")
     run.must_be_same("threads1", "threads2")
     run.use("threads2")
-
-
-def compressed(run):
-    """Compressed rows, if the feature is available."""
-    if run.run(
-        "compressed",
-        f"seed = 23\ndeals = 30\nrules = ['classic']\nseats = [2]\nagents = {AGENTS}\ncompress = true\nrecords = true\n",
-        optional="zstd",
-    ):
-        run.use("compressed")
 
 
 def tune(run):
@@ -435,10 +408,8 @@ CASES = [
     oracle,
     bot,
     faults,
-    parts,
     resumed,
     threads,
-    compressed,
     tune,
     sprt,
     solving,

@@ -3,7 +3,7 @@
 # the profile. The program is faster and writes the same bytes.
 #
 #     cargo install cargo-pgo && rustup component add llvm-tools
-#     scripts/pgo.sh [--features zstd]
+#     scripts/pgo.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -24,7 +24,7 @@ GROUPS = [
     ("Many matches", ["VectorGame"]),
     ("Explicit chance", ["ChanceGame"]),
     ("Exact exploitability", ["SmallGame", "Policy", "exploitability", "StrategyPolicy"]),
-    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "tournament", "run", "Run", "Matrix"] + ["Table", "columns"]),
+    ("Agents and tournaments", ["agent", "agents", "Agent", "Player", "BatchPlayer", "evaluate", "tournament", "run", "Run", "Matrix"] + ["Table", "columns", "Plan", "RunFolder"]),
     ("Language models and people", ["TextPlayer", "parse_decision"]),
     ("Sequential tests and tuning", ["sprt", "SprtResult", "tune", "TuneResult", "advantage", "AdvantageResult", "DecisionKind"]),
     ("Errors", ["CambioError", "RulesError", "ActionError", "IllegalAction", "AgentError", "AgentFault", "ArrayError"]

@@ -57,39 +57,6 @@ CHANGES = {
 }
 
 
-# Former names of columns, by file: a stored run may be older than a name.
-PER_ROUND = [
-    "turns",
-    "rounds_won",
-    "calls",
-    "snaps_right_own",
-    "snaps_right_foreign",
-    "snaps_wrong",
-    "snaps_late",
-    "touches",
-    "penalties",
-    "gifts",
-    "looks",
-    "swaps",
-    "swapped_away",
-    "lapses",
-    "cards",
-]
-AT_CALLS = {"call_success": "calls_succeeded_share", "points_at_call": "points_at_call_mean"}
-FORMER = {
-    "summary.csv": AT_CALLS,
-    "behaviour.csv": AT_CALLS
-    | {name: f"{name}_per_round" for name in PER_ROUND}
-    | {
-        "call_turn": "call_turn_mean",
-        "cards_known": "cards_known_share",
-    },
-    "pairwise.csv": {"misfit_p": "residual_p"},
-    "curve.csv": {"mean": "payoff"},
-    "bound.csv": {"share": "win_share"},
-}
-
-
 class Wrong(Exception):
     """An error with a message for the user."""
 
@@ -152,9 +119,8 @@ class Run:
             raise Wrong(f"{self.page}: the run {self.name} has no stored files")
         if file not in self.facts["files"]:
             raise Wrong(f"{self.page}: {file} of the run {self.name} is not stored")
-        now = FORMER.get(Path(file).name, {})
         with open(self.folder / file, newline="", encoding="utf-8") as text:
-            return [{now.get(name, name): cell for name, cell in row.items()} for row in csv.DictReader(text)]
+            return list(csv.DictReader(text))
 
     def write_facts(self):
         (self.folder / "facts.json").write_text(json.dumps(self.facts, indent=1) + "\n")

@@ -46,7 +46,7 @@ pub(super) struct Args {
     /// Play only these parts
     #[arg(long, value_name = "PART", value_enum, num_args = 1.., value_delimiter = ',')]
     parts: Vec<Part>,
-    /// Write the experiment files and stop, to play them on many machines with `cambio units`
+    /// Write the experiment files and stop, to play them on many machines with Ray
     #[arg(long, conflicts_with = "resume")]
     plan: bool,
     /// Continue an interrupted benchmark
@@ -195,9 +195,8 @@ fn tell_plan(out: &Path, tables: &[BenchTable]) {
         count(tables.len() as u64, "experiment"),
         tables[0].name
     );
-    say!("    cambio units begin {shown}/{EXPERIMENTS}/{}.toml --store STORE", tables[0].name);
-    say!("    cambio units play --store STORE");
-    say!("    cambio units merge --store STORE --out {shown}/{}", tables[0].name);
+    let name = &tables[0].name;
+    say!("    python -m cambio_game.ray run {shown}/{EXPERIMENTS}/{name}.toml --out {shown}/{name}");
     say!("the same command with --resume instead of --plan then plays the missing parts");
 }
 

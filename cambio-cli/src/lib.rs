@@ -45,7 +45,6 @@ mod solve;
 mod sprt;
 mod tables;
 mod tune;
-mod units;
 mod verify;
 
 use std::ffi::OsString;
@@ -111,17 +110,6 @@ enum Command {
         after_help = "Examples:\n  cambio plan --detect 0.01 --run runs/quickstart\n  cambio plan --detect 0.01 --deviation 0.4"
     )]
     Plan(plan::Args),
-    /// Run an experiment on many machines through a shared store
-    #[command(
-        after_help = "Examples:\n  cambio units begin experiments/quickstart.toml --store shared/quickstart\n  cambio units play --store shared/quickstart --index 0 --of 200\n  cambio units show --store shared/quickstart\n  cambio units merge --store shared/quickstart --out runs/quickstart"
-    )]
-    Units(units::Args),
-    /// Write job files that run an experiment on Slurm or Kubernetes
-    #[command(
-        after_help = "Examples:\n  cambio cluster slurm six.toml --units 200 --store /s/six --out six --into jobs\n  cambio cluster k8s six.toml --units 200 --image registry/cambio:1 --into jobs"
-    )]
-    #[cfg(feature = "cluster")]
-    Cluster(units::cluster::Args),
     /// Find the best value of an agent's parameter
     #[command(
         after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
@@ -256,9 +244,6 @@ fn of_command(cli: Cli, roster: &Roster) -> CliResult {
         Command::Report(args) => report::run(&args, roster),
         Command::Verify(args) => verify::run(&args, roster),
         Command::Plan(args) => plan::run(&args, roster),
-        Command::Units(args) => units::run(&args, roster),
-        #[cfg(feature = "cluster")]
-        Command::Cluster(args) => units::cluster::run(&args, roster),
         Command::Tune(args) => tune::run(&args, roster),
         Command::Sprt(args) => sprt::run(&args, roster),
         Command::Advantage(args) => advantage::run(&args, roster),

@@ -477,26 +477,6 @@ fn shells_and_editors_are_told_what_there_is() {
 }
 
 #[test]
-#[cfg(feature = "zstd")]
-fn compressed_rows_are_resumed_verified_and_summed_up_alike() {
-    let folder = folder("zstd");
-    let spec = "seed = 1\ndeals = 50\nrules = ['classic']\nseats = [2]\nagents = ['random', 'greedy']\n";
-    fs::write(folder.join("plain.toml"), spec).unwrap();
-    fs::write(folder.join("small.toml"), format!("{spec}compress = true\n")).unwrap();
-    prints(&folder, "run plain.toml --quiet --out plain");
-    prints(&folder, "run small.toml --quiet --out small");
-    prints(&folder, "verify small --all");
-    for name in ["summary.csv", "pairwise.csv", "ratings.csv"] {
-        assert_eq!(
-            fs::read(folder.join("plain").join(name)).unwrap(),
-            fs::read(folder.join("small").join(name)).unwrap()
-        );
-    }
-    let packed = fs::read(folder.join("small/players.csv.zst")).unwrap();
-    assert_eq!(zstd::stream::decode_all(&packed[..]).unwrap(), fs::read(folder.join("plain/players.csv")).unwrap());
-}
-
-#[test]
 fn an_oracle_plays_in_analyses_alone_and_every_row_that_it_is_in_says_so() {
     let folder = folder("oracle");
     let spec = "seed = 3\ndeals = 3\nrules = ['classic']\nseats = [2]\n\

@@ -130,13 +130,11 @@ fn a_changed_benchmark_fails_the_check() {
 
 #[test]
 fn the_runs_of_a_benchmark_can_be_played_on_many_machines() {
-    let place = folder("bench-units");
+    let place = folder("bench-plan");
     let planned = done(&place, "bench greedy --out g --quick --plan");
-    assert!(planned.contains("cambio units begin g/experiments/duel.toml --store STORE"), "{planned}");
-    assert!(planned.contains("cambio units play --store STORE\n"), "{planned}");
-    done(&place, "units begin g/experiments/transfer-house.toml --store s");
-    done(&place, "units play --store s --quiet");
-    done(&place, "units merge --store s --out g/transfer-house --quiet");
+    let words = "python -m cambio_game.ray run g/experiments/duel.toml --out g/duel\n";
+    assert!(planned.contains(words), "{planned}");
+    done(&place, "run g/experiments/transfer-house.toml --out g/transfer-house --quiet");
     let shown = done(&place, "bench greedy --out g --quick --resume --parts transfer");
     assert!(!shown.contains("transfer-house (run 12 of 12)\nplayed"), "{shown}");
     done(&place, "bench greedy --out h --quick --quiet --parts transfer");

@@ -1,4 +1,4 @@
-//! Run folders survive kills and full disks, damage is found, and merged parts equal one run.
+//! Run folders survive kills and full disks, damage is found, and a resumed run equals one run.
 
 use crate::command::{all_blocks, assert_same, cambio, command, done, fails, files, has, interrupt, said, timing};
 use crate::folder::folder;
@@ -19,14 +19,6 @@ fn played(name: &str, deals: u32) -> PathBuf {
     fs::write(folder.join("spec.toml"), SPEC.replace("400", &deals.to_string())).unwrap();
     done(&folder, "run spec.toml --out whole --records --quiet");
     folder
-}
-
-/// Puts the experiment of a folder into a store, and plays it there in `of` parts.
-fn play_units(folder: &Path, of: usize) {
-    done(folder, "units begin spec.toml --store store --records");
-    for index in 0..of {
-        done(folder, &format!("units play --store store --quiet --index {index} --of {of}"));
-    }
 }
 
 #[test]
@@ -94,21 +86,11 @@ fn a_bot_that_has_changed_does_not_go_on_with_a_run() {
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let hash = blake3::hash(&fs::read(folder.join("bot.sh")).unwrap()).to_string();
     assert_eq!(manifest["programs"], serde_json::json!({ "bot.sh": hash }));
-    done(&folder, "units begin spec.toml --store store");
-    done(&folder, "units play --store store --quiet --index 0 --of 2");
 
     write_bot(&folder, "second");
-    for words in ["run spec.toml --out whole --quiet --resume", "units play --store store --quiet --index 1 --of 2"] {
-        let output = cambio(&folder, words);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(said(&output).contains("the bot's file `bot.sh` has changed"), "{words}: {}", said(&output));
-    }
-    write_bot(&folder, "first");
-    done(&folder, "units play --store store --quiet --index 1 --of 2");
-    // The merge does not need the bot.
-    fs::remove_file(folder.join("bot.sh")).unwrap();
-    done(&folder, "units merge --store store --out merged --quiet");
-    assert_same(&folder.join("whole"), &folder.join("merged"));
+    let output = cambio(&folder, "run spec.toml --out whole --quiet --resume");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("the bot's file `bot.sh` has changed"), "{}", said(&output));
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -168,36 +150,14 @@ fn of_processes_that_start_at_once_one_plays_and_nothing_breaks() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_killed_process_leaves_blocks_nobody() {
-    let folder = played("remains", 400);
-    play_units(&folder, 2);
+fn lock_file_of_a_killed_process_blocks_nobody() {
+    let folder = played("remains", 40);
     // A killed process leaves a lock file behind.
     fs::write(folder.join("killed.lock"), "").unwrap();
     let output = cambio(&folder, "run spec.toml --out killed --records --quiet --resume");
     assert!(output.status.success() && !folder.join("killed.lock").exists(), "{}", said(&output));
-    // A folder that the user has created is not removed.
-    fs::create_dir(folder.join("merged.new")).unwrap();
-    let output = cambio(&folder, "units merge --store store --out merged --quiet");
-    assert!(said(&output).contains("merged.new already exists"), "{}", said(&output));
-    fs::remove_dir(folder.join("merged.new")).unwrap();
-    let mut hit = 0;
-    for step in 0..400 {
-        // On a slow machine, the first kills come before the folder is begun.
-        if step >= 40 && hit > 0 {
-            break;
-        }
-        let wait = Duration::from_millis(3 * step);
-        let mut child = command(&folder, "units merge --store store --out merged --quiet").spawn().unwrap();
-        std::thread::sleep(wait);
-        child.kill().unwrap();
-        child.wait_with_output().unwrap();
-        hit += usize::from(folder.join("merged.new").exists());
-        let _ = fs::remove_dir_all(folder.join("merged"));
-    }
-    let output = cambio(&folder, "units merge --store store --out merged --quiet");
-    assert!(output.status.success() && hit > 0, "{hit} kills while it built: {}", said(&output));
-    assert_same(&folder.join("whole"), &folder.join("merged"));
-    assert_eq!(names(&folder), ["killed", "merged", "spec.toml", "store", "whole"]);
+    assert_same(&folder.join("whole"), &folder.join("killed"));
+    assert_eq!(names(&folder), ["killed", "spec.toml", "whole"]);
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -319,24 +279,6 @@ fn a_folder_says_who_began_it_whoever_goes_on() {
     let printed = done(&folder, "run spec.toml --out whole --records --quiet --resume");
     assert!(printed.contains("started by revision 0123abcd of the program"), "{printed}");
     assert!(fs::read_to_string(&path).unwrap() == other);
-    // Another revision of the program must not play units.
-    play_units(&folder, 1);
-    let plan = folder.join("store/plan.json");
-    let text = fs::read_to_string(&plan).unwrap();
-    fs::write(&plan, text.replace(revision, "0123abcd")).unwrap();
-    let output = cambio(&folder, "units play --store store --again");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("the program had revision 0123abcd and now has "), "{}", said(&output));
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn there_may_be_more_parts_than_there_is_to_play() {
-    let folder = played("slivers", 2);
-    let lines = fs::read_to_string(folder.join("whole/ledger.jsonl")).unwrap().lines().count();
-    play_units(&folder, lines + 3);
-    done(&folder, "units merge --store store --out merged --quiet");
-    assert_same(&folder.join("whole"), &folder.join("merged"));
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -366,42 +308,6 @@ fn another_experiment_is_not_resumed_and_the_fields_are_named() {
     let output = cambio(&folder, "run spec.toml --out mine --resume");
     assert!(said(&output).contains("mine already exists; choose another path"), "{}", said(&output));
     assert_eq!(fs::read_to_string(folder.join("mine/matches.csv")).unwrap(), "precious");
-    fs::remove_dir_all(&folder).unwrap();
-}
-
-#[test]
-fn a_run_with_former_names_of_columns_is_read_and_resumed() {
-    let folder = played("former", 16);
-    let whole = folder.join("whole");
-    let renamed = |name: &str, names: &[(&str, &str)]| {
-        let path = whole.join(name);
-        let text = fs::read_to_string(&path).unwrap();
-        let (header, rows) = text.split_once('\n').unwrap();
-        let former = |now: &str| {
-            names.iter().find(|(_, name)| *name == now).map_or(now.to_owned(), |(old, _)| (*old).to_owned())
-        };
-        let header = header.split(',').map(former).collect::<Vec<_>>().join(",");
-        fs::write(path, format!("{header}\n{rows}")).unwrap();
-    };
-    renamed("rounds.csv", &[("call_turn", "first_call_turn")]);
-    let players = [("win", "win_share"), ("points_at_calls", "points_at_call_sum"), ("call_turns", "call_turn_sum")];
-    renamed("players.csv", &players);
-    assert!(fs::read_to_string(whole.join("players.csv")).unwrap().contains(",win,rounds,"));
-    done(&folder, "verify whole --all");
-    let before = files(&whole);
-    // The missing rows are appended below the former header.
-    let ledger = fs::read_to_string(whole.join("ledger.jsonl")).unwrap();
-    let lines: Vec<&str> = ledger.split_inclusive('\n').collect();
-    fs::write(whole.join("ledger.jsonl"), lines[..lines.len() - 3].concat()).unwrap();
-    done(&folder, "run spec.toml --out whole --records --resume --quiet");
-    assert!(before == files(&whole));
-    // Tables of the former version are explained and made again.
-    renamed("summary.csv", &[("call_success", "calls_succeeded_share")]);
-    let output = cambio(&folder, "verify whole");
-    let sentence = "summary.csv does not match its rows; revision ";
-    assert!(output.status.code() == Some(4) && said(&output).contains(sentence), "{}", said(&output));
-    done(&folder, "report whole");
-    assert!(before == files(&whole));
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -613,12 +519,6 @@ fn a_storm_of_signals_changes_no_byte() {
     let mut stops = output("run spec.toml --out stormed --records --quiet --threads 2");
     assert_same(&folder.join("whole"), &folder.join("stormed"));
     stops += output("verify stormed --all");
-    done(&folder, "units begin spec.toml --store store --records");
-    for index in 0..2 {
-        stops += output(&format!("units play --store store --quiet --index {index} --of 2"));
-    }
-    stops += output("units merge --store store --out merged");
-    assert_same(&folder.join("whole"), &folder.join("merged"));
     assert!(stops > 20, "only {stops} stops");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -654,7 +554,6 @@ fn a_run_that_any_signal_ends_is_finished_to_the_same_bytes() {
 fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = played("only-read", 40);
-    play_units(&folder, 2);
     let all = |folder: &Path, mode: u32| {
         // Folders before their files are closed, and after them when they are opened again.
         let mut found = vec![folder.to_owned()];
@@ -672,7 +571,6 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
     };
     let before = (names(&folder.join("whole")), files(&folder.join("whole")));
     all(&folder.join("whole"), 0o555);
-    all(&folder.join("store"), 0o555);
     let is_bound = fs::write(folder.join("whole/probe"), "").is_err();
     if !is_bound && !has("setpriv") {
         return;
@@ -695,9 +593,6 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
         "replay whole/records.jsonl",
         "plan --detect 0.01 --run whole",
         "sprt random greedy --run whole --rules classic --seats 2 --quiet",
-        "units show --store store",
-        "units play --store store --index 0 --of 2 --quiet",
-        "units merge --store store --out merged --quiet",
     ] {
         let output = run(words);
         assert!(matches!(output.status.code(), Some(0 | 2 | 3)), "{words}: {}", said(&output));
@@ -706,9 +601,6 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
         "report whole",
         "run spec.toml --out whole/new --quiet",
         "run spec.toml --out whole --records --resume --quiet --deals 80",
-        "units begin spec.toml --store store/new",
-        // The replayed unit is written beside the stored ones.
-        "units check --store store",
     ] {
         let output = run(words);
         assert!(matches!(output.status.code(), Some(1 | 3)), "{words}: {}", said(&output));
@@ -716,7 +608,6 @@ fn a_folder_that_may_only_be_read_is_read_and_not_changed() {
         assert!(error.starts_with("error: ") && error.lines().count() <= 2, "{words}: {error}");
     }
     all(&folder.join("whole"), 0o755);
-    all(&folder.join("store"), 0o755);
     assert!(before == (names(&folder.join("whole")), files(&folder.join("whole"))));
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -255,7 +255,6 @@ fn what_is_quoted_is_not_obeyed_and_not_quoted_whole() {
             &["run", "spec.toml", "--out", "out", "--deals", foreign],
             &["replay", foreign],
             &["verify", foreign],
-            &["units", "show", "--store", foreign],
             &["report", foreign],
             &["sprt", foreign, "greedy"],
             &["tune", "--agent", foreign, "--range", "0..1"],
@@ -574,8 +573,6 @@ fn no_command_prints_control_characters_from_outside() {
         &["rules", "--check", &file],
         &["rules", NAME],
         &["agents", "--check", NAME],
-        &["units", "begin", "spec.toml", "--store", "store"],
-        &["units", "show", "--store", "store"],
     ] {
         let (output, _) = started(&folder, words);
         let printed = said(&output);
@@ -619,7 +616,6 @@ fn a_dash_is_standard_output_and_never_a_file() {
         "report run --plots -",
         "rules --check -",
         "exploit --game mini-m0 --strategy -",
-        "units begin spec.toml --store -",
         "match greedy random --out -",
         "report run --review -",
     ] {
@@ -660,8 +656,6 @@ fn bots_run_in_the_folder_of_the_experiment() {
         ("else", "verify ../theirs/run"),
         ("else", "report ../theirs/run --matches 1 --review review"),
         ("theirs", "verify run"),
-        ("theirs", "units begin spec.toml --store store"),
-        ("else", "units play --store ../theirs/store -q"),
         ("theirs", "match greedy 'EXTERNAL' --rounds --deals 2 --out here -q"),
         ("else", "verify ../theirs/here"),
         ("else", "run ../theirs/here/spec.toml --out ../theirs/repeated -q"),
@@ -676,7 +670,7 @@ fn bots_run_in_the_folder_of_the_experiment() {
         assert!(output.status.success(), "{from} {words:?}: {}", said(&output));
         let started = fs::read_to_string(folder.join("started")).unwrap_or_default();
         assert!(started.lines().all(|line| line == place), "{from} {words:?}: {started}");
-        assert!(!started.is_empty() || words[1] == "begin" || words.contains(&"--resume"), "{from} {words:?}");
+        assert!(!started.is_empty() || words.contains(&"--resume"), "{from} {words:?}");
     }
     // The folder is not in the lock.
     started(&theirs, &["run", "spec.toml", "--out", "other", "--records", "-q"]);
@@ -694,16 +688,9 @@ fn bots_run_in_the_folder_of_the_experiment() {
 fn security_lists_every_command_that_starts_bots() {
     let folder = folder("security");
     theirs(&folder);
-    let begin = ["units", "begin", "theirs/spec.toml", "--store", "store"];
     let mut starts = vec!["bench --board".to_owned(), "bench --resume".to_owned()];
     for words in [
-        &begin[..],
-        &["cluster", "slurm", "theirs/spec.toml", "--units", "2", "--store", "s", "--out", "o", "--into", "jobs"],
-        &["units", "play", "--store", "store", "-q"],
-        &["units", "show", "--store", "store"],
-        &["units", "check", "--store", "store"],
-        &["units", "merge", "--store", "store", "--out", "merged", "-q"],
-        &["run", "theirs/spec.toml", "--out", "run", "-q"],
+        &["run", "theirs/spec.toml", "--out", "run", "-q"][..],
         &["verify", "theirs/run"],
         &["report", "theirs/run", "--review", "review", "--matches", "1"],
         &["report", "theirs/run"],
@@ -716,8 +703,7 @@ fn security_lists_every_command_that_starts_bots() {
         &["learn", "--clone", "theirs/run/records.jsonl", "--agent", BOT, "--out", "learned", "--matches", "1"],
     ] {
         if started(&folder, words).1.is_some() {
-            let command = if words[0] == "units" { words[..2].join(" ") } else { words[0].to_owned() };
-            starts.push(command + if words.contains(&"--review") { " --review" } else { "" });
+            starts.push(words[0].to_owned() + if words.contains(&"--review") { " --review" } else { "" });
         }
     }
     starts.sort();

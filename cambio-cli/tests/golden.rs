@@ -14,12 +14,11 @@ use crate::command::{cambio, done, said, table};
 use crate::folder::folder;
 
 /// The entries of the folder, with the hash of their names and bytes.
-const GOLDEN: [(&str, &str); 5] = [
+const GOLDEN: [(&str, &str); 4] = [
     ("network-2.net", "ebcb0a52ef02e5ec"),
     ("record-1.jsonl", "e3a4e936ecaef9ed"),
     ("run-2", "2b2860e48c038939"),
     ("strategy-1.txt", "80d5911d8b23d551"),
-    ("units-2", "ba118d374124dbf4"),
 ];
 
 fn golden() -> PathBuf {
@@ -94,16 +93,6 @@ fn a_run_of_format_2_is_reported_verified_and_replayed() {
 }
 
 #[test]
-fn a_store_of_units_of_format_2_is_merged() {
-    let place = copied("units");
-    let shown = done(&place, "units show --store units-2");
-    assert!(shown.contains("1 unit with 1 batch; 0 batches missing"), "{shown}");
-    done(&place, "units merge --store units-2 --out merged");
-    let found = done(&place, "verify merged --all");
-    assert!(found.contains("verified: 1 of 1 batches, 8 matches; 1 batch replayed"), "{found}");
-}
-
-#[test]
 fn a_record_of_format_1_is_replayed() {
     let place = copied("record");
     let found = done(&place, "replay record-1.jsonl");
@@ -143,7 +132,6 @@ fn files_of_other_formats_are_refused_in_one_sentence() {
     for (file, own, command, what) in [
         ("run-2/manifest.json", "cambio-run/2", "verify run-2", None),
         ("run-2/spec.lock.json", "cambio-lock/1", "report run-2", None),
-        ("units-2/plan.json", "cambio-units/2", "units merge --store units-2 --out merged", None),
         ("bench/bench.json", "cambio-bench/1", "verify bench", None),
         (
             "record-1.jsonl",

@@ -20,12 +20,10 @@ mod reading;
 mod referee;
 mod report;
 mod review;
-mod s3;
 #[cfg(all(unix, feature = "serve"))]
 mod serve;
 mod site;
 mod solving;
-mod units;
 
 /// The size of a random test: `small`, or `full` with `CAMBIO_FULL=1`.
 fn amount<T>(small: T, full: T) -> T {

@@ -16,8 +16,7 @@ fn with_a_run(name: &str) -> PathBuf {
 }
 
 #[test]
-#[cfg(not(feature = "zstd"))]
-fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() {
+fn compressed_rows_are_refused_in_one_sentence() {
     let folder = with_a_run("compressed");
     let lock = folder.join("run/spec.lock.json");
     let text = fs::read_to_string(&lock).unwrap();
@@ -26,9 +25,13 @@ fn a_compressed_run_is_refused_in_a_sentence_by_a_program_that_cannot_read_it() 
         let output = cambio(&folder, words);
         assert_eq!(output.status.code(), Some(1), "{words}: {}", said(&output));
         let sentence =
-            "cannot read run: its rows are compressed, but this program was built without the feature `zstd`";
+            "cannot read run: its rows are compressed with zstd, which this version of cambio does not support";
         assert!(said(&output).contains(sentence), "{words}: {}", said(&output));
     }
+    fs::write(folder.join("small.toml"), format!("{SMALL}compress = true\n")).unwrap();
+    let output = cambio(&folder, "run small.toml --out small");
+    let sentence = "field `compress` must be false (compress the files of the run with another program), found true";
+    assert!(output.status.code() == Some(1) && said(&output).contains(sentence), "{}", said(&output));
 }
 
 #[test]

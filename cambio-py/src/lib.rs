@@ -6,6 +6,7 @@ mod action;
 mod agent;
 mod args;
 mod batch_agent;
+mod batches;
 mod chance_game;
 mod episode;
 mod error;
@@ -20,7 +21,6 @@ mod rounds;
 mod rules;
 mod small_game;
 mod tournament;
-mod units;
 mod vector;
 mod words;
 
@@ -56,6 +56,8 @@ mod _cambio {
     #[pymodule_export]
     use super::args::_whole;
     #[pymodule_export]
+    use super::batches::{PyPlan, PyRunFolder};
+    #[pymodule_export]
     use super::chance_game::{_floats, PyChanceGame, chance_game};
     #[pymodule_export]
     use super::error::{
@@ -76,11 +78,6 @@ mod _cambio {
     use super::small_game::{_strategies, PySmallGame};
     #[pymodule_export]
     use super::tournament::{_columns, _command, _open, _run, _verify};
-    #[pymodule_export]
-    use super::units::{
-        _units_about, _units_begin, _units_check, _units_costs, _units_deals, _units_merge, _units_play, _units_there,
-        PyQueue,
-    };
     #[pymodule_export]
     use super::vector::{PyVectorGame, vector};
 

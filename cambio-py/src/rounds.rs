@@ -21,8 +21,7 @@ use pyo3::types::PyDict;
 use crate::args;
 use crate::error::{self, refused};
 use crate::rules::PyRules;
-use crate::tournament::{PythonRoster, roster_with};
-use crate::units::Bots;
+use crate::tournament::{Bots, PythonRoster, roster_with};
 
 /// The time between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(100);

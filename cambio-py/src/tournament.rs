@@ -202,6 +202,9 @@ impl Agent for PythonAgent {
     }
 }
 
+/// The factories of Python agents, by name.
+pub(crate) type Bots = Vec<(String, Py<PyAny>)>;
+
 /// The library's agents and the given Python agents, by name, with the exceptions that the latter raise.
 pub(crate) struct PythonRoster {
     roster: Roster,
@@ -212,6 +215,11 @@ impl PythonRoster {
     /// The exception for an error during play.
     pub(crate) fn failed(&self, error: PlayError) -> PyErr {
         self.raised.failed(error)
+    }
+
+    /// Raises the interrupt (Ctrl-C) that reached an agent, if there was one.
+    pub(crate) fn interrupted(&self, py: Python<'_>) -> PyResult<()> {
+        self.raised.interrupted(py)
     }
 }
 
@@ -414,7 +422,7 @@ pub(crate) fn _verify(
         Ok((findings.replayed, wrong, findings.unreplayed))
     };
     let checked = py.detach(check);
-    roster.raised.interrupted(py)?;
+    roster.interrupted(py)?;
     checked.map_err(|error: RunError| refused(error))
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -22,10 +21,6 @@ import cambio_game as cambio
 ray = pytest.importorskip("ray", reason="Ray is not installed; to install it, run: pip install 'cambio-game[ray]'")
 
 import cambio_game.ray  # noqa: E402
-from cambio_game.ray import _drive  # noqa: E402
-from conftest import FULL  # noqa: E402
-
-long = pytest.mark.skipif(not FULL, reason="CAMBIO_FULL=1 runs the long versions")
 
 SPEC = """
 seed = 8
@@ -34,7 +29,6 @@ rules = ["classic", "faessler"]
 seats = [2, 3]
 agents = ["random", "greedy", "{third}"]
 """
-ROWS = ["matches.csv", "rounds.csv", "players.csv", "ledger.jsonl", "summary.csv", "manifest.json"]
 
 
 class First:
@@ -54,20 +48,6 @@ class Aborts:
 class Raises:
     def decide(self, observation: cambio.Observation) -> str:
         raise KeyError("no idea")
-
-
-class FullDisk:
-    """Simulates a full disk: its first process cannot write more than 4 KiB to a file."""
-
-    def __init__(self) -> None:
-        import resource
-
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(os.environ["CAMBIO_TEST_MARK"], os.O_CREAT | os.O_EXCL))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-
-    def decide(self, observation: cambio.Observation) -> cambio.Action:
-        return observation.legal_actions()[0]
 
 
 class Dice:
@@ -92,7 +72,9 @@ def cluster() -> Iterator[object]:
 
 
 def sums(folder: Path) -> dict[str, str]:
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ROWS}
+    """The hashes of all files that do not contain times."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in ("timing.csv", "report.html"))
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 def spec(folder: Path, deals: int = 60, third: str = "random(pass=0.9)") -> Path:
@@ -101,90 +83,89 @@ def spec(folder: Path, deals: int = 60, third: str = "random(pass=0.9)") -> Path
     return path
 
 
-def test_four_nodes_give_the_rows_of_one_process(cluster: object, tmp_path: Path) -> None:
-    one = cambio.run(spec(tmp_path), tmp_path / "one", threads=1)
-    many = cambio.ray.run(spec(tmp_path), tmp_path / "many", checked=1.0, quiet=True)
-    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
-    again = cambio.ray.run(None, tmp_path / "again", store=f"{tmp_path}/many.units", quiet=True)
-    assert again.tables == one.tables, "from the store alone"
+def kill_workers(number: int, killed: list[int]) -> threading.Thread:
+    """Kills this number of workers that are playing a batch."""
+
+    def kill() -> None:
+        until = time.monotonic() + 60
+        while len(killed) < number and time.monotonic() < until:
+            found = subprocess.run(["pgrep", "-f", "^ray::_work"], capture_output=True, text=True, check=False).stdout.split()
+            for process in [int(word) for word in found if int(word) not in killed][:1]:
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+            time.sleep(0.5)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
 
 
-def test_agents_of_python_travel_to_the_workers(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 20, "first")
-    one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
-    many = cambio.ray.run(path, tmp_path / "many", agents={"first": First}, quiet=True)
-    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
-
-
-def test_a_machine_whose_disk_is_full_is_done_without(cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, mark = spec(tmp_path, 20, "first"), tmp_path / "mark"
-    one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
-
-    def made() -> FullDisk:
-        os.environ["CAMBIO_TEST_MARK"] = str(mark)
-        return FullDisk()
-
-    failed: list[str] = []
-    original = _drive._Drive._failed
-
-    def watched(drive: _drive._Drive, job: _drive._Job, error: Exception) -> None:
-        failed.append(str(error))
-        original(drive, job, error)
-
-    monkeypatch.setattr(_drive._Drive, "_failed", watched)
-    many = cambio.ray.run(path, tmp_path / "many", agents={"first": made}, quiet=True)
-    assert len(failed) == 1 and "File too large" in failed[0], failed
+def test_killed_workers_change_no_byte(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 200, "rollout(n=20)")
+    one = cambio.run(path, tmp_path / "one")
+    killed: list[int] = []
+    thread = kill_workers(2, killed)
+    many = cambio.ray.run(path, tmp_path / "many", checked=0.1, quiet=True)
+    thread.join()
+    assert len(killed) == 2
     assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
 
 
-def test_other_bytes_for_the_same_unit_stop(cluster: object, tmp_path: Path) -> None:
-    with pytest.raises(cambio.RunError, match=r"gave different bytes.*units/[^ ]+/[0-9a-f]{64}.*units/[^ ]+/[0-9a-f]{64}"):
-        cambio.ray.run(spec(tmp_path, 20, "dice"), tmp_path / "many", agents={"dice": Dice}, checked=1.0, quiet=True)
-    assert not (tmp_path / "many").exists()
+def test_interrupted_driver_is_resumed(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 200, "rollout(n=20)")
+    cambio.run(path, tmp_path / "one")
+    address, out = cluster.address, tmp_path / "many"  # type: ignore[attr-defined]
+    words = [sys.executable, "-m", "cambio_game.ray", "run", str(path), "--out", str(out), "--address", address, "-q"]
+    for number, code in [(signal.SIGINT, 3), (signal.SIGKILL, -signal.SIGKILL)]:
+        before = len((out / "ledger.jsonl").read_text().splitlines()) if out.exists() else 0
+        driver = subprocess.Popen([*words, "--resume"], stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not (out.exists() and len((out / "ledger.jsonl").read_text().splitlines()) > before) and time.monotonic() < until:
+            time.sleep(0.05)
+        driver.send_signal(number)
+        _, told = driver.communicate()
+        assert driver.returncode == code, told
+        assert number == signal.SIGKILL or "the same command with --resume continues the run" in told
+    left = cambio.RunFolder(out, cambio.Plan(path), resume=True).batches_left
+    assert 0 < left[0] < left[1]
+    cambio.ray.run(path, out, resume=True, quiet=True)
+    assert sums(tmp_path / "one") == sums(out)
 
 
-@long
-def test_workers_that_are_killed_and_a_node_that_is_removed_lose_nothing(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 3000)
+def test_lost_node_changes_no_byte(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 100, "rollout(n=20)")
     cambio.run(path, tmp_path / "one")
     node = cluster.add_node(num_cpus=1)  # type: ignore[attr-defined]
-    drives: list[_drive._Drive] = []
-    lost: list[str] = []
-
-    class Watched(_drive._Drive):
-        def play(self) -> None:
-            drives.append(self)
-            super().play()
-
-    def harm() -> None:
-        while not drives or drives[0].units < 4:
-            time.sleep(0.05)
-        found = subprocess.run(["pgrep", "-f", "ray::_Worker"], capture_output=True, text=True, check=False).stdout.split()
-        for process in found[:1]:
-            os.kill(int(process), signal.SIGKILL)
-            lost.append(process)
-        cluster.remove_node(node, allow_graceful=False)  # type: ignore[attr-defined]
-
-    thread = threading.Thread(target=harm)
+    thread = threading.Timer(2.0, cluster.remove_node, [node], {"allow_graceful": False})  # type: ignore[attr-defined]
     thread.start()
-    original, _drive._Drive = _drive._Drive, Watched  # type: ignore[misc]
-    try:
-        cambio.ray.run(path, tmp_path / "many", quiet=True)
-    finally:
-        _drive._Drive = original  # type: ignore[misc]
-        thread.join()
-    assert lost and drives[0].lost >= 1
+    cambio.ray.run(path, tmp_path / "many", quiet=True)
+    thread.join()
     assert sums(tmp_path / "one") == sums(tmp_path / "many")
 
 
-def test_an_agent_that_ends_its_process_is_told_with_its_deals(cluster: object, tmp_path: Path) -> None:
-    with pytest.raises(cambio.AgentFault, match=r"batch \d+ \(classic, \d seats, deals? .* exited 3 times"):
-        cambio.ray.run(spec(tmp_path, 4, "aborts"), tmp_path / "many", agents={"aborts": Aborts}, quiet=True)
-    with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
-        cambio.ray.run(spec(tmp_path, 4, "raises"), tmp_path / "other", agents={"raises": Raises}, quiet=True)
+def test_python_agents_travel_to_the_workers(cluster: object, tmp_path: Path) -> None:
+    path = spec(tmp_path, 20, "first")
+    one = cambio.run(path, tmp_path / "one", agents={"first": First}, threads=1)
+    many = cambio.ray.run(path, tmp_path / "many", agents={"first": First}, checked=1.0, quiet=True)
+    assert sums(tmp_path / "one") == sums(tmp_path / "many") and many.tables == one.tables
 
 
-def test_a_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
+def test_other_rows_of_a_batch_stop_the_run(cluster: object, tmp_path: Path) -> None:
+    with pytest.raises(cambio.RunError, match=r"batch 0 \(classic, 2 seats, .* was played twice and gave different rows"):
+        cambio.ray.run(spec(tmp_path, 20, "dice"), tmp_path / "many", agents={"dice": Dice}, checked=1.0, quiet=True)
+
+
+def test_fault_ends_the_run_with_its_match(cluster: object, tmp_path: Path) -> None:
+    path, out = spec(tmp_path, 4, "raises"), tmp_path / "many"
+    with pytest.raises(cambio.AgentFault, match=r"KeyError: 'no idea'; the match up to the fault is in .*fault.jsonl") as found:
+        cambio.ray.run(path, out, agents={"raises": Raises}, quiet=True)
+    assert (out / "fault.jsonl").read_text() == found.value.record.to_json() + "\n"
+    assert json.loads((out / "manifest.json").read_text())["outcome"] == "fault"
+    with pytest.raises(cambio.AgentFault, match=r"batch \d+ \(classic, \d seats, deals? .* exited 4 times"):
+        cambio.ray.run(spec(tmp_path, 4, "aborts"), tmp_path / "other", agents={"aborts": Aborts}, quiet=True)
+
+
+def test_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
     found = cambio.ray.sprt("greedy", "random", elo1=50.0, rounds=True, deals=1000)
     assert found.verdict == "second" and 5 < found.deals < 100
     command = os.environ.get("CAMBIO_BIN")
@@ -203,7 +184,7 @@ def test_a_sequential_test_decides_as_on_one_machine(cluster: object) -> None:
     ],
     ids=lambda options: str(options["method"]),
 )
-def test_a_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, options: dict[str, Any]) -> None:
+def test_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, options: dict[str, Any]) -> None:
     found = cambio.ray.tune("greedy(call_at=?)", "0..9:3", rounds=True, seed=5, out=tmp_path / "many", **options)
     assert [point["value"] for point in found.curve][:4] == ["0", "3", "6", "9"]
     with pytest.raises(cambio.RunError, match="`out` must not exist"):
@@ -220,30 +201,10 @@ def test_a_tuning_finds_what_one_machine_finds(cluster: object, tmp_path: Path, 
         assert {**one, "command": ""} == {**found.result, "command": ""}
 
 
-def test_a_tuning_that_is_not_allowed_is_told_in_a_sentence(cluster: object) -> None:
+def test_invalid_tuning_is_refused_in_one_sentence(cluster: object) -> None:
     with pytest.raises(cambio.CambioError, match="`greedy` must have one `.` per range"):
         cambio.ray.tune("greedy", "0..3")
     with pytest.raises(cambio.CambioError, match="`method` must be sweep, race, halving or cma, found `guess`"):
         cambio.ray.tune("greedy(call_at=?)", "0..3", method="guess")
     with pytest.raises(cambio.AgentFault, match="KeyError: 'no idea'"):
         cambio.ray.tune("greedy(call_at=?)", "0..3", field="raises", deals=4, agents={"raises": Raises})
-
-
-@long
-def test_a_driver_that_is_killed_is_gone_on_with_by_another(cluster: object, tmp_path: Path) -> None:
-    path = spec(tmp_path, 2000)
-    cambio.run(path, tmp_path / "one")
-    address = cluster.address  # type: ignore[attr-defined]
-    words = [sys.executable, "-m", "cambio_game.ray", "run", str(path), "--out", str(tmp_path / "many"), "--address", address, "-q"]
-    driver = subprocess.Popen(words, stderr=subprocess.PIPE)
-    store = tmp_path / "many.units" / "units"
-    begun = time.monotonic()
-    while not (store.exists() and len(list(store.iterdir())) >= 3) and time.monotonic() < begun + 60:
-        time.sleep(0.05)
-    driver.kill()
-    driver.wait()
-    assert not (tmp_path / "many").exists() and len(list(store.iterdir())) >= 3
-    before = {unit: unit.stat().st_mtime_ns for unit in store.glob("*/*")}
-    cambio.ray.run(None, tmp_path / "many", store=tmp_path / "many.units", quiet=True)
-    assert sums(tmp_path / "one") == sums(tmp_path / "many")
-    assert all(unit.stat().st_mtime_ns == when for unit, when in before.items()), "existing units were played again"

@@ -14,7 +14,7 @@ use cambio_core::rng::{Key, Purpose, Seed, Stream};
 use cambio_stats::Matrix;
 use cambio_stats::simultaneous::{Contrasts, SimultaneousIntervals};
 
-use crate::plan::{Block, Plan};
+use crate::plan::Plan;
 
 pub use adjusted::{BEYOND, is_beyond};
 pub(crate) use adjusted::{FINE, share_of, without_luck};
@@ -48,13 +48,13 @@ impl Digest {
         self.cells.iter_mut().for_each(CellDigest::end_deal);
     }
 
-    /// Adds the extract of these blocks, and their faults (lines of JSON). Blocks must be added in canonical order.
-    pub(crate) fn add(&mut self, blocks: &[Block<'_>], extract: &Extract, faults: &[String]) {
+    /// Adds the extract of a batch and its faults (lines of JSON). Batches must be added in order.
+    pub(crate) fn add(&mut self, plan: &Plan, batch: u64, extract: &Extract, faults: &[String]) {
         for (index, group, behaviour) in &extract.behaviour {
             self.cells[*index].add_behaviour(*group, behaviour);
         }
-        for (block, outcomes) in blocks.iter().zip(extract.blocks()) {
-            self.cells[block.cell_index].add(block, outcomes);
+        for (block, outcomes) in plan.batch(batch).map(|number| plan.block(number)).zip(extract.blocks()) {
+            self.cells[block.cell_index].add(&block, outcomes);
             self.last_cell = block.cell_index;
         }
         self.faults.extend(faults.iter().filter_map(|line| FaultRow::read(line)));

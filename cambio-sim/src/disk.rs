@@ -1,4 +1,4 @@
-//! The errors of run folders and stores.
+//! The errors of run folders.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cambio_exec::FileError;
 
 use crate::plan::{LOCK_FORMAT, LockError, PlanError};
 
-/// A run folder or a store that cannot be written or read.
+/// A run folder that cannot be written or read.
 ///
 /// ```
 /// use std::path::Path;
@@ -23,26 +23,15 @@ pub enum RunError {
     /// The folder or a file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The store of units has no run.
-    #[error("{0} has no run: it has no plan.json; begin one with `cambio units begin`")]
-    NotBegun(String),
-    /// The folder or store is not a run, or a run of another format or of another experiment.
+    /// The folder is not a run, or a run of another format or of another experiment.
     #[error("{0}")]
     Other(String),
     /// A file does not match the run.
     #[error("{0}")]
     Damaged(String),
-    /// Two units have different bytes for the same batches.
+    /// A batch was played twice and gave different rows.
     #[error("{0}")]
     Conflict(String),
-    /// Units are missing.
-    #[error("units are missing; of {of} batches, the store lacks {}; `cambio units play` plays them", missing.join(", "))]
-    Missing {
-        /// A phrase for each missing range.
-        missing: Vec<String>,
-        /// The number of batches of the run.
-        of: u64,
-    },
     /// The plan of the folder cannot be played.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -2,8 +2,8 @@
 //!
 //! An [`Experiment`] describes a tournament. [`Experiment::plan`] validates it and expands it to a [`Plan`]. A [`Runner`] plays a
 //! plan on an [`Executor`] and stores it in a [`RunFolder`], or only returns its tables. [`StoredRun`] reads a folder, and
-//! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`units`], many
-//! machines play one run.
+//! [`verify`] checks it. The unit of play is the deal block: one lineup on one deal in all its rotations. With [`PlanPlayer`],
+//! other machines play batches of a run.
 //!
 //! [`sprt`], [`tune`], [`LowerBound`] and [`AdvantageExperiment`] play matches for one measurement, and store nothing.
 //!
@@ -36,7 +36,6 @@ mod run;
 pub mod sprt;
 mod store;
 pub mod tune;
-pub mod units;
 
 pub use advantage_experiment::{AdvantageExperiment, AdvantageResult, DecisionKindAdvantage, decision_kind};
 pub use cambio_exec::{CancelToken, Executor, ExecutorError, MOST_THREADS, ThreadsError, Worker};
@@ -59,7 +58,8 @@ pub use plan::{
 pub use play::{AgentFault, BlockRows, PlayError, RoundError, TimeSpent, Timing, play_block};
 pub use rows::{BehaviourRow, LuckShare};
 pub use run::{
-    Findings, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify, verify_with,
+    Findings, PlanPlayer, PlayProgress, ReplayError, ReplayScope, Report, Runner, StoredMatch, derive, verify,
+    verify_with,
 };
 pub use store::{RunFolder, StoredRun};
 

@@ -133,8 +133,6 @@ pub(crate) struct CsvFile {
     /// The meaning of a row.
     pub(crate) row: &'static str,
     columns: fn() -> Vec<Column>,
-    /// Names of columns in older runs, with the current names. The values and their order are the same.
-    former: &'static [(&'static str, &'static str)],
 }
 
 impl CsvFile {
@@ -144,34 +142,10 @@ impl CsvFile {
         columns.retain(|column| measures_luck || column.name != "luck");
         columns
     }
-
-    /// The columns with the names that they have in older runs.
-    pub(crate) fn former_columns(&self, measures_luck: bool) -> Vec<Column> {
-        let mut columns = self.columns(measures_luck);
-        for column in &mut columns {
-            column.name = self.former.iter().find(|(_, now)| *now == column.name).map_or(column.name, |(old, _)| old);
-        }
-        columns
-    }
 }
 
 pub(crate) const FILES: [CsvFile; 3] = [
-    CsvFile {
-        name: "matches.csv",
-        row: MatchRow::MEANING,
-        columns: || MatchRow::columns(Column::default()),
-        former: &[],
-    },
-    CsvFile {
-        name: "rounds.csv",
-        row: RoundRow::MEANING,
-        columns: || RoundRow::columns(Column::default()),
-        former: &[("call_turn", "first_call_turn")],
-    },
-    CsvFile {
-        name: "players.csv",
-        row: PlayerRow::MEANING,
-        columns: || PlayerRow::columns(Column::default()),
-        former: &[("win", "win_share"), ("points_at_calls", "points_at_call_sum"), ("call_turns", "call_turn_sum")],
-    },
+    CsvFile { name: "matches.csv", row: MatchRow::MEANING, columns: || MatchRow::columns(Column::default()) },
+    CsvFile { name: "rounds.csv", row: RoundRow::MEANING, columns: || RoundRow::columns(Column::default()) },
+    CsvFile { name: "players.csv", row: PlayerRow::MEANING, columns: || PlayerRow::columns(Column::default()) },
 ];

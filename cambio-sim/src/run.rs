@@ -5,8 +5,7 @@ mod read;
 mod replay;
 mod verify;
 
-use std::path::Path;
-
+use cambio_core::Record;
 use cambio_exec::{Executor, write_whole};
 
 use crate::digest::{Derived, Digest};
@@ -15,10 +14,11 @@ use crate::plan::PlayablePlan;
 use crate::play::{PlayError, Timing};
 use crate::store::{RunFolder, StoredRun};
 
-pub(crate) use batch::{BatchOutput, PlayedBatch, play_batches};
+pub use batch::PlanPlayer;
+use batch::{BatchOutput, PlayedBatch, play_batches};
 use read::BatchReader;
 pub use read::derive;
-pub(crate) use read::{faults_in, sums};
+pub(crate) use read::sums;
 pub use replay::{ReplayError, StoredMatch};
 pub use verify::{Findings, ReplayScope, verify, verify_with};
 
@@ -102,10 +102,10 @@ impl<'a> Runner<'a> {
     /// # Determinism
     /// The tables are the same as after [`Runner::run`], for any number of threads.
     pub fn play(&self, plan: &PlayablePlan) -> Report {
-        let commit = |(matches, digest, timing): &mut (u64, Digest, Timing), played: &mut PlayedBatch<'_>| {
+        let commit = |(matches, digest, timing): &mut (u64, Digest, Timing), played: &PlayedBatch| {
             *matches += played.matches;
             timing.extend(&played.timing);
-            digest.add(&played.blocks, &played.extract, &played.faults);
+            digest.add(plan, played.entry.batch, &played.extract, &played.faults);
             Ok(())
         };
         let look = |(_, digest, _): &mut (u64, Digest, Timing), played| {
@@ -130,43 +130,29 @@ impl<'a> Runner<'a> {
     /// # Determinism
     /// Except for `timing.csv`, the files do not depend on the machine, on the number of threads or on interruptions.
     pub fn run(&self, plan: &PlayablePlan, folder: &mut RunFolder) -> Result<Report, RunError> {
-        let before = folder.matches();
-        let mut reading = BatchReader::new(plan);
-        if before > 0 {
-            reading.add_all(&StoredRun::open(folder.path())?)?;
-        }
-        let mut digest = reading.end()?;
+        folder.read_sums()?;
         let batches = folder.batches_left();
         let of = plan.matches_of(batches.clone());
-        let commit = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played: &mut PlayedBatch<'_>| {
-            folder.add_timing(&played.timing, played.entry.batch + 1)?;
-            folder.append(played.entry.clone(), &played.files)?;
-            digest.add(&played.blocks, &played.extract, &played.faults);
-            Ok(())
-        };
-        let look = |(folder, digest): &mut (&mut RunFolder, &mut Digest), played| {
-            (self.progress)(&PlayProgress { played, of, digest });
+        let look = |folder: &mut &mut RunFolder, played| {
+            (self.progress)(&PlayProgress { played, of, digest: folder.digest.get_or_insert_default() });
             // With slow agents, the next batch may finish long after a commit is due.
             folder.commit_if_due()
         };
-        let mut state = (&mut *folder, &mut digest);
+        let commit = |folder: &mut &mut RunFolder, played: &PlayedBatch| folder.add(played);
+        let mut state = &mut *folder;
         let mut outcome = play_batches(self.executor, plan, batches, BatchOutput::Rows, &mut state, commit, look);
         // Commit even after an error such as a full disk: the entries of the written rows may still fit on the disk.
-        let committed = folder.commit();
-        let derived = Derived::new(plan, digest);
+        let committed = folder.flush();
+        let derived = Derived::new(plan, folder.digest.take().unwrap_or_default());
         if !matches!(outcome, Err(PlayError::Run(_))) {
-            let finish = || {
-                committed?;
-                derived.write(folder.path())?;
-                folder.write_timing()?;
-                keep_fault(folder.path(), &mut outcome)?;
-                folder.write_manifest(match &outcome {
-                    Ok(()) => "complete",
-                    Err(PlayError::Fault(_)) => "fault",
-                    Err(_) => "interrupted",
-                })
+            let fault = match &mut outcome {
+                Err(PlayError::Fault(fault)) => {
+                    fault.kept = Some(folder.path().join(FAULT_FILE).display().to_string());
+                    Some(&fault.record)
+                }
+                _ => None,
             };
-            if let Err(error) = finish() {
+            if let Err(error) = committed.and_then(|()| folder.write_tables(&derived, fault)) {
                 outcome = Err(error.into());
             }
         }
@@ -174,17 +160,90 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Writes the record of the match that was stopped by a fault to `fault.jsonl`. If the run is complete, removes this
-/// file, which may be left from before the run was resumed.
-fn keep_fault(folder: &Path, outcome: &mut Result<(), PlayError>) -> Result<(), RunError> {
-    let path = folder.join("fault.jsonl");
-    match outcome {
-        Err(PlayError::Fault(fault)) => {
-            write_whole(&path, (fault.record.to_json() + "\n").as_bytes())?;
-            fault.kept = Some(path.display().to_string());
+/// The file with the match that was stopped by a fault.
+const FAULT_FILE: &str = "fault.jsonl";
+
+impl RunFolder {
+    /// Commits a batch that a [`PlanPlayer`] has played, on this machine or another. Batches are committed in order. The last
+    /// committed batch may be committed again: its bytes are compared, unless its agents are not reproducible.
+    ///
+    /// # Errors
+    /// If the batch is of another plan or program, damaged, or not the next one; [`RunError::Conflict`] if the last batch is
+    /// committed again with other rows; or if the folder cannot be written.
+    pub fn commit(&mut self, bytes: &[u8]) -> Result<(), RunError> {
+        let other =
+            |what: String| RunError::Other(format!("cannot commit to {}: the batch {what}", self.path().display()));
+        let played = PlayedBatch::read(bytes, self.plan(), self.origin()).map_err(other)?;
+        let (batch, next) = (played.entry.batch, self.batches_left().start);
+        if batch + 1 == next {
+            let mut blocks = self.plan().batch(batch).map(|number| self.plan().block(number));
+            let is_same = self.last.as_ref().is_none_or(|last| *last == played.entry);
+            if is_same || !blocks.all(|block| self.plan().is_reproducible(block.lineup)) {
+                return Ok(());
+            }
+            return Err(RunError::Conflict(format!(
+                "batch {batch} ({}) was played twice and gave different rows; an agent is not reproducible, or a machine is \
+                 faulty",
+                self.plan().describe(batch)
+            )));
         }
-        Ok(()) if path.exists() => std::fs::remove_file(&path).map_err(RunError::unwritable(&path))?,
-        _ => {}
+        if batch != next {
+            return Err(other(format!("must be number {next}, found {batch}")));
+        }
+        self.read_sums()?;
+        self.add(&played)
     }
-    Ok(())
+
+    /// Writes the tables, the times and the manifest. If not all batches are committed, the run can be resumed. `fault` is the
+    /// record of the match in which an agent stopped the run.
+    ///
+    /// # Errors
+    /// If the folder cannot be read or written.
+    pub fn finish(&mut self, fault: Option<&Record>) -> Result<Derived, RunError> {
+        self.read_sums()?;
+        self.flush()?;
+        let digest = self.digest.take().unwrap_or_default();
+        let derived = Derived::new(self.plan(), digest);
+        self.write_tables(&derived, fault)?;
+        Ok(derived)
+    }
+
+    /// Reads the sums of the batches that earlier calls have committed.
+    fn read_sums(&mut self) -> Result<(), RunError> {
+        if self.digest.is_none() {
+            let mut reading = BatchReader::new(self.plan());
+            if self.matches() > 0 {
+                reading.add_all(&StoredRun::open(self.path())?)?;
+            }
+            self.digest = Some(reading.end()?);
+        }
+        Ok(())
+    }
+
+    /// Appends a batch.
+    fn add(&mut self, played: &PlayedBatch) -> Result<(), RunError> {
+        let batch = played.entry.batch;
+        self.add_timing(&played.timing, batch + 1)?;
+        self.append(&played.entry, &played.files)?;
+        self.add_sums(batch, &played.extract, &played.faults);
+        Ok(())
+    }
+
+    fn write_tables(&mut self, derived: &Derived, fault: Option<&Record>) -> Result<(), RunError> {
+        derived.write(self.path())?;
+        self.write_timing()?;
+        let path = self.path().join(FAULT_FILE);
+        let is_complete = self.batches_left().is_empty();
+        if let Some(record) = fault {
+            write_whole(&path, (record.to_json() + "\n").as_bytes())?;
+        } else if is_complete && path.exists() {
+            // It may be left from before the run was resumed.
+            std::fs::remove_file(&path).map_err(RunError::unwritable(&path))?;
+        }
+        self.write_manifest(match fault {
+            Some(_) => "fault",
+            None if is_complete => "complete",
+            None => "interrupted",
+        })
+    }
 }

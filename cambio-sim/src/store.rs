@@ -11,7 +11,7 @@ mod manifest;
 mod stored;
 
 pub use folder::RunFolder;
-pub(crate) use ledger::{BatchEntry, LONGEST_LINE, packed, row_files, unpacked_all};
-pub(crate) use manifest::{Build, Programs, refuse_other};
+pub(crate) use ledger::{BatchEntry, row_files};
+pub(crate) use manifest::{Origin, Programs};
+pub(crate) use stored::ReadBatch;
 pub use stored::StoredRun;
-pub(crate) use stored::{MOST_TEXT, ReadBatch};

@@ -1,14 +1,14 @@
-//! Arbitrary bytes as experiment files, as files of a run folder and as files of a store of units never cause a panic. The fuzz
+//! Arbitrary bytes as experiment files, as files of a run folder and as batches never cause a panic. The fuzz
 //! targets call the same functions.
 
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cambio_agents::roster;
-use cambio_sim::units::{Blobs, UnitStore, merge_units, play_unit};
-use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
+use cambio_sim::{
+    Executor, Experiment, PlanPlayer, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify,
+};
 
 /// The files of a run folder that are read as text, and the files with rows.
 const TEXTS: [&str; 6] = ["ledger.jsonl", "spec.lock.json", "manifest.json", "spec.toml", "timing.csv", "summary.csv"];
@@ -107,122 +107,23 @@ pub(crate) fn run_folder(bytes: &[u8]) -> bool {
     is_read
 }
 
-/// A storage in memory.
-#[derive(Default, Debug)]
-struct Memory(Mutex<BTreeMap<String, Vec<u8>>>);
-
-impl Blobs for Memory {
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(files.keys().filter(|name| name.starts_with(&format!("{folder}/"))).cloned().collect())
-    }
-
-    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = files.get(name).ok_or(ErrorKind::NotFound)?;
-        Ok(Box::new(Cursor::new(bytes.clone())))
-    }
-
-    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if files.contains_key(name) {
-            return Err(ErrorKind::AlreadyExists.into());
-        }
-        files.insert(name.to_owned(), bytes.to_vec());
-        Ok(())
-    }
-
-    fn aside(&self) -> io::Result<PathBuf> {
-        Ok(place("aside").join("file"))
-    }
-
-    fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
-        let bytes = std::fs::read(aside)?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), bytes);
-        Ok(())
-    }
+/// The only batch of a run as bytes.
+fn batch() -> &'static [u8] {
+    static BATCH: OnceLock<Vec<u8>> = OnceLock::new();
+    BATCH.get_or_init(|| PlanPlayer::new(plan().clone()).play(0).expect("agents without faults"))
 }
 
-/// A storage that shares its files with its user.
-#[derive(Debug)]
-struct Shared(std::sync::Arc<Memory>);
-
-impl Blobs for Shared {
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.0.list(folder)
-    }
-
-    fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
-        self.0.open(name)
-    }
-
-    fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.0.create(name, bytes)
-    }
-
-    fn aside(&self) -> io::Result<PathBuf> {
-        self.0.aside()
-    }
-
-    fn commit(&self, aside: &Path, name: &str) -> io::Result<()> {
-        self.0.commit(aside, name)
-    }
-}
-
-/// The files of a store with all units of a run, and the name of its only unit.
-fn blobs() -> &'static (BTreeMap<String, Vec<u8>>, String) {
-    static BLOBS: OnceLock<(BTreeMap<String, Vec<u8>>, String)> = OnceLock::new();
-    BLOBS.get_or_init(|| {
-        let memory = std::sync::Arc::new(Memory::default());
-        let store = UnitStore::on(Box::new(Shared(memory.clone())), "memory");
-        store.begin(plan()).expect("an empty store");
-        let executor = Executor::new(1).expect("one thread");
-        let played = play_unit(&executor, plan(), 0..plan().batch_count(), &store, |_| ()).expect("no faults");
-        let files = memory.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (files, played.unit.name())
-    })
-}
-
-/// The part of a unit's file before the sums of its only batch, without the line with their length.
-fn before_sums(unit: &[u8]) -> &[u8] {
-    let entry: serde_json::Value =
-        serde_json::from_slice(unit.split(|&byte| byte == b'\n').next().unwrap_or_default()).expect("a ledger line");
-    let rows = entry["files"].as_object().expect("an object").values();
-    let rows: u64 = rows.map(|file| file["bytes"].as_u64().expect("a number")).sum();
-    let line = unit.iter().position(|&byte| byte == b'\n').expect("a line") + 1;
-    &unit[..line + rows as usize]
-}
-
-/// Reads bytes as one file of a store of units; the first byte selects the file: a unit, the sums in a unit, the plan, or the
-/// costs. The name of a unit is the hash of its file. Merges the units. Returns whether they can be merged.
+/// Commits bytes as a batch. Returns whether they are one.
 ///
 /// # Panics
-/// If reading or merging panics.
-pub(crate) fn units(bytes: &[u8]) -> bool {
-    let [which, bytes @ ..] = bytes else { return false };
-    let (blobs, unit) = blobs();
-    let mut files = blobs.clone();
-    let folder = &unit[..unit.rfind('/').expect("a folder")];
-    let mut change_unit = |bytes: Vec<u8>| {
-        files.remove(unit);
-        files.insert(format!("{folder}/{}", blake3::hash(&bytes)), bytes);
-    };
-    match which % 5 {
-        0 => change_unit(bytes.to_vec()),
-        1 => change_unit([before_sums(&blobs[unit]), format!("{}\n", bytes.len()).as_bytes(), bytes].concat()),
-        which => {
-            let start = ["plan.json", "costs/", "timing/"][usize::from(which) - 2];
-            let name = blobs.keys().find(|name| name.starts_with(start)).expect("the store has this file");
-            files.insert(name.clone(), bytes.to_vec());
-        }
-    }
-    let store = UnitStore::on(Box::new(Memory(Mutex::new(files))), "memory");
-    // An error is a valid result too.
-    let _ = (store.costs(), store.faults(), store.playable(&roster()));
-    let place = place("merged");
-    let merged = merge_units(&store, &place.join("run"), |_, _| ());
+/// If reading or committing panics.
+pub(crate) fn batches(bytes: &[u8]) -> bool {
+    let place = place("batches");
+    let mut folder = RunFolder::create(&place.join("run"), plan()).expect("a new folder");
+    let committed = folder.commit(bytes).and_then(|()| folder.finish(None));
+    drop(folder);
     std::fs::remove_dir_all(&place).expect("the folder can be removed");
-    merged.inspect_err(|error| assert!(!error.to_string().is_empty())).is_ok()
+    committed.inspect_err(|error| assert!(!error.to_string().is_empty())).is_ok()
 }
 
 /// Reads bytes as an experiment file and plans the experiment. Returns whether it is valid.
@@ -284,22 +185,16 @@ mod tests {
     }
 
     #[test]
-    fn changed_files_of_stores_never_panic() {
-        let (blobs, unit) = blobs();
-        let (mut stream, mut merged) = (stream(642), 0);
-        let sums = &blobs[unit][before_sums(&blobs[unit]).len()..];
-        let sums = &sums[sums.iter().position(|&byte| byte == b'\n').unwrap() + 1..];
-        let named = |start: &str| &blobs.iter().find(|(name, _)| name.starts_with(start)).unwrap().1[..];
-        for (which, seed) in
-            [&blobs[unit][..], sums, named("plan.json"), named("costs/"), named("timing/")].into_iter().enumerate()
-        {
-            assert!(units(&[&[which as u8], seed].concat()), "{which}");
-            for _ in 0..amount(10, 3_000) {
-                let changed = mutate(seed, named("plan.json"), &mut stream);
-                merged += usize::from(units(&[&[which as u8], &changed[..]].concat()));
-            }
+    fn changed_batches_never_panic() {
+        let mut stream = stream(642);
+        assert!(batches(batch()));
+        // The rows have hashes; the sums before them have none.
+        let rows = batch().iter().position(|&byte| byte == b'\n').unwrap() - 60;
+        for _ in 0..amount(50, 15_000) {
+            batches(&mutate(batch(), batch(), &mut stream));
+            let head = mutate(&batch()[..rows], batch(), &mut stream);
+            batches(&[&head, &batch()[rows..]].concat());
         }
-        assert!(merged > 5, "{merged}");
     }
 
     #[test]

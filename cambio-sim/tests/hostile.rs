@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::roster;
-use cambio_sim::units::{UnitStore, merge_units, play_unit};
 use cambio_sim::{Executor, Experiment, PlayablePlan, ReplayScope, RunFolder, Runner, StoredRun, derive, verify};
 
 fn plan() -> PlayablePlan {
@@ -52,28 +51,6 @@ fn the_numbers_of_rows_in_a_ledger_are_checked() {
     assert_eq!(findings(&path), "");
 }
 
-#[test]
-fn a_unit_with_a_false_number_of_rows_is_not_merged() {
-    let root = tempfile::tempdir().unwrap();
-    let plan = plan();
-    let place = root.path().join("store");
-    let store = UnitStore::open(place.to_str().unwrap()).unwrap();
-    store.begin(&plan).unwrap();
-    let all = 0..plan.batch_count();
-    let unit = play_unit(&Executor::new(1).unwrap(), &plan, all, &store, |_| ()).unwrap().unit;
-    let file = place.join(unit.name());
-    let bytes = std::fs::read(&file).unwrap();
-    // The name of the file is made to agree with its content.
-    let (from, to) = (b"\"matches.csv\":{\"rows\":16,", b"\"matches.csv\":{\"rows\":15,");
-    let at = bytes.windows(from.len()).position(|part| part == from).unwrap();
-    let mut other = bytes.clone();
-    other[at..at + to.len()].copy_from_slice(to);
-    std::fs::remove_file(&file).unwrap();
-    std::fs::write(file.with_file_name(blake3::hash(&other).to_string()), &other).unwrap();
-    let error = merge_units(&store, &root.path().join("run"), |_, _| ()).unwrap_err().to_string();
-    assert!(error.ends_with("the rows of matches.csv in batch 0 have 16 rows, but the ledger lists 15"), "{error}");
-}
-
 /// Runs work on a thread, and fails if it takes longer than a minute.
 #[cfg(target_os = "linux")]
 fn in_a_minute(what: &str, work: impl FnOnce() -> String + Send + 'static) -> String {
@@ -120,36 +97,4 @@ fn files_that_never_begin_or_never_end_are_refused() {
         }
         std::fs::rename(&kept, &file).unwrap();
     }
-}
-
-#[cfg(feature = "zstd")]
-#[test]
-fn compressed_rows_that_fill_the_memory_are_refused() {
-    let root = tempfile::tempdir().unwrap();
-    let path = root.path().join("run");
-    let experiment = Experiment { deals: 4, compress: true, ..Experiment::at("classic", 2, &["random"]) };
-    let plan = experiment.plan(&roster(), Path::new(".")).unwrap();
-    let mut folder = RunFolder::create(&path, &plan).unwrap();
-    Runner::new(&Executor::new(1).unwrap()).run(&plan, &mut folder).unwrap().outcome.unwrap();
-    drop(folder);
-    // 2 GiB of the letter a, with the hash that the ledger lists.
-    let mut bomb = zstd::Encoder::new(Vec::new(), 1).unwrap();
-    std::io::copy(&mut std::io::Read::take(std::io::repeat(b'a'), 2 << 30), &mut bomb).unwrap();
-    let bomb = bomb.finish().unwrap();
-    let (rows, ledger) = (path.join("matches.csv.zst"), path.join("ledger.jsonl"));
-    let line = std::fs::read_to_string(&ledger).unwrap();
-    let mut entry: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let covered = entry["files"]["matches.csv"]["bytes"].as_u64().unwrap() as usize;
-    let mut bytes = std::fs::read(&rows).unwrap();
-    bytes.truncate(bytes.len() - covered);
-    bytes.extend_from_slice(&bomb);
-    std::fs::write(&rows, bytes).unwrap();
-    entry["files"]["matches.csv"]["bytes"] = bomb.len().into();
-    entry["files"]["matches.csv"]["blake3"] = blake3::hash(&bomb).to_string().into();
-    std::fs::write(&ledger, format!("{entry}\n")).unwrap();
-    let error = derive(&StoredRun::open(&path).unwrap()).unwrap_err().to_string();
-    assert!(
-        error.ends_with("cannot be decompressed: the file is too large: expected at most 1073741824 bytes"),
-        "{error}"
-    );
 }

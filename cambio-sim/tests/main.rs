@@ -1,5 +1,6 @@
 //! All integration tests in one program, so that only one is linked.
 
+mod batches;
 mod belief;
 mod bytes;
 mod faults;
@@ -11,4 +12,3 @@ mod mutate;
 mod quantities;
 mod rows;
 mod secrets;
-mod units;

@@ -20,11 +20,11 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
     let agents = ["random(pass=0.9)", "greedy", "heuristic(decay=0.3)", "faulty"];
     let presets = ["classic", "original", "original-b", "original-c", "original-d", "faessler"];
     let (mut rows, mut forfeits, mut voided) = (0, 0, 0);
-    for (rules, seats, agents, faults, compress) in [
-        (&presets[..], vec![2, 3], &agents[..3], FaultPolicy::Stop, cfg!(feature = "zstd")),
-        (&presets[..2], vec![4, 5, 6, 7, 8], &agents[..2], FaultPolicy::Stop, false),
-        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Forfeit, false),
-        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Void, cfg!(feature = "zstd")),
+    for (rules, seats, agents, faults) in [
+        (&presets[..], vec![2, 3], &agents[..3], FaultPolicy::Stop),
+        (&presets[..2], vec![4, 5, 6, 7, 8], &agents[..2], FaultPolicy::Stop),
+        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Forfeit),
+        (&presets[..2], vec![2, 4], &agents[1..], FaultPolicy::Void),
     ] {
         let experiment = Experiment {
             seed: Some(3.into()),
@@ -33,7 +33,6 @@ fn the_rows_of_a_stored_run_are_those_that_were_played() {
             seats,
             agents: agents.iter().map(|spec| (*spec).into()).collect(),
             faults,
-            compress,
             ..Experiment::default()
         };
         let roster = roster().with("faulty", "Decides illegally.", || Faulty);

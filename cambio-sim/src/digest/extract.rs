@@ -138,15 +138,10 @@ impl Extract {
         }
     }
 
-    /// Serializes the extract. The bytes depend only on the rows.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).expect("lists of numbers can be serialized")
-    }
-
-    /// Reads the output of [`Extract::to_bytes`]; `None` if the bytes do not fit these blocks.
-    pub(crate) fn read(bytes: &[u8], plan: &Plan, blocks: &[Block<'_>]) -> Option<Extract> {
-        let extract: Extract = postcard::from_bytes(bytes).ok()?;
-        let Extract { behaviour, outcomes, blocks: starts } = &extract;
+    /// Whether this can be the extract of a batch.
+    pub(crate) fn fits(&self, plan: &Plan, batch: u64) -> bool {
+        let blocks: Vec<Block<'_>> = plan.batch(batch).map(|number| plan.block(number)).collect();
+        let Extract { behaviour, outcomes, blocks: starts } = self;
         let is_known = |(index, of_deals, sums): &(usize, u64, CellBehaviour)| {
             let mut own = blocks.iter().filter(|block| block.cell_index == *index);
             own.any(|block| group(plan, block.deal) == *of_deals) && sums.agents.len() <= plan.agents.len()
@@ -159,7 +154,7 @@ impl Extract {
                 && table.iter().all(|outcome| (1..=seats).contains(&outcome.rank))
         };
         let is_good = starts.len() == blocks.len() && is_in_order && is_last;
-        (is_good && behaviour.iter().all(is_known) && blocks.iter().zip(extract.blocks()).all(fits)).then_some(extract)
+        is_good && behaviour.iter().all(is_known) && blocks.iter().zip(self.blocks()).all(fits)
     }
 
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[SeatOutcome]> {

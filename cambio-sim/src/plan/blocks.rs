@@ -114,7 +114,7 @@ pub struct Plan {
     pub faults: FaultPolicy,
     /// Whether full records are written.
     pub records: bool,
-    /// Whether the rows are compressed.
+    /// Whether the rows are compressed, which this version does not support.
     pub compress: bool,
     /// Whether agents that see hidden cards may take part.
     pub analysis: bool,
@@ -195,6 +195,21 @@ impl Plan {
     /// The label of figures from which the luck of the cards is subtracted; empty if the run does not measure it.
     pub fn without_luck(&self) -> String {
         if self.measures_luck() { format!(", {WITHOUT_LUCK}") } else { String::new() }
+    }
+
+    /// The tables and deals of a batch, as text: `classic, 2 seats, deals 0 to 3`.
+    ///
+    /// # Panics
+    /// If the plan has no such batch.
+    pub fn describe(&self, batch: u64) -> String {
+        let blocks = self.batch(batch);
+        let (first, last) = (self.block(blocks.start), self.block(blocks.end - 1));
+        let (one, other) = (first.cell.to_string(), last.cell.to_string());
+        if one == other {
+            format!("{one}, deals {} to {}", first.deal, last.deal)
+        } else {
+            format!("{one}, deal {}, to {other}, deal {}", first.deal, last.deal)
+        }
     }
 
     /// Whether the run measures the luck of the cards.

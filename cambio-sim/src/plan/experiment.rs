@@ -77,7 +77,7 @@ pub struct Experiment {
     /// Whether every match is written to records.jsonl.
     #[serde(default)]
     pub records: bool,
-    /// Whether the rows are compressed with zstd; needs the feature `zstd`.
+    /// Must be false: rows are not compressed. A lock contains the field.
     #[serde(default)]
     pub compress: bool,
     /// Whether agents that see hidden cards may take part; their rows are marked.

@@ -85,8 +85,12 @@ impl Experiment {
         };
         self.check_sizes()?;
         let roster = &roster.in_folder(&folder.join(&self.agents_folder));
-        if self.compress && !cfg!(feature = "zstd") {
-            return Err(PlanError::value("compress", "true", "false, because this program lacks the feature `zstd`"));
+        if self.compress {
+            return Err(PlanError::value(
+                "compress",
+                "true",
+                "false (compress the files of the run with another program)",
+            ));
         }
         let agents = self.specs(roster)?;
         let labels: Vec<String> = agents.iter().map(AgentSpec::label).collect();

@@ -57,7 +57,7 @@ pub enum PlayError {
     /// The executor was cancelled.
     #[error("interrupted")]
     Interrupted,
-    /// A run folder or a store cannot be read or written.
+    /// A run folder cannot be read or written.
     #[error(transparent)]
     Run(#[from] RunError),
 }

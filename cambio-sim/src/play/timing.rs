@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Plan;
 
 /// The time of some blocks, or of one agent in the timed blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub struct TimeSpent {
     /// The number of blocks.
     pub blocks: u64,
@@ -53,7 +53,7 @@ impl TimeSpent {
 /// assert!(greedy.per_decision().unwrap() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub struct Timing {
     /// By the numbers of the cell and the agent in the plan. Without an agent: the time of all blocks of the cell.
     times: BTreeMap<(usize, Option<usize>), TimeSpent>,
@@ -117,6 +117,12 @@ impl Timing {
 
     pub(crate) fn clear(&mut self) {
         self.times.clear();
+    }
+
+    /// Whether these can be times of a plan.
+    pub(crate) fn fits(&self, plan: &Plan) -> bool {
+        let is_known = |agent: usize| agent < plan.agents.len();
+        self.times.keys().all(|&(cell, agent)| cell < plan.cells.len() && agent.is_none_or(is_known))
     }
 
     /// The rows of `timing.csv` about batches before `batches`.

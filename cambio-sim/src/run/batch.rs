@@ -1,33 +1,95 @@
-//! Plays batches into memory.
+//! Plays batches into memory, for this machine or for another.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cambio_exec::{Executor, Worker};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Extract;
 use crate::disk::RunError;
-use crate::plan::{Block, FaultPolicy, Plan, PlayablePlan};
+use crate::plan::{FaultPolicy, Plan, PlanError, PlayablePlan};
 use crate::play::{AgentFault, BlockPlayer, BlockRows, PlayError, TimeSpent, Timing};
 use crate::rows::RowWriter;
-use crate::store::{BatchEntry, packed};
+use crate::store::{BatchEntry, Origin, Programs, row_files};
 
-/// A played batch. After its commit, its memory is reused for a later batch.
-#[derive(Default)]
-pub(crate) struct PlayedBatch<'p> {
+/// A played batch: everything that a run folder stores about it, and its sums for the tables. After its commit, its memory is
+/// reused for a later batch.
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct PlayedBatch {
     pub(crate) entry: BatchEntry,
-    pub(crate) blocks: Vec<Block<'p>>,
     /// The number of matches, excluding void blocks.
     pub(crate) matches: u64,
-    /// The time that each block took.
-    pub(crate) took: Vec<Duration>,
     pub(crate) timing: Timing,
     pub(crate) extract: Extract,
-    /// The bytes and the number of rows of each file; empty with [`BatchOutput::Sums`].
-    pub(crate) files: Vec<(Vec<u8>, u64)>,
     /// The faults, as lines of JSON.
     pub(crate) faults: Vec<String>,
+    /// The rows of each file; empty with [`BatchOutput::Sums`].
+    #[serde(skip)]
+    pub(crate) files: Vec<Vec<u8>>,
+}
+
+/// Plays single batches of a plan, on any machine. [`RunFolder::commit`](crate::RunFolder::commit) takes the bytes.
+///
+/// ```
+/// use std::path::Path;
+/// use cambio_sim::{PlanPlayer, Experiment, Plan, RunFolder};
+///
+/// let experiment = Experiment { deals: 40, ..Experiment::at("classic", 2, &["random", "greedy"]) };
+/// let plan = experiment.plan(&cambio_agents::roster(), Path::new("."))?;
+/// # let path = std::env::temp_dir().join(format!("cambio-batches-{}", std::process::id()));
+/// let mut folder = RunFolder::create(&path, &plan)?;
+///
+/// // Another machine needs only the lock.
+/// let elsewhere = PlanPlayer::new(Plan::unlock(&folder.plan().lock())?.with_agents(&cambio_agents::roster())?);
+/// for batch in folder.batches_left() {
+///     folder.commit(&elsewhere.play(batch)?)?;
+/// }
+/// assert_eq!(folder.finish(None)?.summary.len(), 2);
+/// assert_eq!(folder.matches(), 80);
+/// # std::fs::remove_dir_all(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PlanPlayer {
+    plan: PlayablePlan,
+    origin: Origin,
+}
+
+impl PlanPlayer {
+    /// A player for the batches of a plan.
+    pub fn new(plan: PlayablePlan) -> PlanPlayer {
+        let origin = Origin::of(&plan, Programs::of(plan.specs()));
+        PlanPlayer { plan, origin }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &PlayablePlan {
+        &self.plan
+    }
+
+    /// Plays a batch on this thread, and returns it as bytes.
+    ///
+    /// # Errors
+    /// If the plan has no such batch, an agent is at fault, or an agent lacks a resource.
+    ///
+    /// # Determinism
+    /// If the agents are reproducible, all bytes but the times depend only on the plan and the batch.
+    #[expect(clippy::missing_panics_doc, reason = "numbers and text can be serialized")]
+    pub fn play(&self, batch: u64) -> Result<Vec<u8>, PlayError> {
+        let batches = self.plan.batch_count();
+        if batch >= batches {
+            let allowed = format!("less than {batches}, the number of batches of the plan");
+            return Err(PlanError::value("batch", batch.to_string(), allowed).into());
+        }
+        let mut played = PlayedBatch::default();
+        played.play(BlockPlayer::new(&self.plan), batch, BatchOutput::Rows, None).expect("no worker stops it")?;
+        // The rows follow as they are, because serde would visit each byte.
+        let mut bytes = postcard::to_stdvec(&(&self.origin, &played)).expect("numbers and text can be serialized");
+        bytes.extend(played.files.iter().flatten());
+        Ok(bytes)
+    }
 }
 
 /// The output of a batch besides its [`Extract`].
@@ -41,42 +103,40 @@ pub(crate) enum BatchOutput {
 
 /// Plays batches on an executor and commits them in order. Calls `look` about ten times a second with the number of matches
 /// played.
-pub(crate) fn play_batches<'p, S: Send>(
+pub(crate) fn play_batches<S: Send>(
     executor: &Executor,
-    plan: &'p PlayablePlan,
+    plan: &PlayablePlan,
     batches: Range<u64>,
     output: BatchOutput,
     state: &mut S,
-    commit: impl Fn(&mut S, &mut PlayedBatch<'p>) -> Result<(), RunError> + Sync,
+    commit: impl Fn(&mut S, &PlayedBatch) -> Result<(), RunError> + Sync,
     mut look: impl FnMut(&mut S, u64) -> Result<(), RunError>,
 ) -> Result<(), PlayError> {
     let spare = Mutex::new(Vec::new());
     let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     let work = |batch, worker: &Worker<'_>| {
-        let mut played: PlayedBatch<'p> = spare().pop().unwrap_or_default();
+        let mut played: PlayedBatch = spare().pop().unwrap_or_default();
         played.play(BlockPlayer::new(plan), batch, output, Some(worker)).map(|done| done.map(|()| played))
     };
-    let commit = |state: &mut S, _, played: Result<PlayedBatch<'p>, Box<AgentFault>>| {
-        let mut played = played?;
-        commit(state, &mut played)?;
+    let commit = |state: &mut S, _, played: Result<PlayedBatch, Box<AgentFault>>| {
+        let played = played?;
+        commit(state, &played)?;
         spare().push(played);
         Ok::<(), PlayError>(())
     };
     Ok(executor.run_watched(batches, state, work, commit, |state, played| Ok(look(state, played)?))?)
 }
 
-impl<'p> PlayedBatch<'p> {
+impl PlayedBatch {
     /// Plays a batch and replaces the contents of `self`; `None` if the worker was stopped.
     fn play(
         &mut self,
-        mut player: BlockPlayer<'p>,
+        mut player: BlockPlayer<'_>,
         batch: u64,
         output: BatchOutput,
         worker: Option<&Worker<'_>>,
     ) -> Option<Result<(), Box<AgentFault>>> {
         let plan = player.plan();
-        self.blocks.clear();
-        self.took.clear();
         self.timing.clear();
         self.extract.clear();
         self.faults.clear();
@@ -98,22 +158,41 @@ impl<'p> PlayedBatch<'p> {
             }
             self.extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
             self.faults.extend(rows.faults.iter().map(|fault| fault.to_json(plan, number)));
-            self.blocks.push(block);
             let matches = rows.matches.len() as u64;
             self.matches += matches;
             let (time, decisions) = (begun.elapsed(), rows.matches.iter().map(|row| u64::from(row.decisions)).sum());
             self.timing.add(block.cell_index, None, &TimeSpent { blocks: 1, matches, decisions, time });
-            self.took.push(time);
             if let Some(worker) = worker {
                 worker.count(block.cell.seatings.len() as u64);
             }
         }
         self.timing.extend(&player.timing);
-        if let Some(writer) = writer {
-            self.files = writer.into_files(plan, &self.faults);
-            self.entry = BatchEntry::new(batch, &self.files);
-        }
+        let files = writer.map_or_else(Vec::new, |writer| writer.into_files(plan, &self.faults));
+        self.entry = BatchEntry::new(batch, &files);
+        self.files = files.into_iter().map(|(bytes, _)| bytes).collect();
         Some(Ok(()))
+    }
+
+    /// Reads the bytes of a batch of this run. The error is a clause about the batch.
+    pub(super) fn read(bytes: &[u8], plan: &Plan, expected: &Origin) -> Result<PlayedBatch, String> {
+        let damaged = || "is damaged".to_owned();
+        let read = postcard::take_from_bytes::<(Origin, PlayedBatch)>(bytes);
+        let ((origin, mut played), mut rest) = read.map_err(|_| damaged())?;
+        if let Some(difference) = expected.difference(&origin) {
+            return Err(difference);
+        }
+        let (files, segments) = (row_files(plan), &played.entry.segments);
+        let fits = played.entry.batch < plan.batch_count() && files.len() == segments.len() && played.timing.fits(plan);
+        if !fits || !played.extract.fits(plan, played.entry.batch) {
+            return Err(damaged());
+        }
+        for (file, segment) in files.iter().zip(segments) {
+            let (rows, others) = rest.split_at_checked(segment.bytes as usize).ok_or_else(damaged)?;
+            segment.check(file.name, rows).map_err(|what| format!("is damaged: its rows of {} {what}", file.name))?;
+            played.files.push(rows.to_vec());
+            rest = others;
+        }
+        if rest.is_empty() { Ok(played) } else { Err(damaged()) }
     }
 }
 
@@ -132,8 +211,8 @@ struct BatchWriter {
 
 impl BatchWriter {
     /// An empty writer that reuses the memory of these files.
-    fn over(files: &mut Vec<(Vec<u8>, u64)>) -> BatchWriter {
-        let mut used = files.drain(..).map(|(bytes, _)| bytes);
+    fn over(files: &mut Vec<Vec<u8>>) -> BatchWriter {
+        let mut used = files.drain(..);
         let rows = [0; 3].map(|_| RowWriter::over(used.next().unwrap_or_default()));
         BatchWriter { rows, records: Lines::default() }
     }
@@ -155,11 +234,6 @@ impl BatchWriter {
                 put_line(&mut lines, fault);
             }
             files.push(lines);
-        }
-        if plan.compress {
-            for (bytes, _) in &mut files {
-                *bytes = packed(plan, std::mem::take(bytes));
-            }
         }
         files
     }

@@ -38,7 +38,7 @@ impl<'p> BatchReader<'p> {
         BatchReader { plan, waiting: Vec::new(), bytes: 0, digest: Digest::new(plan) }
     }
 
-    /// Adds the next batch, with uncompressed rows. An error may belong to an earlier batch.
+    /// Adds the next batch, with its rows. An error may belong to an earlier batch.
     pub(crate) fn add(&mut self, place: &Path, entry: BatchEntry, files: Vec<Vec<u8>>) -> Result<(), RunError> {
         self.bytes += files.iter().map(Vec::len).sum::<usize>();
         self.waiting.push(UnreadBatch { place: place.to_owned(), entry, files });
@@ -59,8 +59,8 @@ impl<'p> BatchReader<'p> {
         self.waiting.clear();
         self.bytes = 0;
         for found in found {
-            let (blocks, extract, faults) = found?;
-            self.digest.add(&blocks, &extract, &faults);
+            let (batch, extract, faults) = found?;
+            self.digest.add(plan, batch, &extract, &faults);
         }
         Ok(())
     }
@@ -73,24 +73,19 @@ impl<'p> BatchReader<'p> {
 }
 
 impl UnreadBatch {
-    /// The blocks of the batch, their extract, and the faults. A block without rows is void.
-    fn read<'p>(&self, plan: &'p Plan) -> Result<(Vec<Block<'p>>, Extract, Vec<String>), RunError> {
+    /// The number of the batch, its extract, and the faults.
+    fn read(&self, plan: &Plan) -> Result<(u64, Extract, Vec<String>), RunError> {
         let UnreadBatch { place, entry, files } = self;
-        let (mut blocks, mut extract) = (Vec::new(), Extract::default());
+        let mut extract = Extract::default();
         for (block, rows) in blocks_in((plan, place), entry, files)? {
             extract.add(plan, &block, &rows.matches, &rows.rounds, &rows.players);
-            blocks.push(block);
         }
-        Ok((blocks, extract, faults_in((plan, place), entry, files)?))
+        Ok((entry.batch, extract, faults_in((plan, place), entry, files)?))
     }
 }
 
-/// The faults of a batch, as lines of JSON. `files` must be uncompressed.
-pub(crate) fn faults_in(
-    (plan, place): (&Plan, &Path),
-    entry: &BatchEntry,
-    files: &[Vec<u8>],
-) -> Result<Vec<String>, RunError> {
+/// The faults of a batch, as lines of JSON.
+fn faults_in((plan, place): (&Plan, &Path), entry: &BatchEntry, files: &[Vec<u8>]) -> Result<Vec<String>, RunError> {
     let Some(number) = row_files(plan).iter().position(|file| file.name == "faults.jsonl") else {
         return Ok(Vec::new());
     };
@@ -124,7 +119,7 @@ fn blocks_in<'p>(
 }
 
 /// Replays the records of a batch without agents, and compares the rows that they give with the stored rows. Returns the number
-/// of records. `files` must be uncompressed.
+/// of records.
 pub(super) fn replay_records(
     (plan, place): (&Plan, &Path),
     secret: Option<&Secret>,

@@ -70,18 +70,7 @@ impl Findings {
             Err(error) if error.kind() == ErrorKind::NotFound && !stored.claims_complete => {
                 self.unfinished.push(format!("{} does not exist yet", path.display()));
             }
-            Ok(_) => {
-                let hint = if stored.has_former_columns() {
-                    format!(
-                        "; revision {} began the run, with former names of columns: verify the run with that revision, or write \
-                         its tables again with `cambio report`",
-                        stored.build().revision()
-                    )
-                } else {
-                    String::new()
-                };
-                self.wrong.push(format!("{} does not match its rows{hint}", path.display()));
-            }
+            Ok(_) => self.wrong.push(format!("{} does not match its rows", path.display())),
             Err(error) => self.wrong.push(format!("cannot read {}: {error}", path.display())),
         }
     }

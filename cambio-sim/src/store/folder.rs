@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use cambio_exec::{FileError, append_regular, build_aside, lock, read_text, write_private, write_whole};
 
-use super::ledger::{BatchEntry, file_name, packed, row_files};
-use super::manifest::{Build, Manifest, Programs, refuse_other};
+use super::ledger::{BatchEntry, row_files};
+use super::manifest::{Build, Manifest, Origin, Programs, refuse_other};
 use super::stored::StoredRun;
+use crate::digest::{Digest, Extract};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlanError, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, TIMING_HEADER, Timing};
@@ -32,6 +33,7 @@ pub struct RunFolder {
     plan: Plan,
     spec: String,
     programs: Programs,
+    origin: Origin,
     /// The program that began the run.
     build: Build,
     files: Vec<(PathBuf, File)>,
@@ -44,6 +46,10 @@ pub struct RunFolder {
     committed: Instant,
     matches: u64,
     next_batch: u64,
+    /// The entry of the last appended batch.
+    pub(crate) last: Option<BatchEntry>,
+    /// The sums of all appended batches; `None` until the rows of earlier calls are read.
+    pub(crate) digest: Option<Digest>,
     syncing: Option<JoinHandle<Result<(), RunError>>>,
     /// Whether writing to the ledger failed. Then no further entries may be written.
     has_failed: bool,
@@ -71,8 +77,8 @@ impl RunFolder {
         RunFolder::resume(path, plan)
     }
 
-    /// Fills an empty folder for rows that were played by these bots and this program.
-    pub(crate) fn fill(
+    /// Fills an empty folder.
+    fn fill(
         path: &Path,
         plan: &Plan,
         (spec, secret): (&str, Option<&Secret>),
@@ -90,7 +96,7 @@ impl RunFolder {
         };
         let files = row_files(plan)
             .into_iter()
-            .map(|file| create(&file_name(plan, file.name), &packed(plan, file.header)))
+            .map(|file| create(file.name, &file.header))
             .collect::<Result<Vec<_>, RunError>>()?;
         let ledger = create("ledger.jsonl", b"")?;
         let folder = RunFolder::new((path, plan, spec), (programs, build), files, ledger);
@@ -146,7 +152,8 @@ impl RunFolder {
         let players = (stored.programs.clone(), stored.build());
         let folder = RunFolder::new((&stored.path, &stored.plan, &stored.spec), players, files, (ledger, held));
         let (matches, next_batch) = (stored.matches(), stored.entries.len() as u64);
-        Ok(RunFolder { timing: stored.timing.clone(), matches, next_batch, ..folder })
+        let last = stored.entries.last().cloned();
+        Ok(RunFolder { timing: stored.timing.clone(), matches, next_batch, last, ..folder })
     }
 
     /// A folder without batches, with these open files.
@@ -160,6 +167,7 @@ impl RunFolder {
             path: path.to_owned(),
             plan: plan.clone(),
             spec: spec.to_owned(),
+            origin: Origin::of(plan, programs.clone()),
             programs,
             build,
             files,
@@ -170,6 +178,8 @@ impl RunFolder {
             committed: Instant::now(),
             matches: 0,
             next_batch: 0,
+            last: None,
+            digest: None,
             syncing: None,
             has_failed: false,
         }
@@ -178,6 +188,21 @@ impl RunFolder {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The plan of the run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The folder in which relative paths of bots start; `None` if there are none.
+    pub fn agents_folder(&self) -> Option<&Path> {
+        self.programs.folder.as_deref().map(Path::new)
+    }
+
+    /// The origin that a committed batch must have.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The revision of the program that began the run, if it is not the revision of this program.
@@ -195,7 +220,8 @@ impl RunFolder {
         PlayedBatches { batches: self.next_batch, of: self.plan.batch_count() }
     }
 
-    pub(crate) fn batches_left(&self) -> Range<u64> {
+    /// The batches that are still to be committed.
+    pub fn batches_left(&self) -> Range<u64> {
         self.next_batch..self.plan.batch_count()
     }
 
@@ -232,14 +258,19 @@ impl RunFolder {
         Ok(())
     }
 
-    pub(crate) fn append(&mut self, entry: BatchEntry, files: &[(Vec<u8>, u64)]) -> Result<(), RunError> {
-        for ((path, file), (bytes, _)) in self.files.iter_mut().zip(files) {
+    pub(crate) fn append(&mut self, entry: &BatchEntry, files: &[Vec<u8>]) -> Result<(), RunError> {
+        for ((path, file), bytes) in self.files.iter_mut().zip(files) {
             file.write_all(bytes).map_err(RunError::unwritable(path))?;
         }
         self.matches += entry.segments[0].rows;
         self.next_batch = entry.batch + 1;
-        self.pending.push(entry);
+        self.last = Some(entry.clone());
+        self.pending.push(entry.clone());
         self.commit_if_due()
+    }
+
+    pub(crate) fn add_sums(&mut self, batch: u64, extract: &Extract, faults: &[String]) {
+        self.digest.get_or_insert_default().add(&self.plan, batch, extract, faults);
     }
 
     /// Starts a background commit of the appended rows, unless the last commit is too recent or still running.
@@ -280,7 +311,7 @@ impl RunFolder {
     }
 
     /// Commits the appended rows and waits for the result. After a failure, writes no further lines to the ledger.
-    pub(crate) fn commit(&mut self) -> Result<(), RunError> {
+    pub(crate) fn flush(&mut self) -> Result<(), RunError> {
         self.await_sync()?;
         if self.pending.is_empty() || self.has_failed { Ok(()) } else { self.sync()?() }
     }

@@ -169,6 +169,36 @@ impl Build {
     }
 }
 
+/// What the rows of a batch depend on besides its number.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Origin {
+    run_id: String,
+    /// The git revision of the program.
+    revision: String,
+    /// The hashes of the files of bots and networks.
+    programs: Programs,
+}
+
+impl Origin {
+    /// The origin of batches that this program plays with these files.
+    pub(crate) fn of(plan: &Plan, programs: Programs) -> Origin {
+        Origin { run_id: plan.run_id(), revision: Build::this().revision().to_owned(), programs }
+    }
+
+    /// The first difference to the origin of a batch, as a clause.
+    pub(crate) fn difference(&self, batch: &Origin) -> Option<String> {
+        if self.run_id != batch.run_id {
+            return Some(format!("is of another plan: its run id is {}, expected {}", batch.run_id, self.run_id));
+        }
+        if self.revision != batch.revision {
+            let (found, expected) = (&batch.revision, &self.revision);
+            return Some(format!("is of another program: its revision is {found}, expected {expected}"));
+        }
+        let changes = self.programs.changes(&batch.programs);
+        (!changes.is_empty()).then(|| format!("is of other agents: {}", changes.join(", ")))
+    }
+}
+
 /// Checks that a manifest has exactly the bytes that this program writes for this plan. Returns a message if not.
 pub(super) fn check(text: &str, manifest: &Value, plan: &Plan) -> Result<(), String> {
     if let Some(published) = manifest["secret"].as_str() {

@@ -7,14 +7,14 @@ use cambio_agents::{AgentSpec, Roster};
 use cambio_exec::{open_regular, read_line, read_up_to};
 use serde_json::Value;
 
-use super::ledger::{BatchEntry, LONGEST_LINE, RowFile, file_name, packed, row_files};
+use super::ledger::{BatchEntry, LONGEST_LINE, row_files};
 use super::manifest::{self, Build, Programs};
 use crate::disk::RunError;
 use crate::plan::{Plan, PlayablePlan, PlayedBatches, Secret};
 use crate::play::{TIMING_FILE, Timing};
 
 /// The maximum number of bytes of the lock, the manifest, the experiment file and the times.
-pub(crate) const MOST_TEXT: u64 = 1 << 28;
+const MOST_TEXT: u64 = 1 << 28;
 
 /// A run on disk.
 ///
@@ -85,8 +85,9 @@ impl StoredRun {
         let lock = read("spec.lock.json")?;
         let mut plan = Plan::unlock(&lock).map_err(|error| RunError::of_lock(&path.join("spec.lock.json"), &error))?;
         plan.cells.iter_mut().filter_map(|cell| cell.baseline.as_mut()).for_each(|baseline| baseline.find(path));
-        if plan.compress && !cfg!(feature = "zstd") {
-            let what = "its rows are compressed, but this program was built without the feature `zstd`";
+        if plan.compress {
+            let what = "its rows are compressed with zstd, which this version of cambio does not support; use the version that \
+                        wrote it";
             return Err(RunError::unreadable(path)(std::io::Error::other(what)));
         }
         let file = path.join("manifest.json");
@@ -171,12 +172,6 @@ impl StoredRun {
         Build::of(&self.manifest)
     }
 
-    /// Whether the run was begun by a version that had other names for some columns.
-    pub(crate) fn has_former_columns(&self) -> bool {
-        let has_former = |file: RowFile| file.header_in(&self.path, &self.plan) != packed(&self.plan, file.header);
-        row_files(&self.plan).into_iter().any(has_former)
-    }
-
     /// Whether all batches are on disk.
     pub fn is_complete(&self) -> bool {
         self.extent().is_whole()
@@ -222,12 +217,11 @@ impl StoredRun {
     pub(crate) fn read_batches(&self) -> Result<impl Iterator<Item = Result<ReadBatch<'_>, RunError>>, RunError> {
         let mut files = Vec::new();
         for file in row_files(&self.plan) {
-            let path = self.path.join(file_name(&self.plan, file.name));
+            let path = self.path.join(file.name);
             let mut reader = BufReader::new(open_regular(&path).map_err(RunError::unreadable(&path))?);
-            let expected = file.header_in(&self.path, &self.plan);
-            let mut header = vec![0; expected.len()];
+            let mut header = vec![0; file.header.len()];
             let read = reader.read_exact(&mut header);
-            if read.is_err() || header != expected {
+            if read.is_err() || header != file.header {
                 return Err(RunError::damaged(&path, "it does not begin with its header"));
             }
             files.push((file.name, path, reader, header.len() as u64));
@@ -242,8 +236,8 @@ impl StoredRun {
                 return Err(RunError::damaged(path, what));
             }
             *at += segment.bytes;
-            let rows = segment.rows(&self.plan, name, bytes.into());
-            Ok(rows.map_err(|what| RunError::damaged(path, format!("{place} (batch {batch}) {what}")))?.into_owned())
+            let bad = |what| RunError::damaged(path, format!("{place} (batch {batch}) {what}"));
+            segment.check(name, &bytes).map(|()| bytes).map_err(bad)
         };
         Ok(self.entries.iter().map(move |entry| {
             // Also after an error, so that the next batch begins at its rows.
@@ -254,11 +248,8 @@ impl StoredRun {
 
     /// The number of bytes of each file that the ledger covers, including the header.
     pub(crate) fn covered(&self) -> Vec<(PathBuf, u64)> {
-        let covered = |(place, file): (usize, RowFile)| {
-            let header = file.header_in(&self.path, &self.plan).len() as u64;
-            let bytes: u64 = self.entries.iter().map(|entry| entry.segments[place].bytes).sum();
-            (self.path.join(file_name(&self.plan, file.name)), header + bytes)
-        };
-        row_files(&self.plan).into_iter().enumerate().map(covered).collect()
+        let rows = |place: usize| self.entries.iter().map(|entry| entry.segments[place].bytes).sum::<u64>();
+        let files = row_files(&self.plan).into_iter().enumerate();
+        files.map(|(place, file)| (self.path.join(file.name), file.header.len() as u64 + rows(place))).collect()
     }
 }

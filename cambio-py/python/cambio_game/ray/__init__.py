@@ -3,8 +3,8 @@
     import cambio_game.ray
     run = cambio_game.ray.run("spec.toml", "runs/mine", address="auto")
 
-Results are committed to a store that all machines can access: a folder, or a bucket if the package was built with the feature
-`cloud`. A call of `run` with the same store resumes the run. Ray starts the workers, sends agents to them, and reports lost workers.
+Each batch of the run is a task of Ray, which places tasks, repeats those of lost workers, and sends agents to the workers and results to
+the driver. Only the driver writes the run folder.
 """
 
 from cambio_game._extras import require

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cambio_game import CambioError, __version__
+from cambio_game import AgentFault, CambioError, __version__
 from cambio_game.run import _agent
 
 from . import run, sprt, tune
+from ._drive import CHECKED
 
 
 def main(words: list[str] | None = None) -> int:
@@ -19,15 +20,18 @@ def main(words: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--address", help="the cluster, such as auto or ray://head:10001 [default: start Ray on this machine]")
-    shared.add_argument("--workers", type=int, help="the maximum number of workers [default: one per core of the cluster]")
+    shared.add_argument("--workers", type=int, help="the number of workers if Ray starts on this machine [default: one per core]")
     shared.add_argument(
         "--agent", action="append", default=[], metavar="NAME=MODULE:CLASS", help="a Python agent; may be given several times"
     )
     shared.add_argument("--quiet", "-q", action="store_true", help="do not show progress")
     play = commands.add_parser("run", parents=[shared], help="play an experiment, like `cambio run`")
-    play.add_argument("spec", type=Path, nargs="?", help="the experiment file; optional if the store already exists")
-    play.add_argument("--out", type=Path, required=True, help="the run folder; it must not exist")
-    play.add_argument("--store", help="the store of the units, which every machine must be able to access [default: OUT.units]")
+    play.add_argument("spec", type=Path, help="the experiment file")
+    play.add_argument("--out", type=Path, required=True, help="the run folder, on this machine")
+    play.add_argument("--resume", action="store_true", help="continue the run in the folder, if there is one")
+    play.add_argument(
+        "--checked", type=float, default=CHECKED, help="the share of batches that are played twice [default: %(default)s]"
+    )
     play.add_argument("--gpus", type=float, default=0.0, help="the share of a GPU per worker")
     table = argparse.ArgumentParser(add_help=False)
     table.add_argument("--rules", default="classic")
@@ -65,7 +69,7 @@ def main(words: list[str] | None = None) -> int:
         agents = dict(map(_agent, given.agent))
         where: dict[str, Any] = {"address": given.address, "workers": given.workers, "agents": agents, "quiet": given.quiet}
         if given.command == "run":
-            played = run(given.spec, given.out, store=given.store, gpus=given.gpus, **where)
+            played = run(given.spec, given.out, resume=given.resume, checked=given.checked, gpus=given.gpus, **where)
             print(f"{played.matches} matches in {given.out}")
             return 0
         setting: dict[str, Any] = {"rules": given.rules, "seats": given.seats, "rounds": given.rounds, "luck": given.luck}
@@ -83,9 +87,10 @@ def main(words: list[str] | None = None) -> int:
             print(sprt(one, other, **setting, **bounds, **where))
     except (CambioError, ImportError, AttributeError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, AgentFault) else 1
     except KeyboardInterrupt:
-        print("interrupted: the finished units are in the store; the same command resumes the run", file=sys.stderr)
+        more = "; the same command with --resume continues the run" if given.command == "run" else ""
+        print(f"interrupted{more}", file=sys.stderr)
         return 3
     return 0
 

@@ -6,8 +6,8 @@ The results are read in the order of the deals, so the outcome is the same as on
 from __future__ import annotations
 
 import shlex
+import sys
 import time
-from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 from itertools import chain
@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from cambio_game import _cambio
-from cambio_game._cambio import AgentFault, RunError
+from cambio_game._cambio import RunError
 from cambio_game.measure import SprtResult, TuneResult
 
-from ._drive import DEATHS, TICK, Batches, Factories, _connect, _Pool, _pool, _say, ray
+from ._drive import Cluster, Factories, _agents
+
+Batches = tuple[int, int]
 
 #: The target duration of a piece of the deals, in seconds.
 PIECE = 1.0
@@ -37,37 +39,20 @@ def _tune(task: tuple[Any, ...], agents: list[tuple[str, Any]]) -> _cambio._Tune
     return tuning
 
 
-def _spread(pool: _Pool, ask: Any, pieces: Iterable[Batches]) -> dict[Batches, Any]:
-    """Distributes pieces of the deals over the workers with `ask(worker, piece)`. If a worker exits, another plays its piece."""
-    waiting = list(pieces)
-    jobs: dict[Any, tuple[Any, Batches]] = {}
-    found: dict[Batches, Any] = {}
-    deaths: Counter[Batches] = Counter()
-    while waiting or jobs:
-        pool.grow()
-        while waiting and pool.idle:
-            worker, piece = pool.idle.pop(0), waiting.pop(0)
-            jobs[ask(worker, piece)] = (worker, piece)
-        ready, _ = ray.wait([*jobs, *pool.starting], num_returns=1, timeout=TICK)
-        for news in ready:
-            if news not in jobs:
-                continue
-            worker, piece = jobs.pop(news)
-            try:
-                found[piece] = ray.get(news)
-            except ray.exceptions.RayActorError:
-                waiting.insert(0, piece)
-                deaths[piece] += pool.lose(worker)
-                if deaths[piece] >= DEATHS:
-                    raise AgentFault(
-                        f"deals {piece[0]} to {piece[1] - 1} have ended the process that plays them {DEATHS} times; "
-                        "one of their agents aborts or runs out of memory"
-                    ) from None
-                continue
-            except ray.exceptions.RayTaskError as error:
-                raise getattr(error, "cause", error) from None
-            pool.idle.append(worker)
-    return found
+def _ask(key: str, made: Any, method: str, *arguments: Any) -> Any:
+    return getattr(made(list(_agents[key].items())), method)(*arguments)
+
+
+def _spread(cluster: Cluster, made: Any, pieces: Iterable[Batches], *arguments: Any) -> dict[Batches, Any]:
+    """Calls `scores(*arguments, first, behind)` of a study for each piece of the deals, on the workers."""
+
+    def start(piece: Batches) -> Any:
+        return cluster.start(_ask, made, "scores", *arguments, *piece)
+
+    def what(piece: Batches) -> str:
+        return f"deals {piece[0]} to {piece[1] - 1}"
+
+    return {piece: found for piece, _, found in cluster.in_order(start, pieces, what)}
 
 
 def _cut(first: int, behind: int, size: int) -> list[Batches]:
@@ -102,29 +87,23 @@ def sprt(
     factories = dict(agents or {})
     test = ([agent, other], (rules, seats, rounds, str(seed), luck), (elo0, elo1), normalized, (alpha, beta), deals)
     reader = _sprt(test, list(factories.items()))
-    _connect(address)
-    pool = _pool("", factories, {}, workers, 0.0)
+    cluster = Cluster(address, factories, workers)
     scores: list[tuple[int, int | None]] = []
     step, size = 0, 8
-    try:
-        while True:
-            found = reader.answer(scores)
-            if found["verdict"] != "undecided" or step >= deals:
-                return SprtResult(**found)
-            # One round: one piece per worker.
-            begun, behind = time.monotonic(), min(step + size * pool.wanted(), deals)
-            parts = _spread(
-                pool, lambda worker, piece: worker.ask.remote(partial(_sprt, test), "scores", *piece), _cut(step, behind, size)
-            )
-            for piece in sorted(parts):
-                scores += parts[piece]
-            step = behind
-            if time.monotonic() - begun < 2.0:
-                size *= 2
-            if not quiet:
-                _say(f"{step} deals, log likelihood ratio {reader.answer(scores)['ratio']:+.2f}")
-    finally:
-        pool.end()
+    while True:
+        found = reader.answer(scores)
+        if found["verdict"] != "undecided" or step >= deals:
+            return SprtResult(**found)
+        # One round: one piece per worker.
+        begun, behind = time.monotonic(), min(step + size * cluster.cores(), deals)
+        parts = _spread(cluster, partial(_sprt, test), _cut(step, behind, size))
+        for piece in sorted(parts):
+            scores += parts[piece]
+        step = behind
+        if time.monotonic() - begun < 2.0:
+            size *= 2
+        if not quiet:
+            _say(f"{step} deals, log likelihood ratio {reader.answer(scores)['ratio']:+.2f}")
 
 
 def tune(
@@ -187,29 +166,25 @@ def tune(
         shlex.join(words),
     )
     tuning = _tune(task, list(factories.items()))
-    _connect(address)
-    pool = _pool("", factories, {}, workers, 0.0)
+    cluster = Cluster(address, factories, workers)
     cost = 0.0  # the seconds of one candidate on one deal
 
     def play(specs: list[str], field: list[str], which: list[int], first: int, behind: int) -> list[list[float]]:
         nonlocal cost
         each = max(1, round(PIECE / cost / len(which))) if cost else max(1, 64 // len(which))
-        each = min(each, -(-(behind - first) // pool.wanted()))
-
-        def ask(worker: Any, piece: Batches) -> Any:
-            return worker.ask.remote(partial(_tune, task), "scores", specs, field, which, *piece)
-
+        each = min(each, -(-(behind - first) // cluster.cores()))
         begun = time.monotonic()
-        parts = _spread(pool, ask, _cut(first, behind, each))
-        cost = (time.monotonic() - begun) * max(1, len(pool.nodes)) / (len(which) * (behind - first))
+        parts = _spread(cluster, partial(_tune, task), _cut(first, behind, each), specs, field, which)
+        cost = (time.monotonic() - begun) * cluster.cores() / (len(which) * (behind - first))
         return [[*chain.from_iterable(parts[piece][place] for piece in sorted(parts))] for place in range(len(which))]
 
-    try:
-        points, result, doubts = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
-    finally:
-        pool.end()
+    points, result, doubts = tuning.run(play, _quiet if quiet else _say, None if out is None else Path(out))
     return TuneResult.of(points, result, doubts)
 
 
 def _quiet(_: str) -> None:
     pass
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

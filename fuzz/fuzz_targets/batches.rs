@@ -1,4 +1,4 @@
-//! Reads bytes as one file of a store of units, and merges the units.
+//! Commits bytes as a batch of a run.
 #![no_main]
 
 #[path = "../../cambio-sim/tests/bytes.rs"]
@@ -6,5 +6,5 @@
 mod bytes;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    bytes::units(data);
+    bytes::batches(data);
 });
