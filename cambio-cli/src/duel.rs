@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use cambio_agents::Roster;
-use cambio_sim::{Experiment, RunFolder, Unit};
+use cambio_sim::{Experiment, RunFolder, SettingOptions};
 
 use crate::exit::CliResult;
 use crate::run::{play, refuse_existing, tell_seating};
-use crate::setting::{SettingArgs, from_here, in_any_folder};
+use crate::setting::{ThreadArgs, from_here, in_any_folder};
+use crate::study::named;
 use crate::tables::Format;
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,9 @@ pub(super) struct Args {
     #[arg(required = true, num_args = 2.., value_name = "AGENT")]
     agents: Vec<String>,
     #[command(flatten)]
-    setting: SettingArgs,
+    setting: SettingOptions,
+    #[command(flatten)]
+    threads: ThreadArgs,
     /// The number of deals; each is played in all seatings
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     deals: u64,
@@ -29,15 +32,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
-    let SettingArgs { rounds, threads, quiet, .. } = args.setting;
-    let rules = in_any_folder(args.setting.rules())?;
+    let (ThreadArgs { threads, quiet }, table) = (&args.threads, &args.setting.table);
+    table.check().map_err(named)?;
     let experiment = Experiment {
         name: args.agents.join(" against "),
-        seed: Some(args.setting.seed("match")),
+        rules: vec![in_any_folder(table.rules())?],
         deals: args.deals,
-        unit: if rounds { Unit::Rounds } else { Unit::Match },
-        luck: args.setting.luck,
-        ..Experiment::at(&rules, args.setting.seats(), &args.agents)
+        ..args.setting.experiment("match", &args.agents)
     };
     // The stored experiment file does not contain `records`, as with `cambio run --records`.
     let toml = from_here(experiment.clone())?.to_toml();
@@ -46,9 +47,9 @@ pub(super) fn run(args: &Args, roster: &Roster) -> CliResult {
     if let Some(out) = &args.out {
         refuse_existing(out)?;
     }
-    if !quiet {
+    if !*quiet {
         tell_seating(&experiment, &plan);
     }
     let folder = args.out.as_ref().map(|out| RunFolder::create(out, &plan)).transpose()?;
-    play(&plan, folder, threads, quiet, args.format)
+    play(&plan, folder, *threads, *quiet, args.format)
 }

@@ -45,6 +45,7 @@ mod setting;
 mod site;
 mod solve;
 mod sprt;
+mod study;
 mod tables;
 mod tune;
 mod units;
@@ -126,7 +127,7 @@ enum Command {
     Cluster(units::cluster::Args),
     /// Find the best value of an agent's parameter
     #[command(
-        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method halving"
+        after_help = "Examples:\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15\n  cambio tune --agent 'greedy(call_at=?)' --range 0..15 --method race --deals 64000"
     )]
     Tune(tune::Args),
     /// Find the budgets that give searches the same time per decision
